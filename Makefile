@@ -48,7 +48,7 @@ chart: install ## Test the chart with the real Helm, which is built once (some m
 	$(BIN)/python -m pytest -m helm
 
 chart-template: install ## Compare the output of `helm template` with the manifests (a minute)
-	$(BIN)/python -m pytest -m helm tests/render/test_chart.py
+	$(BIN)/python -m pytest -m helm tests/installation/test_chart.py
 
 check: install ## Check format, lint, types, layers, spelling and generated files
 	$(BIN)/ruff format --check .
@@ -58,8 +58,8 @@ check: install ## Check format, lint, types, layers, spelling and generated file
 	$(BIN)/codespell
 	$(BIN)/python -m bench.pod_definitions --check
 	$(BIN)/jobgate manifests --output-dir manifests --check
-	$(BIN)/python -m jobgate.render.handbook --check
-	$(BIN)/python -m jobgate.doctor.handbook --check
+	$(BIN)/python -m jobgate.installation.handbook --check
+	$(BIN)/python -m website.doctor --check
 
 format: install ## Format the code, and apply fixes of the linter
 	$(BIN)/ruff format .
@@ -70,8 +70,8 @@ crds: install ## Regenerate manifests/ from the models
 	$(BIN)/jobgate manifests --output-dir manifests
 
 docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code
-	$(BIN)/python -m jobgate.render.handbook
-	$(BIN)/python -m jobgate.doctor.handbook
+	$(BIN)/python -m jobgate.installation.handbook
+	$(BIN)/python -m website.doctor
 
 site: install ## Build the documentation as a website into build/site, and check its links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file website/mkdocs.yml

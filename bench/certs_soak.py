@@ -45,7 +45,7 @@ from bench.replica import Replica, grown, quarters, serving
 from certs import Changes, KeyType, Rotation, Settings, Stored, Target, Targets, Wait, service_names
 from certs.bundle import read_certificates
 from certs.mark import number_of
-from certs.store import Store
+from certs.places import Store
 from controlplane import ControlPlane, Terminal, find_or_build
 from controlplane.client import ClusterApi
 from controlplane.webhook import jobgate

@@ -26,7 +26,7 @@ from controlplane.jobs import dijob
 from controlplane.plane import ControlPlane
 from jobgate.controller.desired import Desired, desired
 from jobgate.controller.difference import Ownership, judge
-from jobgate.controller.jobs import Reader
+from jobgate.controller.jobs import JobDigests
 from jobgate.kinds.dijob import DIJOB
 
 #: What a job may ask for; of every tenth job, something foreign is in the way.
@@ -220,7 +220,7 @@ def _wrong(churn: Churn) -> Iterator[str]:
 
 
 def _wanted(document: dict[str, Any]) -> list[Desired]:
-    crew = Reader(DIJOB).remember(document).crew
+    crew = JobDigests(DIJOB).remember(document).crew
     return desired(crew) if crew else []
 
 

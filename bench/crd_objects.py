@@ -3,7 +3,7 @@
     python -m bench.crd_objects --models tests.crdgen --models tests.crdgen.cli.shop
         [--seed N] [--schemas N] [--objects N] [--dumped N] [--only TEXT] [--output FILE]
 
-Each object is pruned, defaulted and accepted or refused by `crdgen.evaluate`, and sent to the API server as a dry-run
+Each object is pruned, defaulted and accepted or rejected by `crdgen.evaluate`, and sent to the API server as a dry-run
 create; the figures go to `docs/reference/crd-evaluation.md`. Code 1 when the two disagree and nobody has said why.
 """
 
@@ -45,9 +45,9 @@ def main(argv: list[str] | None = None) -> int:
         )
         results = list(comparison.of(schemas))
     if not command.only:
-        command.output.write_text(page(results, command.seed, comparison.refused), encoding="utf-8")
+        command.output.write_text(page(results, command.seed, comparison.rejected), encoding="utf-8")
     print(f"{summary(results)} ({time.monotonic() - began:.0f} s)")
-    for name, message in comparison.refused.items():
+    for name, message in comparison.rejected.items():
         print(f"not taken: {name}: {message[:200]}")
     unexplained = [result for result in results if result.differs and not result.explained]
     for result in unexplained[:40]:

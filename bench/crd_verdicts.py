@@ -41,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
         if not comparison.agrees:
             print(comparison)
     total = figures("all", comparisons)
-    taken = f"{total.accepted} accepted, {total.refused} refused ({total.for_cost} for cost)"
+    taken = f"{total.accepted} accepted, {total.rejected} rejected ({total.for_cost} for cost)"
     spent = f"{total.total} verdicts in {time.monotonic() - began:.0f} s"
     print(f"{spent}: {taken}; {total.total - total.agreed} disagreements")
     return int(total.agreed != total.total)

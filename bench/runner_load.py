@@ -3,23 +3,27 @@
     python -m bench.runner_load --jobs 1000 --write
 
 On a real control plane whose nodes are simulated. The runner works under its own rights, and each of its requests is
-counted by the API server's audit log. Prints tables; `--write` puts them into docs/explanation/runner-load.md.
+counted by the API server's audit log. What a step has found is printed at its end, and all tables at last; `--write`
+puts them into docs/explanation/runner-load.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Any
+from threading import local
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -33,15 +37,38 @@ from controlplane.simulation import ends
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import has_account
+from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.kinds.dijob import DIJOB
-from jobgate.runner.offline import rendered
+from jobgate.runner.rendering import rendered
 
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "runner-load.md"
+#: How often the creation of an object is tried.
+_ATTEMPTS = 10
 #: Pods that a simulated node takes, with some room.
 _ON_A_NODE = 900
 _DIJOBS = f"/apis/{DIJOB.group}/{DIJOB.version}/namespaces/{{}}/{DIJOB.plural}"
 _JOBS = "/apis/batch/v1/namespaces/{}/jobs"
 _PODS = "/api/v1/namespaces/{}/pods"
+_SERVICES = "/api/v1/namespaces/{}/services"
+_PATHS = {"Service": _SERVICES, "Job": _JOBS}
+_DOMAIN = "svc.cluster.local"
+#: By default five jobs are looked at at a time, and a job's pods wait for the webhook: more of them were waiting for
+#: their turn than for anything else.
+_MANAGER = ("--concurrent-job-syncs=32", "--concurrent-service-endpoint-syncs=16", "--concurrent-endpoint-syncs=16")
+#: What happens to a job, in order.
+_TAKEN, _BATCH, _CREATED, _RUN, _SAID = (
+    "the runner has taken it over",
+    "its batch Job is there",
+    "all its pods are there",
+    "all its pods run",
+    "its status says so",
+)
+#: What sees an event: its type, the object, and when it was seen.
+Take: TypeAlias = Callable[[str, dict[str, Any], float], None]
+#: Creates an object at a path, and returns it as it is stored.
+Create: TypeAlias = Callable[[str, dict[str, Any]], Mapping[str, Any]]
+#: Makes a job of that number, of so many pods.
+Make: TypeAlias = Callable[[int, int, Create], None]
 _POLICY = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
@@ -55,16 +82,66 @@ class Run:
     """What was seen of jobs that were made all at once.
 
     Attributes:
-        seconds: from each job's creation until all of its pods ran.
-        all_seconds: from the first creation until all pods of all jobs ran.
-        processor: seconds of the runner and of the webhook server meanwhile.
+        seconds: from each job's creation until its status said that all of its pods ran.
+        steps: seconds from each job's creation until each of the steps.
+        half_seconds, all_seconds: from the first creation until half of the jobs, or all, said so.
+        processor: seconds of the runner, of the webhook server and of all of Kubernetes meanwhile.
         calls: of the runner meanwhile, by verb and resource.
+        memory: of the runner in MiB before, while all jobs ran, and when all were deleted.
     """
 
     seconds: list[float] = field(default_factory=list)
+    steps: dict[str, list[float]] = field(default_factory=dict)
+    half_seconds: float = 0.0
     all_seconds: float = 0.0
     processor: dict[str, float] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
+    memory: list[float] = field(default_factory=list)
+
+
+class Steps:
+    """When what happened to each job was seen first. The watches of several threads write into it."""
+
+    def __init__(self, pods: int) -> None:
+        self.times: dict[str, dict[str, float]] = {}
+        self._pods = pods
+        self._created: defaultdict[str, set[str]] = defaultdict(set)
+        self._running: defaultdict[str, set[str]] = defaultdict(set)
+
+    def said(self, name: str) -> bool:
+        """Whether the status of a job says that it runs."""
+        return _SAID in self.times.get(name, ())
+
+    def take_dijob(self, _: str, found: Mapping[str, Any], when: float) -> None:
+        """See a DIJob."""
+        if RUN_BY in mapping(found["metadata"].get("annotations")):
+            self._mark(found["metadata"]["name"], _TAKEN, when)
+        if mapping(found.get("status")).get("phase") == "Running":
+            self._mark(found["metadata"]["name"], _SAID, when)
+
+    def take_batch(self, _: str, found: Mapping[str, Any], when: float, *, alone: bool) -> None:
+        """See a batch Job, whose status counts where it stands alone."""
+        name = found["metadata"]["name"].removesuffix("-work")
+        self._mark(name, _BATCH, when)
+        if alone and mapping(found.get("status")).get("ready") == self._pods:
+            self._mark(name, _SAID, when)
+
+    def take_pod(self, change: str, found: Mapping[str, Any], when: float) -> None:
+        """See a pod."""
+        if change == "DELETED":
+            return
+        name, uid = found["metadata"]["labels"]["job-name"].removesuffix("-work"), found["metadata"]["uid"]
+        for step, pods, holds in (
+            (_CREATED, self._created[name], True),
+            (_RUN, self._running[name], found["status"].get("phase") == "Running"),
+        ):
+            if holds:
+                pods.add(uid)
+                if len(pods) == self._pods:
+                    self._mark(name, step, when)
+
+    def _mark(self, name: str, step: str, when: float) -> None:
+        self.times.setdefault(name, {}).setdefault(step, when)
 
 
 class Audit:
@@ -105,52 +182,109 @@ def job(number: int, pods: int, annotations: Mapping[str, str] | None = None, **
     return {**gvk, "metadata": {"name": f"job-{number}"}, "spec": {**spec, "tasks": tasks}}
 
 
-def direct(number: int, pods: int) -> dict[str, Any]:
-    """Return the Indexed Job that the runner would make, without what is ours."""
-    made = rendered(DIJOB, job(number, pods), "direct", "svc.cluster.local")[-1]
-    del made["metadata"]["namespace"], made["metadata"]["labels"]
-    del made["spec"]["template"]["metadata"]["labels"]
-    return made
+def direct(number: int, pods: int, create: Create) -> None:
+    """Make the Service and the Indexed Job that the runner would make, without what is ours."""
+    for made in rendered(DIJOB, job(number, pods), "", _DOMAIN):
+        del made["metadata"]["labels"]
+        if made["kind"] == "Service":
+            made["spec"]["selector"] = {"job-name": f"job-{number}-work"}
+        else:
+            del made["spec"]["template"]["metadata"]["labels"]
+        create(_PATHS[made["kind"]], made)
+
+
+def wired(number: int, pods: int, create: Create) -> None:
+    """Make a job, and all that the runner would make of it: its pods pass the webhook."""
+    one = job(number, pods)
+    one["metadata"]["annotations"] = {RUN_BY: RUNNER}
+    for made in rendered(DIJOB, create(_DIJOBS, one), "", _DOMAIN):
+        create(_PATHS[made["kind"]], made)
+
+
+def run(number: int, pods: int, create: Create) -> None:
+    """Make a job, which the runner runs."""
+    create(_DIJOBS, job(number, pods))
 
 
 class Load:
-    """A control plane under load."""
+    """A control plane under load.
 
-    def __init__(self, plane: WholeControlPlane, audit: Audit, processes: Mapping[str, Server]) -> None:
+    Attributes:
+        processes: whose CPU is measured.
+    """
+
+    def __init__(self, plane: WholeControlPlane, audit: Audit, processes: dict[str, Server]) -> None:
         self._plane = plane
         self._audit = audit
-        self._processes = processes
+        self.processes = processes
 
-    def at_once(
-        self, where: str, path: str, jobs: list[dict[str, Any]], runs: Callable[[Mapping[str, Any]], bool], wait: float
-    ) -> Run:
+    def at_once(self, where: str, make: Make, asked: argparse.Namespace) -> Run:
         """Make jobs at once, and wait until all run; then delete them."""
-        made, ran = dict[str, float](), dict[str, float]()
-
-        def take(_: str, found: Mapping[str, Any], when: float) -> None:
-            if runs(mapping(found.get("status"))):
-                ran.setdefault(found["metadata"]["name"], when)
-
-        path = path.format(where)
-        with self._plane.api() as api:
+        steps, made, kept = Steps(asked.pods), dict[str, float](), local()
+        watched: dict[str, Take] = {
+            _DIJOBS: steps.take_dijob,
+            _JOBS: partial(steps.take_batch, alone=make is not run),
+            _PODS: steps.take_pod,
+        }
+        with ExitStack() as stack:
+            api = stack.enter_context(self._plane.api())
             _namespace(api, where)
-            wait_for(lambda: _still(self._processor, 1.0), 60.0, what="the processes have started")
-            with Watch(self._plane, path, take) as watch:
+            self._quiet()
+
+            def client() -> None:
+                kept.api = stack.enter_context(self._plane.api())
+
+            def create(path: str, one: dict[str, Any]) -> Mapping[str, Any]:
+                return _created(kept.api, path.format(where), one)
+
+            def one(number: int) -> None:
+                made[f"job-{number}"] = time.monotonic()
+                make(number, asked.pods, create)
+
+            with ExitStack() as seen:
+                watches = [
+                    seen.enter_context(Watch(self._plane, path.format(where), take)) for path, take in watched.items()
+                ]
+                memory = [self._memory()]
                 self._audit.taken()
                 before, began = self._processor(), time.monotonic()
-                for one in jobs:
-                    made[one["metadata"]["name"]] = time.monotonic()
-                    _done(api.post(path, one))
-                _until(lambda: watch.fault or len(ran) == len(jobs), wait, f"{len(jobs)} jobs run in {where}")
-                assert not watch.fault, watch.fault
-            result = Run([ran[name] - made[name] for name in made], max(ran.values()) - began)
-            wait_for(lambda: _still(self._processor, 1.0), 60.0, what="all is written")
-            result.processor = {name: self._processor()[name] - before[name] for name in before}
-            result.calls = self._audit.taken()
-            _done(api.delete(path, {"propagationPolicy": "Background"}))
-            gone = lambda: not api.get(_PODS.format(where), {"limit": "1"})[1]["items"]  # noqa: E731
-            _until(gone, wait, f"the pods of {where} are gone")
+                with ThreadPoolExecutor(asked.clients, initializer=client) as pool:
+                    list(pool.map(one, range(asked.jobs)))
+                all_run = lambda: _fault(watches) or all(map(steps.said, list(made)))  # noqa: E731
+                _until(all_run, asked.wait, f"{asked.jobs} jobs run in {where}")
+                assert not _fault(watches), _fault(watches)
+            self._quiet()
+            after = self._processor()
+            result = Run(
+                [steps.times[name][_SAID] - made[name] for name in made],
+                half_seconds=median(one[_SAID] for one in steps.times.values()) - began,
+                all_seconds=max(one[_SAID] for one in steps.times.values()) - began,
+                processor={name: after[name] - before[name] for name in before},
+                calls=self._audit.taken(),
+                memory=[*memory, self._memory()],
+            )
+            for step in (_TAKEN, _BATCH, _CREATED, _RUN, _SAID):
+                if all(step in one for one in steps.times.values()):
+                    result.steps[step] = [steps.times[name][step] - made[name] for name in made]
+            _print_step(where, result)
+            # All of a collection in one request takes longer than a request may.
+            for path in (_JOBS, _SERVICES) if make is direct else (_DIJOBS,):
+                for found in api.get(path.format(where))[1]["items"]:
+                    one_path = f"{path.format(where)}/{found['metadata']['name']}"
+                    _done(api.delete(one_path, {"propagationPolicy": "Background"}))
+            left = [_PODS, _JOBS, _SERVICES]
+            gone = lambda: not any(api.get(path.format(where), {"limit": "1"})[1]["items"] for path in left)  # noqa: E731
+            wait_for(gone, asked.wait, every=1.0, what=f"what was made in {where} is gone")
+            self._quiet()
+            result.memory.append(self._memory())
         return result
+
+    def _quiet(self) -> None:
+        ours = lambda: {name: used for name, used in self._processor().items() if name != "Kubernetes"}  # noqa: E731
+        wait_for(lambda: _still(ours, 1.0), 120.0, what="all is written")
+
+    def _memory(self) -> float:
+        return self.processes["runner"].rss() if "runner" in self.processes else 0.0
 
     def one_after_another(self, count: int, window: int, wait: float) -> Iterator[tuple[int, float]]:
         """Yield how many jobs have ended and are gone, and the memory of the runner then."""
@@ -167,14 +301,18 @@ class Load:
                 for number in range(count):
                     _until(partial(lambda past: watch.fault or len(gone) > past, number - window), wait, "a job ends")
                     assert not watch.fault, watch.fault
-                    _done(api.post(path, job(number, 1, ends(0), ttlSecondsAfterFinished=0)))
+                    _created(api, path, job(number, 1, ends(0), ttlSecondsAfterFinished=0))
                     if number % 100 == 0:
-                        yield len(gone), self._processes["runner"].rss()
+                        yield len(gone), self.processes["runner"].rss()
                 _until(lambda: watch.fault or len(gone) == count, wait, "all jobs end")
-            yield len(gone), self._processes["runner"].rss()
+            yield len(gone), self.processes["runner"].rss()
 
     def _processor(self) -> dict[str, float]:
-        return {name: process.cpu() for name, process in self._processes.items()}
+        return {name: process.cpu() for name, process in self.processes.items()}
+
+
+def _fault(watches: Sequence[Watch]) -> str:
+    return next((one.fault for one in watches if one.fault), "")
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
@@ -198,46 +336,79 @@ def _namespace(api: ClusterApi, name: str) -> None:
     wait_for(lambda: has_account(api, name), 60.0, what="pods can be made")
 
 
+def _created(api: ClusterApi, path: str, one: dict[str, Any]) -> dict[str, Any]:
+    """Create an object. On a machine that is too busy, webhooks answer too late now and then: it is tried again."""
+    for _ in range(_ATTEMPTS):
+        status, answer = api.post(path, one)
+        if status < 400:
+            return answer
+        _print(f"{one['metadata']['name']} is created again: {answer.get('message')}")
+        time.sleep(1.0)
+    raise RuntimeError(str(answer))
+
+
 def _done(answer: tuple[int, dict[str, Any]]) -> None:
     if answer[0] >= 400:
         raise RuntimeError(str(answer[1]))
 
 
-def report(jobs: int, pods: int, runs: Mapping[str, Run], churn: list[tuple[int, float]], calls: Counter[str]) -> str:
+def report(
+    asked: argparse.Namespace, runs: Mapping[str, Run], churn: list[tuple[int, float]], calls: Counter[str]
+) -> str:
     """Return the tables."""
-    head = [
-        "",
-        "p50 s",
-        "p95 s",
-        "all run after s",
-        "runner CPU ms/job",
-        "webhook CPU ms/job",
-        "calls of the runner/job",
-    ]
-    rows = [head]
-    for name, one in runs.items():
-        # Beside Indexed Jobs that are none of its, what is measured is the rest of its start.
-        per_job = [
-            f"{one.processor[process] / jobs * 1000:.1f}" if one.calls else "" for process in ("runner", "webhook")
+    jobs, pods = asked.jobs, asked.pods
+    rows = [
+        [
+            "",
+            "p50 s",
+            "p95 s",
+            "p99 s",
+            "half run after s",
+            "all run after s",
+            "CPU of Kubernetes, ms/job",
+            "of the webhook",
         ]
-        calls_each = f"{one.calls.total() / jobs:.1f}"
-        late = quantiles(one.seconds, n=20)[-1]
-        rows.append([name, f"{median(one.seconds):.1f}", f"{late:.1f}", f"{one.all_seconds:.0f}", *per_job, calls_each])
+    ]
+    rows[0] += ["of the runner", "calls of the runner/job"]
+    rows += [_row(name, one, jobs) for name, one in runs.items()]
+    of_steps = [["p50 s, from the creation until", *runs]]
+    mine = runs["runner"]
+    of_steps += [[step, *(_median(one.steps.get(step)) for one in runs.values())] for step in mine.steps]
     done = churn[-1][0]
-    every = sorted({*runs["runner"].calls, *calls})
+    every = sorted({*mine.calls, *calls})
     of_calls = [["request", "until a job runs", "whole life"]]
-    of_calls += [[f"`{one}`", f"{runs['runner'].calls[one] / jobs:.2f}", f"{calls[one] / done:.2f}"] for one in every]
-    of_calls.append(["all", f"{runs['runner'].calls.total() / jobs:.2f}", f"{calls.total() / done:.2f}"])
+    of_calls += [[f"`{one}`", f"{mine.calls[one] / jobs:.2f}", f"{calls[one] / done:.2f}"] for one in every]
+    of_calls.append(["all", f"{mine.calls.total() / jobs:.2f}", f"{calls.total() / done:.2f}"])
     of_memory = [["jobs that have ended and are gone", "runner MiB"], *([f"{n:,}", f"{mib:.0f}"] for n, mib in churn)]
+    first, most, last = mine.memory
+    clients = "one after another" if asked.clients == 1 else f"by {asked.clients} clients at once"
+    memory = (
+        f"The runner had {first:.0f} MiB before the {jobs:,} jobs, {most:.0f} while all of them ran, {last:.0f} when"
+    )
     return "\n\n".join(
         [
-            f"{jobs:,} jobs of {pods} pods, made one after another as fast as the API server takes them.",
+            f"{jobs:,} jobs of {pods} pods, made {clients}, as fast as the API server takes them.",
             piped(rows),
+            piped(of_steps),
             f"Requests of the runner for a job, of {pods} pods until it runs, and of one pod until its TTL is over:",
             piped(of_calls),
+            f"{memory} all were deleted. Then jobs were made, ended and were deleted by their TTL:",
             piped(of_memory),
         ]
     )
+
+
+def _row(name: str, one: Run, jobs: int) -> list[str]:
+    late = quantiles(one.seconds, n=100, method="inclusive")
+    used = {process: f"{seconds / jobs * 1000:.1f}" for process, seconds in one.processor.items()}
+    mine = [used["runner"], f"{one.calls.total() / jobs:.2f}"] if "runner" in used else ["", ""]
+    times = (f"{found:.1f}" for found in (median(one.seconds), late[94], late[98]))
+    whole = (f"{found:.0f}" for found in (one.half_seconds, one.all_seconds))
+    return [name, *times, *whole, used["Kubernetes"], used["webhook"], *mine]
+
+
+def _median(seconds: Sequence[float] | None) -> str:
+    return f"{median(seconds):.2f}" if seconds else ""
 
 
 def main() -> int:
@@ -245,6 +416,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--pods", type=int, default=4, help="of a job")
+    parser.add_argument("--clients", type=int, default=1, help="that make jobs at the same time")
     parser.add_argument("--churn", type=int, default=1000, help="jobs of one pod, for the memory")
     parser.add_argument("--window", type=int, default=40, help="how many of these there are at a time")
     parser.add_argument("--wait", type=float, default=300.0, help="seconds that a step may take")
@@ -254,37 +426,43 @@ def main() -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         audit = Audit(folder)
         nodes = asked.jobs * asked.pods // _ON_A_NODE + 1
-        plane = stack.enter_context(WholeControlPlane(find_or_build_whole(Terminal()), audit.flags, nodes=nodes))
+        assets = find_or_build_whole(Terminal())
+        plane = stack.enter_context(WholeControlPlane(assets, audit.flags, nodes=nodes, manager_flags=_MANAGER))
         webhook = stack.enter_context(InstalledWebhook(plane, folder, RUN))
-        process = stack.enter_context(runner(plane, folder / "runner.log"))
         processes = {
-            "runner": Server("runner", 0, process.pid),
+            "Kubernetes": Server("Kubernetes", 0, plane.pid),
             "webhook": Server("webhook", webhook.port, webhook.pid),
         }
-        load = Load(plane, audit, processes)
-        numbers = range(asked.jobs)
-        runs = {
-            "Indexed Jobs, direct": load.at_once(
-                "direct",
-                _JOBS,
-                [direct(one, asked.pods) for one in numbers],
-                lambda status: status.get("ready") == asked.pods,
-                asked.wait,
-            ),
-            "runner": load.at_once(
-                "run",
-                _DIJOBS,
-                [job(one, asked.pods) for one in numbers],
-                lambda status: status.get("phase") == "Running",
-                asked.wait,
-            ),
-        }
-        churn = list(load.one_after_another(asked.churn, asked.window, asked.wait))
-        text = report(asked.jobs, asked.pods, runs, churn, audit.taken())
+        log = folder / "runner.log"
+        load, runs = Load(plane, audit, processes), dict[str, Run]()
+        for name, where, make in (
+            ("Indexed Jobs, direct", "direct", direct),
+            ("the same, wired by the webhook", "wired", wired),
+            ("runner", "run", run),
+        ):
+            if make is run:
+                process = stack.enter_context(runner(plane, log))
+                processes["runner"] = Server("runner", 0, process.pid)
+                wait_for(lambda: "acquired the lease" in log.read_text(), 120.0, what="the runner works")
+            runs[name] = load.at_once(where, make, asked)
+        churn = []
+        for number, memory in load.one_after_another(asked.churn, asked.window, asked.wait):
+            churn.append((number, memory))
+            _print(f"{number} jobs are gone, {memory:.0f} MiB")
+        text = report(asked, runs, churn, audit.taken())
     print(text)
     if asked.write:
         renew("load", text, PAGE)
     return 0
+
+
+def _print_step(name: str, found: Run) -> None:
+    steps = {step: _median(seconds) for step, seconds in found.steps.items()}
+    _print(f"{name}: all run after {found.all_seconds:.1f} s; p50 {steps}; CPU s {found.processor}")
+
+
+def _print(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} load {os.getloadavg()[0]:.0f}: {text}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -36,28 +36,35 @@ class Watch:
         self._headers = {"Authorization": f"Bearer {plane.token}", "Accept": "application/json"}
         self._version = str(plane.client.get(path, {"limit": "1"})[1]["metadata"]["resourceVersion"])
         self._thread = threading.Thread(target=self._run, daemon=True)
+        self._ended = False
         self.fault = ""
 
     def _run(self) -> None:
-        query = f"watch=1&allowWatchBookmarks=true&timeoutSeconds=3600&resourceVersion={self._version}"
         try:
-            self._connection.request("GET", f"{self._path}?{query}", headers=self._headers)
-            for line in self._connection.getresponse():
-                event = orjson.loads(line)
-                if event["type"] == "ERROR":
-                    break
-                if event["type"] != "BOOKMARK":
-                    self._take(event["type"], event["object"], time.monotonic())
-            self.fault = f"the watch of {self._path} ended"
+            while not self._ended:
+                self._once()
         except Exception as error:  # noqa: BLE001 - raised to the caller of `seen`
             self.fault = f"{type(error).__qualname__}: {error}"
+
+    def _once(self) -> None:
+        """Take events until the API server ends the watch: it does so to those who read too slowly."""
+        query = f"watch=1&allowWatchBookmarks=true&timeoutSeconds=3600&resourceVersion={self._version}"
+        self._connection.request("GET", f"{self._path}?{query}", headers=self._headers)
+        for line in self._connection.getresponse():
+            event = orjson.loads(line)
+            if event["type"] == "ERROR":
+                raise RuntimeError(f"the watch of {self._path} ended: {event['object'].get('message')}")
+            self._version = event["object"]["metadata"]["resourceVersion"]
+            if event["type"] != "BOOKMARK":
+                self._take(event["type"], event["object"], time.monotonic())
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(OSError):
+        self._ended = True
+        with suppress(OSError, AttributeError):  # it may be between two requests
             self._connection.sock.shutdown(socket.SHUT_RDWR)
         self._thread.join()
         self._connection.close()

@@ -1,45 +1,48 @@
 """Certificates for a webhook server: issuing them, and following one generation by the next while all is in use.
 
-Issuing, as pure functions of time, names and randomness; read in this order:
+Issuing, as pure functions of time, names and randomness:
 
-- `names`: which DNS names and IP addresses a Service's certificate carries, and what is wrong with those given
-- `keys`: the kinds of key, and making one
-- `validity`, `renewal`: from when to when a certificate holds, and when the next is due
-- `authority`: a CA that may sign one leaf and nothing else
-- `leaf`: a server certificate of that CA
-- `generation`: CA and leaf together as PEM, the CA's key thrown away
+- `names`: the DNS names and IP addresses of a Service's certificate, and what is wrong with given ones
+- `keys`, `validity`: types of keys; when a certificate holds, and when the next is due
+- `generation`: a CA that signs one leaf, the leaf, and both as PEM without the CA's key
 
     names = service_names("jobgate-webhook", "jobgate-system")
     generation = issue_generation(names, now=datetime.now(UTC))
 
 Rotating, over small protocols that `jobgate.cluster` fulfils:
 
-- `store`, `target`, `served`, `clock`: the Secret, what API servers trust, what servers show, the time
-- `faults`: what these may fail with
-- `bundle`, `mark`, `pair`: certificates of several CAs, the number of a generation, a stored generation judged
-- `settings`, `state`: what is wished for, and what there is
-- `steps`, `plan`: what can be done, and what is to be done next: the protocol, a pure function
-- `rotation`: sees, plans, and carries one step out after the other
-- `report`: how things stand, for people
+- `places`: the Secret, what API servers trust, what servers show, the time; and how these may fail
+- `bundle`, `mark`: certificates of several CAs, and the number of a generation
+- `state`, `plan`, `steps`: what the store holds, and the next step: the protocol, a pure function
+- `rotation`: observes, plans, and makes one step after the other
+- `report`: the state of the rotation, for people
 
 Nothing here reads a file or the network, or keeps anything in memory that the Secret and the targets do not show.
 """
 
-from certs.authority import Authority, issue_authority
-from certs.clock import Clock, Reading
-from certs.faults import Conflict, Refusal, Unavailable
-from certs.generation import Generation, issue_generation
+from certs.generation import Authority, Generation, issue_authority, issue_generation, issue_leaf
 from certs.keys import KeyType, PrivateKey, generate_key
-from certs.leaf import issue_leaf
 from certs.names import CLUSTER_DOMAIN, InvalidNames, ServerNames, service_names
-from certs.plan import Observed, plan
+from certs.places import (
+    Changes,
+    Clock,
+    Conflict,
+    Entry,
+    Places,
+    Probe,
+    Reading,
+    Refusal,
+    Served,
+    Store,
+    Stored,
+    Target,
+    Targets,
+    Unavailable,
+)
+from certs.plan import Observed, Settings, plan
 from certs.report import Report, report
-from certs.rotation import Places, Rotation
-from certs.served import Probe, Served
-from certs.settings import Settings
+from certs.rotation import Rotation
 from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
-from certs.store import Changes, Store, Stored
-from certs.target import Entry, Target, Targets
 from certs.validity import CLOCK_SKEW, LIFETIME, Validity, validity_from
 
 __all__ = [

@@ -19,10 +19,7 @@ _BLOCK = re.compile(rb"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+?)-----END C
 
 
 def read_certificates(pem: bytes) -> tuple[x509.Certificate, ...]:
-    """The certificates in a text, each once, in their order; what is none is passed over, as Go does.
-
-    A placeholder, a text cut off and bytes that are no text at all give what is left of certificates, mostly nothing.
-    """
+    """The certificates in a text, each once, in order; whatever else is in it is skipped, as in Go."""
     return () if len(pem) > LONGEST else _read(pem)
 
 
@@ -49,18 +46,18 @@ def write_certificates(certificates: Iterable[x509.Certificate]) -> bytes:
 
 
 def fingerprint(certificate: x509.Certificate) -> bytes:
-    """What tells a certificate from every other one, to be written down."""
+    """The SHA-256 fingerprint of a certificate."""
     return certificate.fingerprint(SHA256())
 
 
 def lacking(bundle: bytes, wanted: Iterable[x509.Certificate]) -> tuple[x509.Certificate, ...]:
-    """Those of the wanted certificates that the bundle has not."""
+    """The wanted certificates that the bundle lacks."""
     there = set(read_certificates(bundle))
     return tuple(certificate for certificate in wanted if certificate not in there)
 
 
 def united(bundle: bytes, wanted: Iterable[x509.Certificate]) -> bytes:
-    """All certificates of the bundle, and the wanted ones behind them: nothing is taken away but what is none."""
+    """All certificates of the bundle, and then the wanted ones."""
     return write_certificates(dict.fromkeys((*read_certificates(bundle), *wanted)))
 
 
@@ -90,7 +87,7 @@ def signed_by(certificate: x509.Certificate, authority: x509.Certificate) -> boo
 
 
 def anchor(chain: Iterable[x509.Certificate], authorities: Collection[x509.Certificate]) -> x509.Certificate | None:
-    """The authority at which a chain that begins with a leaf ends, or None where it leads to none of them."""
+    """The authority that a chain, which begins with a leaf, leads to, if there is one."""
     rest = list(chain)
     here = rest.pop(0)
     while True:

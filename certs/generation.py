@@ -1,24 +1,153 @@
-"""A generation: CA and leaf that came into being together."""
+"""Issuing: a CA that signs one leaf, the leaf, and both as a generation."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from certs.authority import AUTHORITY_NAME, SerialSource, issue_authority
-from certs.keys import KeySource, KeyType, generate_key, key_pem
-from certs.leaf import issue_leaf
+from certs.keys import KeySource, KeyType, PrivateKey, PublicKey, generate_key, key_pem, signature_hash
 from certs.names import ServerNames
-from certs.validity import LIFETIME, Validity, validity_from
+from certs.validity import LIFETIME, Validity, overlap, validity_from
+
+# X.520's limit of a common name.
+COMMON_NAME_LENGTH = 64
+_IDENTIFIER_DIGITS = 16
+
+# What a CA is called where its maker gives no name.
+AUTHORITY_NAME = "webhook CA"
+
+# Gives serial numbers; cryptography's own has 159 random bits (RFC 5280: positive, at most 20 octets).
+SerialSource: TypeAlias = Callable[[], int]
+
+
+@dataclass(frozen=True)
+class Authority:
+    """A CA certificate and the key that signs with it."""
+
+    certificate: x509.Certificate
+    # Never in a log or a traceback.
+    key: PrivateKey = field(repr=False)
+
+    @property
+    def validity(self) -> Validity:
+        """From when to when its certificate holds."""
+        return overlap(self.certificate)
+
+
+def issue_authority(
+    key: PrivateKey,
+    validity: Validity,
+    *,
+    name: str = AUTHORITY_NAME,
+    new_serial: SerialSource = x509.random_serial_number,
+) -> Authority:
+    """A self-signed CA of this key that may sign server certificates and no further CA.
+
+    Its subject is `name` and the start of its key identifier. So two generations in one bundle differ in subject and
+    identifier, and a verifier never tries the wrong one.
+
+    Raises:
+        ValueError: the name is empty or too long.
+    """
+    room = COMMON_NAME_LENGTH - _IDENTIFIER_DIGITS - 1
+    if not 0 < len(name) <= room:
+        raise ValueError(f"a CA's name must have 1 to {room} characters, and {name!r} has {len(name)}")
+    public_key = key.public_key()
+    identifier = x509.SubjectKeyIdentifier.from_public_key(public_key)
+    subject = x509.Name(
+        [x509.NameAttribute(NameOID.COMMON_NAME, f"{name} {identifier.digest.hex()[:_IDENTIFIER_DIGITS]}")]
+    )
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(public_key)
+        .serial_number(new_serial())
+        .not_valid_before(validity.not_before)
+        .not_valid_after(validity.not_after)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(key_usage(key_cert_sign=True), critical=True)
+        .add_extension(identifier, critical=False)
+        .sign(key, signature_hash(key))
+    )
+    return Authority(certificate, key)
+
+
+def key_usage(
+    *, digital_signature: bool = False, key_encipherment: bool = False, key_cert_sign: bool = False
+) -> x509.KeyUsage:
+    """The usages that certificates of this package have; every other one is off."""
+    return x509.KeyUsage(
+        digital_signature=digital_signature,
+        key_encipherment=key_encipherment,
+        key_cert_sign=key_cert_sign,
+        content_commitment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def issue_leaf(
+    authority: Authority,
+    public_key: PublicKey,
+    names: ServerNames,
+    validity: Validity,
+    *,
+    new_serial: SerialSource = x509.random_serial_number,
+) -> x509.Certificate:
+    """A certificate for a TLS server of these names, signed by the authority.
+
+    It has no common name (64 characters do not hold `<service>.<namespace>.svc`, and no verifier of ours reads one):
+    its subject is empty, so that its alternative names are critical (RFC 5280 section 4.2.1.6).
+
+    Raises:
+        ValueError: there is no name, or the authority's certificate does not hold for the whole validity.
+    """
+    alternatives = [*map(x509.DNSName, names.dns_names), *map(x509.IPAddress, names.ip_addresses)]
+    if not alternatives:
+        raise ValueError("a server certificate must have at least one DNS name or IP address")
+    if not authority.validity.covers(validity):
+        raise ValueError(
+            f"the validity of a leaf must lie within that of its CA: {validity} is not within {authority.validity}"
+        )
+    issuer = authority.certificate
+    issuer_identifier = issuer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
+    return (
+        x509.CertificateBuilder()
+        .subject_name(x509.Name([]))
+        .issuer_name(issuer.subject)
+        .public_key(public_key)
+        .serial_number(new_serial())
+        .not_valid_before(validity.not_before)
+        .not_valid_after(validity.not_after)
+        .add_extension(x509.SubjectAlternativeName(alternatives), critical=True)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        # An RSA key may also be asked to decrypt (TLS 1.2 without forward secrecy); an elliptic one only signs.
+        .add_extension(
+            key_usage(digital_signature=True, key_encipherment=isinstance(public_key, rsa.RSAPublicKey)), critical=True
+        )
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public_key), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(issuer_identifier), critical=False
+        )
+        .sign(authority.key, signature_hash(authority.key))
+    )
 
 
 @dataclass(frozen=True)
 class Generation:
-    """What clients trust and what a server shows them, each as PEM.
+    """The CA that clients trust, and the certificate and key of the server, as PEM.
 
-    The CA's key is not here: it signed the leaf and was forgotten, so nobody can steal it and every renewal is also a
-    renewal of trust.
+    The CA's key is discarded, so nobody can steal it, and every renewal renews trust, too.
     """
 
     ca_certificate: bytes
@@ -29,11 +158,7 @@ class Generation:
     @property
     def validity(self) -> Validity:
         """From when to when a client that trusts the CA accepts the leaf."""
-        both = [x509.load_pem_x509_certificate(pem) for pem in (self.ca_certificate, self.certificate)]
-        return Validity(
-            max(certificate.not_valid_before_utc for certificate in both),
-            min(certificate.not_valid_after_utc for certificate in both),
-        )
+        return overlap(*(x509.load_pem_x509_certificate(pem) for pem in (self.ca_certificate, self.certificate)))
 
 
 def issue_generation(

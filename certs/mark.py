@@ -1,7 +1,7 @@
 """The mark of a generation: its number, in the name of its CA.
 
-The number must outlive the Secret: who starts again at 1 is refused by servers that have seen 7 already. In the CA's
-subject it is in each bundle that trusts it, and as the issuer in each leaf that is served.
+The number must outlive the Secret: servers that have seen 7 do not accept 1. In the CA's subject it is in each bundle
+that trusts the CA, and as the issuer in each leaf.
 """
 
 import re
@@ -10,7 +10,7 @@ from functools import lru_cache
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from certs.authority import AUTHORITY_NAME
+from certs.generation import AUTHORITY_NAME
 
 _SUBJECT = re.compile(re.escape(AUTHORITY_NAME) + r"(?: (?P<number>[0-9]{1,18}))? (?P<identifier>[0-9a-f]{16})")
 
@@ -22,9 +22,9 @@ def marked_name(number: int) -> str:
 
 @lru_cache(maxsize=256)
 def number_of(authority: x509.Certificate) -> int | None:
-    """The number of the generation whose CA this is; 0 where it was issued without one; None where it is not ours.
+    """The number of the generation of a CA; 0 if it was issued without one; None if it is not ours.
 
-    Ours repeats in its name the identifier of its key: a name that was merely chosen alike belongs to someone else.
+    The name of ours contains the identifier of its key, which distinguishes it from a CA with the same name.
     """
     found = _SUBJECT.fullmatch(_common_name(authority.subject))
     if found is None or authority.subject != authority.issuer:

@@ -17,25 +17,46 @@ from datetime import datetime, timedelta
 from cryptography import x509
 
 from certs.bundle import fingerprint, lacking, read_certificates, united, without, write_certificates
+from certs.keys import KeyType
 from certs.mark import number_of
-from certs.renewal import renewal
-from certs.settings import Settings
-from certs.state import State, elapsed, expired, highest, read_state, write_time
+from certs.names import ServerNames
+from certs.places import BUNDLE, NEXT, NUMBER, PARTS, PREVIOUS, Changes, Stamp, Stored, Target
+from certs.state import RotationState, elapsed, expired, highest, read_state, write_time
 from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
-from certs.store import BUNDLE, NEXT, NUMBER, PARTS, PREVIOUS, Changes, Stamp, Stored
-from certs.target import Target
+from certs.validity import LIFETIME, renewal
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an installation wants of the rotation.
+
+    Attributes:
+        names: names of the server's certificate.
+        key_type: type of new keys.
+        lifetime: lifetime of new certificates.
+        soak: time for API servers to load a new CA before it is used, and time for which all servers serve a
+            generation before former CAs are removed.
+        emergency_soak: the same where nobody is served anyway; never more than `soak`.
+        skew: largest difference between this machine's clock and the API server's.
+        patience: time after a promotion until a warning is logged if a server does not serve the new generation.
+        beyond: request a generation with a higher number than this, due or not.
+        revoke: whether generations up to `beyond` are no longer trusted then.
+    """
+
+    names: ServerNames
+    key_type: KeyType = KeyType.P256
+    lifetime: timedelta = LIFETIME
+    soak: timedelta = timedelta(minutes=5)
+    emergency_soak: timedelta = timedelta(seconds=5)
+    skew: timedelta = timedelta(minutes=5)
+    patience: timedelta = timedelta(minutes=10)
+    beyond: int | None = None
+    revoke: bool = False
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What was seen, the store first.
-
-    Attributes:
-        stored: what the store holds.
-        targets: all of them.
-        now: the API server's time, read last: it is the one that judges certificates.
-        skew: by how much this machine's clock is ahead of it.
-    """
+    """Store and targets as they were seen; then the API server's time, and how far this machine's clock is ahead."""
 
     stored: Stored
     targets: tuple[Target, ...]
@@ -46,22 +67,23 @@ class Observed:
 def plan(observed: Observed, settings: Settings) -> Step:
     """Return the next step, or how long to wait."""
     now = observed.now
-    if observed.stored.keeper:
-        return Blocked((_kept_by(observed.stored.keeper),))
+    if keeper := observed.stored.keeper:
+        why = f"the Secret is managed by {keeper}: use another --secret-name, or leave the rotation to {keeper}"
+        return Blocked((why,))
     state = read_state(observed.stored, settings.names, now)
     return (
         # To add what the store holds is right whatever clocks say, and is not kept waiting by anything.
         _heal(state, observed.targets)
         or _clocks(observed.skew, settings)
         or _revocation(state, settings)
-        or _towards_promotion(state, observed.targets, now, settings)
+        or _promote(state, observed.targets, now, settings)
         or _stage(state, observed.targets, now, settings)
-        or _towards_rest(state, observed.targets, now, settings)
+        or _finish(state, observed.targets, now, settings)
     )
 
 
-def _heal(state: State, targets: Sequence[Target]) -> Trust | None:
-    """Return what makes the first target trust all that it must."""
+def _heal(state: RotationState, targets: Sequence[Target]) -> Trust | None:
+    """Return the step that makes the first target trust all that it must."""
     for target in targets:
         if target.fault or not any(lacking(entry.bundle, state.trusted) for entry in target.entries):
             continue
@@ -71,8 +93,8 @@ def _heal(state: State, targets: Sequence[Target]) -> Trust | None:
     return None
 
 
-def _stage(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Stage | None:
-    """Return what begins a rotation, where there is a reason for one."""
+def _stage(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Stage | None:
+    """Return the step that begins a rotation, if there is a reason for one."""
     why = next(_reasons(state, targets, now, settings), "")
     if not why:
         return None
@@ -80,7 +102,7 @@ def _stage(state: State, targets: Sequence[Target], now: datetime, settings: Set
     return Stage(why, number, emergency=state.current is None or bool(state.current.faults))
 
 
-def _reasons(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Iterator[str]:
+def _reasons(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Iterator[str]:
     """Yield why there must be another generation than the current, the most urgent first."""
     current = state.current
     if current is None:
@@ -98,8 +120,8 @@ def _reasons(state: State, targets: Sequence[Target], now: datetime, settings: S
         yield f"the certificate expires at {write_time(current.validity.not_after)}"
 
 
-def _revocation(state: State, settings: Settings) -> Note | None:
-    """Return what notes that a generation is to be revoked, where another is there already; staging notes it, too."""
+def _revocation(state: RotationState, settings: Settings) -> Note | None:
+    """Return the note that a generation is revoked, if another exists already; staging notes it, too."""
     if not settings.revoke or settings.beyond is None or state.revoked >= settings.beyond:
         return None
     if state.staged is None:
@@ -110,8 +132,8 @@ def _revocation(state: State, settings: Settings) -> Note | None:
     return Note(f"revoking generations up to {settings.beyond}", changes)
 
 
-def _towards_promotion(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
-    """Return what follows where a generation is staged, and every target that can be written trusts it."""
+def _promote(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
+    """Return the step after staging, when every target that can be written trusts the staged generation."""
     staged = state.staged
     if staged is None or staged.authority is None:
         return None
@@ -131,16 +153,16 @@ def _towards_promotion(state: State, targets: Sequence[Target], now: datetime, s
     return Promote(f"generation {staged.number} has been trusted since {write_time(since)}", promotion(state, now))
 
 
-def _nobody_is_served(state: State, now: datetime) -> bool:
-    """Whether it was so when the generation was staged, or is so now, because the current one does not hold."""
+def _nobody_is_served(state: RotationState, now: datetime) -> bool:
+    """Whether it was so when the generation was staged, or is so now because the current certificate is not valid."""
     if state.stored.stamps.get(Stamp.EMERGENCY) == "true":
         return True
     validity = state.current.validity if state.current else None
     return validity is not None and not validity.not_before <= now <= validity.not_after
 
 
-def promotion(state: State, now: datetime) -> Changes:
-    """What makes of the staged generation the current one, in one write."""
+def promotion(state: RotationState, now: datetime) -> Changes:
+    """The one write that makes the staged generation the current one."""
     staged = state.staged
     assert staged is not None
     contents: dict[str, bytes | None] = {part: state.stored.contents[NEXT + part] for part in PARTS if part != NUMBER}
@@ -155,13 +177,13 @@ def promotion(state: State, now: datetime) -> Changes:
 
 
 def _digest(authority: x509.Certificate, targets: Sequence[Target]) -> str:
-    """What changes with each change of a target, and with what is staged: time that passed before counts no more."""
+    """A digest that differs after each change of a target or of what is staged: the soak then starts again."""
     parts = sorted(f"{target} {target.version}" for target in targets)
     return hashlib.sha256("\n".join([fingerprint(authority).hex(), *parts]).encode()).hexdigest()
 
 
-def _towards_rest(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Step:
-    """The current generation is sound and trusted everywhere; what is left of former ones goes when nobody needs it."""
+def _finish(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Step:
+    """Return the step when the current generation is trusted everywhere: former ones are removed when not needed."""
     current = state.current
     assert current is not None
     if not state.verified:
@@ -170,7 +192,7 @@ def _towards_rest(state: State, targets: Sequence[Target], now: datetime, settin
         return Blocked(faults)
     if step := _retire(state, targets, now, settings):
         return step
-    if changes := _tidied(state):
+    if changes := _tidy(state):
         return Note("removing data of former generations", changes)
     assert current.validity is not None
     return Wait(
@@ -181,8 +203,8 @@ def _towards_rest(state: State, targets: Sequence[Target], now: datetime, settin
     )
 
 
-def _retire(state: State, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
-    """Return what takes the first target back to what is needed, once the servers have had their time."""
+def _retire(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
+    """Return the step that removes what the first target no longer needs, after the soak."""
     retirement = next((step for target in targets if (step := _retirement(state, target, now))), None)
     if retirement is None:
         return None
@@ -196,8 +218,8 @@ def _retire(state: State, targets: Sequence[Target], now: datetime, settings: Se
     return retirement
 
 
-def _retirement(state: State, target: Target, now: datetime) -> Retire | None:
-    """Return what takes former generations of ours, and whatever is expired, out of a target. What is foreign stays."""
+def _retirement(state: RotationState, target: Target, now: datetime) -> Retire | None:
+    """Return what removes our former generations, and expired CAs, from a target. CAs of others stay."""
     ending = state.previous if state.previous_ends else None
     bundles, gone = [], 0
     for entry in target.entries:
@@ -213,8 +235,8 @@ def _retirement(state: State, target: Target, now: datetime) -> Retire | None:
     return Retire(f"{target} trusts CAs that are no longer needed", target, tuple(bundles))
 
 
-def _tidied(state: State) -> Changes | None:
-    """Return what the store still says of what is over."""
+def _tidy(state: RotationState) -> Changes | None:
+    """Return the changes that remove data of former generations from the store."""
     contents: dict[str, bytes | None] = {}
     stamps: dict[str, str | None] = {}
     if state.previous_ends or (state.previous is None and PREVIOUS in state.stored.contents):
@@ -232,12 +254,8 @@ def _tidied(state: State) -> Changes | None:
     return Changes(contents, stamps) if contents or stamps else None
 
 
-def _kept_by(keeper: str) -> str:
-    return f"the Secret is managed by {keeper}: use another --secret-name, or leave the rotation to {keeper}"
-
-
 def _clocks(skew: timedelta, settings: Settings) -> Blocked | None:
-    """Return what keeps a machine from acting whose clock, or whose API server's clock, is wrong."""
+    """Return an obstacle if this machine's clock or the API server's is wrong."""
     if abs(skew) <= settings.skew:
         return None
     side = "ahead of" if skew > timedelta() else "behind"
@@ -254,9 +272,5 @@ def _seconds(duration: timedelta) -> str:
 
 def without_right(observed: Observed, faults: dict[str, str]) -> Observed:
     """What was observed, with the faults of targets that could not be written, by the target's name."""
-    return replace(
-        observed,
-        targets=tuple(
-            replace(target, fault=faults.get(str(target), "") or target.fault) for target in observed.targets
-        ),
-    )
+    targets = (replace(target, fault=faults.get(str(target), "") or target.fault) for target in observed.targets)
+    return replace(observed, targets=tuple(targets))

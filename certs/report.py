@@ -8,16 +8,12 @@ from cryptography import x509
 
 from certs.bundle import anchor, holds, read_certificates
 from certs.mark import issuing_number, number_of
-from certs.plan import Observed, plan
-from certs.renewal import renewal
+from certs.places import CERTIFICATE, Served, Target
+from certs.plan import Observed, Settings, plan
 from certs.rotation import unserved
-from certs.served import Served
-from certs.settings import Settings
 from certs.state import expired, read_state
 from certs.steps import Blocked, Step, Wait
-from certs.store import CERTIFICATE
-from certs.target import Target
-from certs.validity import Validity
+from certs.validity import Validity, renewal
 
 
 @dataclass(frozen=True)
@@ -33,18 +29,9 @@ class TargetReport:
 
 @dataclass(frozen=True)
 class Report:
-    """How things stand.
+    """The state of the rotation: the current generation, the staged one, problems (one line each), the next step.
 
-    Attributes:
-        generation: that is current; None where there is none.
-        validity: of its certificate and CA.
-        renewal: when the next is due.
-        staged: the number of the generation that is next, if there is one.
-        targets: each of them.
-        served: what each address shows.
-        problems: all that is wrong, one line each.
-        next: what would be done now.
-        skew: by how much this machine's clock is ahead of the API server's.
+    `skew` is by how much this machine's clock is ahead of the API server's.
     """
 
     generation: int | None

@@ -4,24 +4,33 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from cryptography import x509
 
 from certs.bundle import LONGEST, anchor, fingerprint, holds, read_certificates, united
-from certs.clock import Clock
-from certs.faults import Conflict, Refusal, Unavailable
 from certs.generation import Generation, issue_generation
 from certs.mark import issuing_number, marked_name
-from certs.plan import Observed, plan, without_right
-from certs.served import Probe, Served
-from certs.settings import Settings
-from certs.state import State, elapsed, read_state, write_time
+from certs.places import (
+    AUTHORITY,
+    BUNDLE,
+    CERTIFICATE,
+    KEY,
+    NEXT,
+    NUMBER,
+    Changes,
+    Conflict,
+    Places,
+    Refusal,
+    Served,
+    Stamp,
+    Target,
+    Unavailable,
+)
+from certs.plan import Observed, Settings, plan, without_right
+from certs.state import RotationState, elapsed, read_state, write_time
 from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
-from certs.store import AUTHORITY, BUNDLE, CERTIFICATE, KEY, NEXT, NUMBER, Changes, Stamp, Store
-from certs.target import Target, Targets
 
 # How often in a row something may have changed under our hands, or not answered, before a pass gives up.
 CONFLICTS, FAILURES = 100, 6
@@ -35,16 +44,6 @@ _CONFLICT_PAUSE, _PAUSE, _LONGEST_PAUSE, _ASKED_PAUSE = 0.05, 0.5, 15.0, 60.0
 _LOOK, _SELDOM = 1.0, 60.0
 
 OnStep: TypeAlias = Callable[[Step], None]
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where the rotation reads and writes, and whose time it goes by."""
-
-    store: Store
-    targets: Targets
-    probe: Probe
-    clock: Clock
 
 
 class Rotation:
@@ -61,12 +60,8 @@ class Rotation:
     ) -> None:
         """Make one that has seen nothing yet.
 
-        Args:
-            places: where it works.
-            settings: what is wished for.
-            on_step: called with each step that was done, and with each wait and obstacle.
-            issue: makes a generation, as `issue_generation` does.
-            chance: gives numbers from 0 to 1, so that rotations which collided do not do so again.
+        `on_step` is called with each step that was done, and with each wait and obstacle; `issue` makes a generation as
+        `issue_generation` does; `chance` gives numbers from 0 to 1, for jitter.
         """
         self._places = places
         self._settings = settings
@@ -126,7 +121,7 @@ class Rotation:
         raise Conflict(f"gave up after {STEPS} steps: another client keeps changing the targets or the Secret")
 
     async def _give_way(self, healed: Counter[str], target: str) -> None:
-        """Be slower each time with a target that another client overwrites, and give up in the end."""
+        """Pause longer each time another client overwrites a target, and give up in the end."""
         healed[target] += 1
         if healed[target] > HEALS:
             raise Conflict(f"gave up after repairing {target} {HEALS} times: another client overwrites its bundles")
@@ -187,7 +182,7 @@ class Rotation:
         await self._places.store.write(observed.stored, changes)
 
     async def _written(self, step: Trust | Retire) -> bool:
-        """Write a target; where that is refused, the others have their turn, and the fault stays with this one."""
+        """Write a target. If that is denied, the fault stays with this one and the others have their turn."""
         try:
             await self._places.targets.write(step.target, step.bundles)
         except Refusal as refusal:
@@ -201,14 +196,14 @@ class Rotation:
         assert state.current.leaf is not None
         served = await self._places.probe.look()
         if why := unserved(served, state.current.leaf):
-            return self._looked_in_vain(why, state, now)
+            return self._unserved_yet(why, state, now)
         if isinstance(step, Retire):
             return step if await self._written(step) else None
         stamps = {Stamp.VERIFIED: fingerprint(state.current.leaf).hex(), Stamp.VERIFIED_AT: write_time(now)}
         await self._places.store.write(observed.stored, Changes(stamps=stamps))
         return step
 
-    def _looked_in_vain(self, why: str, state: State, now: datetime) -> Wait:
+    def _unserved_yet(self, why: str, state: RotationState, now: datetime) -> Wait:
         passed = elapsed(state.stamped(Stamp.PROMOTED_AT), now)
         pause = min(_SELDOM, max(_LOOK, passed.total_seconds() / 4))
         return Wait(
@@ -224,8 +219,8 @@ class Rotation:
         await self._places.clock.sleep(max(jittered, min(least or 0.0, _ASKED_PAUSE)))
 
 
-def staging(state: State, generation: Generation, number: int, *, hasty: bool) -> Changes:
-    """What stores a generation beside the current one."""
+def staging(state: RotationState, generation: Generation, number: int, *, hasty: bool) -> Changes:
+    """The changes that store a generation beside the current one."""
     authorities = read_certificates(generation.ca_certificate)
     contents: dict[str, bytes | None] = {
         NEXT + CERTIFICATE: generation.certificate,
@@ -258,7 +253,7 @@ def unserved(served: Sequence[Served], leaf: x509.Certificate) -> str:
 
 
 def still_served(served: Sequence[Served], targets: Sequence[Target], now: datetime) -> bool:
-    """Whether any server serves a certificate that all targets trust: then there is something to be careful of."""
+    """Whether any server serves a certificate that all targets trust, so that a soak is needed."""
     bundles = {entry.bundle for target in targets for entry in target.entries}
     authorities = [read_certificates(bundle) for bundle in bundles]
     return any(

@@ -1,31 +1,142 @@
 """What the store's contents mean at a time."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from certs.bundle import fingerprint, is_authority, read_certificates, write_certificates
+from certs.bundle import LONGEST, anchor, fingerprint, is_authority, read_certificates, write_certificates
 from certs.mark import number_of
 from certs.names import ServerNames
-from certs.pair import Pair, judged
-from certs.renewal import renewal
-from certs.store import NEXT, PREVIOUS, Stamp, Stored
-from certs.target import Target
-from certs.validity import CLOCK_SKEW
+from certs.places import AUTHORITY, CERTIFICATE, KEY, NEXT, NUMBER, PARTS, PREVIOUS, Stamp, Stored, Target
+from certs.validity import CLOCK_SKEW, Validity, overlap, renewal
 
 
 @dataclass(frozen=True)
-class State:
+class Pair:
+    """A stored generation: may a server serve it, and may clients trust it?
+
+    Attributes:
+        number: of the generation; 0 if there is no readable one.
+        authority: the CA that signed the leaf, if known.
+        leaf: the certificate, if readable.
+        faults: why it cannot be served or trusted, one line each.
+        missing: names that the leaf lacks.
+        validity: when leaf and CA hold.
+    """
+
+    number: int
+    authority: x509.Certificate | None = None
+    leaf: x509.Certificate | None = None
+    faults: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    validity: Validity | None = None
+
+
+def judged(contents: Mapping[str, bytes], names: ServerNames, now: datetime, prefix: str = "") -> Pair | None:
+    """Judge the generation that is stored under a prefix; None where there is nothing at all under it."""
+    parts = {part: contents.get(prefix + part, b"") for part in PARTS}
+    if not any(parts.values()):
+        return None
+    chain = read_certificates(parts[CERTIFICATE])
+    if not chain:
+        fault = f"{prefix}{CERTIFICATE} contains no readable certificate"
+        return Pair(_written_number(parts[NUMBER]), faults=(fault,))
+    leaf, given = chain[0], read_certificates(parts[AUTHORITY])
+    authority = anchor(chain, given)
+    validity = overlap(leaf, *([authority] if authority is not None else []))
+    faults = (
+        *_key_faults(parts[KEY], leaf, prefix),
+        *_leaf_faults(leaf, prefix),
+        *_authority_faults(parts[AUTHORITY], given, authority, prefix),
+        *_time_faults(validity, now, prefix),
+    )
+    number = number_of(authority) if authority is not None else None
+    return Pair(
+        number=number or _written_number(parts[NUMBER]),
+        authority=authority,
+        leaf=leaf,
+        faults=faults,
+        missing=_missing(leaf, names),
+        validity=validity,
+    )
+
+
+def _written_number(text: bytes) -> int:
+    return int(text) if text.isdigit() and len(text) <= 18 else 0
+
+
+def _key_faults(pem: bytes, leaf: x509.Certificate, prefix: str) -> Iterator[str]:
+    try:
+        key = load_pem_private_key(pem, None) if len(pem) <= LONGEST else None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        key = None
+    if key is None:
+        yield f"{prefix}{KEY} contains no readable key"
+        return
+    form = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
+    if key.public_key().public_bytes(*form) != leaf.public_key().public_bytes(*form):
+        yield f"{prefix}{KEY} does not match {prefix}{CERTIFICATE}"
+
+
+def _leaf_faults(leaf: x509.Certificate, prefix: str) -> Iterator[str]:
+    if is_authority(leaf):
+        yield f"{prefix}{CERTIFICATE} must start with the server certificate, not with a CA"
+    try:
+        usages = leaf.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    except x509.ExtensionNotFound:
+        return
+    if ExtendedKeyUsageOID.SERVER_AUTH not in usages:
+        yield f"{prefix}{CERTIFICATE} is not a server certificate: its extended key usage lacks serverAuth"
+
+
+def _authority_faults(
+    pem: bytes, given: tuple[x509.Certificate, ...], authority: x509.Certificate | None, prefix: str
+) -> Iterator[str]:
+    if authority is not None or not pem:
+        return  # a certificate of the user may come without its CA
+    if not given:
+        yield f"{prefix}{AUTHORITY} contains no readable certificate"
+    elif not any(map(is_authority, given)):
+        yield f"{prefix}{AUTHORITY} is not a CA certificate"
+    else:
+        yield f"{prefix}{CERTIFICATE} is not signed by {prefix}{AUTHORITY}"
+
+
+def _time_faults(validity: Validity, now: datetime, prefix: str) -> Iterator[str]:
+    if now > validity.not_after:
+        yield f"{prefix}{CERTIFICATE} or its CA expired at {validity.not_after.isoformat()}"
+    elif now < validity.not_before:
+        yield f"{prefix}{CERTIFICATE} or its CA is not valid before {validity.not_before.isoformat()}"
+
+
+def _missing(leaf: x509.Certificate, names: ServerNames) -> tuple[str, ...]:
+    try:
+        there = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return (*names.dns_names, *map(str, names.ip_addresses))
+    dns_names = {name.lower() for name in there.get_values_for_type(x509.DNSName)}
+    addresses = set(there.get_values_for_type(x509.IPAddress))
+    return (
+        *(name for name in names.dns_names if name not in dns_names),
+        *(str(address) for address in names.ip_addresses if address not in addresses),
+    )
+
+
+@dataclass(frozen=True)
+class RotationState:
     """The generations in a store.
 
     Attributes:
-        current: that is served, judged; None where there is none at all.
-        staged: that will be served next; None where there is none, or none that could be.
+        current: the generation that is served, if there is one.
+        staged: the generation that is served next, if there is one that could be.
         previous: the CA of the generation before the current.
-        revoked: up to which number generations are revoked; -1 where none is.
-        verified: whether all servers were seen to serve the current one.
+        revoked: generations up to this number are revoked; -1 for none.
+        verified: whether all servers were seen to serve the current generation.
     """
 
     stored: Stored
@@ -37,7 +148,7 @@ class State:
 
     @property
     def number(self) -> int:
-        """The current generation's number; 0 where there is none."""
+        """The current generation's number, or 0."""
         return self.current.number if self.current else 0
 
     @property
@@ -65,7 +176,7 @@ class State:
         return read_time(self.stored.stamps.get(name, ""))
 
 
-def read_state(stored: Stored, names: ServerNames, now: datetime) -> State:
+def read_state(stored: Stored, names: ServerNames, now: datetime) -> RotationState:
     """Read a store, whatever is in it."""
     current = judged(stored.contents, names, now)
     staged = judged(stored.contents, names, now, NEXT)
@@ -74,7 +185,7 @@ def read_state(stored: Stored, names: ServerNames, now: datetime) -> State:
     kept = (one for one in read_certificates(stored.contents.get(PREVIOUS, b"")) if is_authority(one))
     revoked = stored.stamps.get(Stamp.REVOKED, "")
     leaf = current.leaf if current else None
-    return State(
+    return RotationState(
         stored=stored,
         current=current,
         staged=staged,
@@ -85,7 +196,7 @@ def read_state(stored: Stored, names: ServerNames, now: datetime) -> State:
 
 
 def _usable(staged: Pair, current: Pair | None, now: datetime) -> bool:
-    """Whether what is staged may be promoted one day: it is whole, has all names, and is newer than what is served."""
+    """Whether a staged generation may be promoted: it is complete, has all names, and is newer than the current."""
     return (
         not staged.faults
         and not staged.missing

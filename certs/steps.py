@@ -1,21 +1,17 @@
-"""The steps of the protocol. Each is one act, safe to be repeated by anyone, and safe to be the last for a while."""
+"""The steps of the rotation. Each is one act that any process can repeat, and the rotation may stop after any."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from certs.store import Changes
-from certs.target import Target
+from certs.places import Changes, Target
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Make a generation and store it beside the current one.
+    """Issue a generation of at least this number and store it beside the current one.
 
-    Attributes:
-        why: it is due.
-        number: the lowest that it may have.
-        emergency: whether what is stored cannot be served.
+    In an `emergency`, the current one cannot be served.
     """
 
     why: str
@@ -25,7 +21,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Trust:
-    """Add what a target does not trust yet to its bundles; nothing is taken away."""
+    """Add missing CAs to a target's bundles; nothing is removed."""
 
     why: str
     target: Target
@@ -34,7 +30,7 @@ class Trust:
 
 @dataclass(frozen=True)
 class Note:
-    """Change what is noted in the store, and nothing that is served."""
+    """Change notes in the store, and nothing that is served."""
 
     why: str
     changes: Changes
@@ -42,7 +38,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Promote:
-    """Serve what was staged."""
+    """Serve the staged generation."""
 
     why: str
     changes: Changes
@@ -50,14 +46,14 @@ class Promote:
 
 @dataclass(frozen=True)
 class Verify:
-    """Look whether all servers serve the current generation, and note it."""
+    """Check that all servers serve the current generation, and note it."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Retire:
-    """Take what is no longer needed out of a target's bundles; all servers are looked at once more before."""
+    """Remove unneeded CAs from a target's bundles, after checking all servers once more."""
 
     why: str
     target: Target
@@ -66,14 +62,11 @@ class Retire:
 
 @dataclass(frozen=True)
 class Wait:
-    """Do nothing until a time.
+    """Do nothing `until` a time by the API server's clock, `then` go on.
 
     Attributes:
-        why: there is nothing to do before.
-        until: that time; by the API server's clock.
-        then: what will be done.
         overdue: whether it takes longer than it should, so that a warning is logged.
-        settled: whether the rotation is over, and nothing to be done until the next one.
+        settled: whether the rotation is complete.
     """
 
     why: str
@@ -85,17 +78,13 @@ class Wait:
 
 @dataclass(frozen=True)
 class Blocked:
-    """Do nothing until a person has changed something.
-
-    Attributes:
-        why: what is wrong, one line each.
-    """
+    """Do nothing until a person has changed something."""
 
     reasons: tuple[str, ...]
 
     @property
     def why(self) -> str:
-        """All of it."""
+        """All reasons."""
         return "; ".join(self.reasons)
 
 

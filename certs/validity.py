@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from cryptography import x509
+
 # How far behind the issuer's clock a verifier's may be: what OPA's cert-controller grants too.
 CLOCK_SKEW = timedelta(hours=1)
 
@@ -12,7 +14,7 @@ LIFETIME = timedelta(days=90)
 
 @dataclass(frozen=True)
 class Validity:
-    """Both ends belong to it, as X.509 has it; in UTC and whole seconds, as certificates write them."""
+    """A span of time with both its ends; in UTC and whole seconds, as certificates have it."""
 
     not_before: datetime
     not_after: datetime
@@ -23,6 +25,13 @@ class Validity:
     def covers(self, other: "Validity") -> bool:
         """Whether the other begins no earlier and ends no later."""
         return self.not_before <= other.not_before and other.not_after <= self.not_after
+
+
+def overlap(*certificates: x509.Certificate) -> Validity:
+    """When all of these certificates hold."""
+    return Validity(
+        max(one.not_valid_before_utc for one in certificates), min(one.not_valid_after_utc for one in certificates)
+    )
 
 
 def validity_from(now: datetime, lifetime: timedelta = LIFETIME) -> Validity:
@@ -40,3 +49,17 @@ def validity_from(now: datetime, lifetime: timedelta = LIFETIME) -> Validity:
         return Validity(second - CLOCK_SKEW, second + lifetime - timedelta(microseconds=lifetime.microseconds))
     except OverflowError:
         raise ValueError(f"a certificate's lifetime must end before the year 10000, and is {lifetime}") from None
+
+
+# So long before the end a renewal is due at the latest: time enough to fix what prevents it.
+AHEAD = timedelta(days=30)
+
+
+def renewal(validity: Validity) -> datetime:
+    """From when on the next generation is due: with a third of life left or 30 days, whichever is more.
+
+    But never in the first half of life, or certificates of less than 60 days would be renewed without an end.
+    """
+    # The hour before the issuing is not lived.
+    life = validity.not_after - validity.not_before - CLOCK_SKEW
+    return validity.not_after - max(life / 3, min(AHEAD, life / 2))

@@ -15,10 +15,10 @@ from controlplane.rights import SYSTEM, install_rights
 from controlplane.waiting import wait_for
 from controlplane.webhook import COMMAND, environment
 from jobgate.cluster.lease import Times
+from jobgate.installation import Installation
+from jobgate.installation.controller import ACCOUNT
+from jobgate.installation.objects import base, definitions
 from jobgate.kinds import installed
-from jobgate.render import Installation
-from jobgate.render.controller import ACCOUNT
-from jobgate.render.objects import base, definitions
 
 #: A dead one's Lease is free after four seconds; a busy machine answers within two.
 TIMES = Times(duration=4.0, deadline=3.5, retry=0.3, call=2.0)
@@ -82,12 +82,13 @@ def controller(plane: ControlPlane, folder: Path) -> Iterator[None]:
 
 
 def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
-    import logging  # noqa: PLC0415  # of the process that is forked
+    import asyncio  # noqa: PLC0415  # of the process that is forked
+    import logging  # noqa: PLC0415
     import sys  # noqa: PLC0415
 
     from jobgate.cli.leading import lead  # noqa: PLC0415
     from jobgate.cluster.writer import Writer  # noqa: PLC0415
-    from jobgate.controller import Controller, ControllerMetrics, Settings  # noqa: PLC0415
+    from jobgate.controller import Controller, ControllerMetrics, ControllerSettings  # noqa: PLC0415
     from jobgate.kinds.common.wiring import wired  # noqa: PLC0415
     from jobgate.serving.leader import Place  # noqa: PLC0415
     from webhook.server.log import configure  # noqa: PLC0415
@@ -95,13 +96,13 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     sys.stderr = log.open("a", encoding="utf-8")
     configure(logging.INFO)
     kinds = tuple(wired(installed()))
-    settings = Settings("svc.cluster.local", requests_per_second)
+    settings = ControllerSettings("svc.cluster.local", requests_per_second)
 
     async def made(writer: Writer, metrics: ControllerMetrics) -> Controller:
         return Controller(writer, kinds, settings, metrics)
 
     place = Place("127.0.0.1", 0, SYSTEM, "jobgate-controller", secrets.token_hex(8), TIMES)
-    lead(kinds, credentials, place, made, "controller started")
+    asyncio.run(lead(kinds, credentials, place, made, "controller started"))
 
 
 def objects_of_ours(api: ClusterApi, namespace: str) -> dict[tuple[str, str], Any]:

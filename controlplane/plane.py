@@ -141,6 +141,12 @@ class ControlPlane:
         """A new client with the administrator's rights; close it, or use it in a `with`."""
         return ClusterApi(self.url, self._authority.certificate.decode(), self.token)
 
+    @property
+    def pid(self) -> int:
+        """The process whose children all programs are."""
+        assert self._keeper is not None
+        return self._keeper.pid
+
     def logs(self) -> str:
         """The last lines that the programs logged."""
         return "\n".join(_tail(log) for log in sorted(self.folder.glob("*.log")))

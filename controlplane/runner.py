@@ -9,10 +9,10 @@ from typing import TypeAlias
 from controlplane.plane import ControlPlane
 from controlplane.rights import SYSTEM, install_rights
 from controlplane.webhook import COMMAND, environment
+from jobgate.installation import Installation
+from jobgate.installation.objects import base
+from jobgate.installation.runner import ACCOUNT
 from jobgate.kinds import installed
-from jobgate.render import Installation
-from jobgate.render.objects import base
-from jobgate.render.runner import ACCOUNT
 
 KINDS = ("dijobs.diengine.opendilab.org", "mxjobs.mxnet.mlkube.io", "torchjobs.train.distributed.io")
 #: Settings of both the webhook server and the runner.

@@ -1,12 +1,12 @@
 """What a controller process needs, imported and compiled: processes that are forked from here start at once."""
 
-import jobgate.cli.credentials
+import jobgate.cluster.writer
 import jobgate.serving.leader  # noqa: F401
 from controlplane.jobs import dijob
-from jobgate.controller.jobs import Reader
+from jobgate.controller.jobs import JobDigests
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 
 for kind in installed():
     kind.schema.check({})
-Reader(DIJOB).remember(dijob("train", "default", 2, {}))
+JobDigests(DIJOB).remember(dijob("train", "default", 2, {}))

@@ -1,11 +1,12 @@
 """DI-orchestrator v1.1.3: what it makes of a DIJob.
 
-Scaling down, it deletes the highest indices; the original deletes some pod of the same task type.
+Scaling down, it counts the pods of each task type, and deletes any of them: drawn here, in the order of a cache there.
+Where a pod beyond the replicas has stayed, it never creates a lost one again.
 """
 
 import copy
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from controlplane.client import ClusterApi
@@ -35,7 +36,7 @@ class DIOrchestrator(Operator):
     ) -> None:
         """`erases`: it writes each job back without the fields that it does not know, as the released operator does.
 
-        `order` shuffles the variables that it appends.
+        `order` shuffles the variables that it appends, and draws the pods that it deletes on a scale-down.
         """
         super().__init__(api, namespace)
         self.erases = erases
@@ -65,6 +66,19 @@ class DIOrchestrator(Operator):
         self._restarts[uid] = restarts + 1
         return failed
 
+    def surplus(
+        self, job: Object, resource: Resource, present: Sequence[Object], names: Collection[str]
+    ) -> Sequence[Object]:
+        """As many pods of each task type as there are too many, whichever these are."""
+        if resource != PODS:
+            return super().surplus(job, resource, present, names)
+        found: list[Object] = []
+        for role in {task.get("type", "") for task in job["spec"]["tasks"]}:
+            alike = [one for one in present if one["metadata"]["labels"]["diengine/task-type"] == role]
+            wanted = sum(task["replicas"] for task in job["spec"]["tasks"] if task.get("type", "") == role)
+            found += self._order.sample(alike, max(len(alike) - wanted, 0))
+        return found
+
     def wanted(self, job: Object, present: Present) -> Iterator[Child]:
         """The Service, and a pod for each replica.
 
@@ -74,6 +88,9 @@ class DIOrchestrator(Operator):
         yield service(job)
         ranks = {pod["metadata"]["name"]: int(pod["metadata"]["annotations"]["diengine/rank"]) for pod in present[PODS]}
         rank = max(ranks.values(), default=-1) + 1
+        hosts = {pod_name(job, task, index) for task in job["spec"]["tasks"] for index in range(task["replicas"])}
+        if not ranks.keys() <= hosts:
+            return  # an error of it: a local rank is out of range
         for task in job["spec"]["tasks"]:
             for index in range(task["replicas"]):
                 name = pod_name(job, task, index)

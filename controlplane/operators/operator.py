@@ -3,7 +3,7 @@
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -71,6 +71,12 @@ class Operator(ABC):
         """Those of the job's pods that are deleted so that others take their places."""
         return ()
 
+    def surplus(
+        self, job: Object, resource: Resource, present: Sequence[Object], names: Collection[str]
+    ) -> Sequence[Object]:
+        """Those that are there and too many: whose names it does not want."""
+        return [one for one in present if one["metadata"]["name"] not in names]
+
     def sync(self) -> Report:
         """Do all that there is to do now for every job."""
         report = Report()
@@ -133,7 +139,7 @@ class Operator(ABC):
         wanted = list(self.wanted(job, present))
         names = {resource: {one.name for one in wanted if one.resource == resource} for resource in self.makes}
         for resource in self.makes:
-            too_many = [one for one in present[resource] if one["metadata"]["name"] not in names[resource]]
+            too_many = self.surplus(job, resource, present[resource], names[resource])
             for one in [*too_many, *self._to_replace(job, resource, present, too_many)]:
                 self.delete(resource, one, report)
         for child in wanted:

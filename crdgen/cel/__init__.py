@@ -3,7 +3,7 @@
 Wants the extra `cel`: Google's own library parses, types and evaluates the expressions (`engine`), with Kubernetes'
 functions added (`functions`). The other libraries on PyPI do not type. What is ours, and why:
 
-- `cost`: the API server refuses rules by an estimate of their cost, which no library has; it also bounds what is
+- `cost`: the API server rejects rules by an estimate of their cost, which no library has; it also bounds what is
   evaluated here
 - `tree` and `reading`: the library gives the syntax tree as bytes of a message that no package has the classes of
 - `types` and `descriptors`: the library types objects by protobuf descriptors only
@@ -17,11 +17,11 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Literal
 
-from crdgen.cel.faults import CompilationError, EvaluationError, NotEvaluated
+from crdgen.cel.errors import CompilationError, EvaluationError, NotEvaluated
 from crdgen.schema import VALIDATIONS, Schema
 
 if TYPE_CHECKING:
-    from crdgen.cel.engine import Compiled
+    from crdgen.cel.engine import CompiledExpression
 
 __all__ = [
     "NOT_INSTALLED",
@@ -53,7 +53,9 @@ def available() -> bool:
     return find_spec("cel_expr_python") is not None and find_spec("google.protobuf") is not None
 
 
-def compiled(expression: str, schema: Schema, *, root: bool = False, optional_old_self: bool = False) -> "Compiled":
+def compiled(
+    expression: str, schema: Schema, *, root: bool = False, optional_old_self: bool = False
+) -> "CompiledExpression":
     """Return the compiled expression.
 
     Args:
@@ -63,7 +65,7 @@ def compiled(expression: str, schema: Schema, *, root: bool = False, optional_ol
         optional_old_self: Whether the rule says `optionalOldSelf`.
 
     Raises:
-        Refused: The API server would not compile it.
+        CompilationError: The API server would not compile it.
         NotEvaluated: The library is not installed, or does not take the expression.
     """
     if not available():
@@ -83,7 +85,7 @@ def problems(
     root: bool = False,
     optional_old_self: bool = False,
 ) -> list[str]:
-    """Return what the API server's compiler refuses in the expression, one sentence each.
+    """Return what the API server's compiler rejects in the expression, one sentence each.
 
     `returns` is what the expression must give.
 
@@ -92,8 +94,8 @@ def problems(
     """
     try:
         found = compiled(expression, schema, root=root, optional_old_self=optional_old_self)
-    except CompilationError as refused:
-        return refused.sentences
+    except CompilationError as rejected:
+        return rejected.sentences
     kind, words = _RESULTS[returns]
     return [] if found.returns == kind else [f"it must give {words}, and gives {found.returns.lower()}"]
 

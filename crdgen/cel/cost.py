@@ -1,4 +1,4 @@
-"""What an expression may cost: the API server's own estimate, by which it refuses rules.
+"""What an expression may cost: the API server's own estimate, by which it rejects rules.
 
 It sizes everything that an expression walks, by the bounds in the schema or by what fits into a request, and adds up
 what the walk costs. How often a rule is evaluated is not its matter.
@@ -16,9 +16,9 @@ from crdgen.cel.tree import (
     CelMap,
     Comprehension,
     Constant,
+    Expression,
     Identifier,
     Message,
-    Node,
     Select,
 )
 from crdgen.cel.types import REQUEST, Type
@@ -69,27 +69,52 @@ class Estimate:
     sources: tuple[CostSource, ...]
 
 
-def estimate(tree: Node, types: Mapping[int, str], self_type: Type) -> Estimate:
+def estimate(tree: Expression, types: Mapping[int, str], self_type: Type) -> Estimate:
     """Return what a compiled expression may cost, as the API server estimates it."""
-    walk = _Walk(types, self_type)
-    cost, _ = walk.of(tree)
+    estimator = _Estimator(types, self_type)
+    cost, _ = estimator.of(tree)
     sources = tuple(
         source
-        for source in walk.sources.values()
-        if (cost - _Walk(types, self_type, source.name).of(tree)[0]) * _PART >= cost
+        for source in estimator.sources.values()
+        if (cost - _Estimator(types, self_type, source.name).of(tree)[0]) * _PART >= cost
     )
-    return Estimate(cost, tuple(walk.ranges.values()), sources)
+    return Estimate(cost, tuple(estimator.ranges.values()), sources)
 
 
-def bound(tree: Node, types: Mapping[int, str], self_type: Type, most: int) -> int:
+def bound(tree: Expression, types: Mapping[int, str], self_type: Type, most: int) -> int:
     """Return the same estimate where no value that the expression is given is larger than `most`."""
-    walk = _Walk(types, self_type, most=most)
-    return walk.of(tree)[0] + walk.grown // 10
+    estimator = _Estimator(types, self_type, most=most, shared=False)
+    return estimator.of(tree)[0] + estimator.grown // 10
 
 
 def most_in_a_request(kind: Type) -> int:
     """Return how many values of the type fit into a request."""
     return REQUEST // (kind.least + 1)
+
+
+class _Path:
+    """The steps from `self` to a value, kept as cel-go keeps them: in a Go slice.
+
+    Go's `append` writes into the array of the shorter path where that has room, over the step of another path. So in
+    `self.rules.all(r, r.ports.all(p, p.name == r.name))` the API server takes `r.ports`, whose size it reads after the
+    inner expression, for as long as `r.name` may be.
+    """
+
+    def __init__(self, array: list[str], length: int) -> None:
+        self._array, self._length = array, length
+
+    @property
+    def steps(self) -> list[str]:
+        """The steps; the first is the name of the variable."""
+        return self._array[: self._length]
+
+    def append(self, step: str, *, shared: bool) -> "_Path":
+        """Return the path with one more step; `shared` says whether it may overwrite that of another path."""
+        if shared and self._length < len(self._array):
+            self._array[self._length] = step
+            return _Path(self._array, self._length + 1)
+        room = [""] * max(0, self._length - 1)
+        return _Path([*self.steps, step, *room], self._length + 1)
 
 
 @dataclass(frozen=True)
@@ -98,7 +123,7 @@ class _Value:
 
     Attributes:
         size: its characters, bytes or entries at most; None where nothing is known.
-        placed: whether it is a part of `self` or `oldSelf`, and not computed.
+        path: where it is in `self` or `oldSelf`; None where it is computed.
         place: its place in the schema, if it has one.
         keys, values: the size of what is in a list or map that the expression makes; None of any other.
         of_list: whether it is a list that the expression makes.
@@ -107,7 +132,7 @@ class _Value:
     """
 
     size: int | None = None
-    placed: bool = False
+    path: _Path | None = None
     place: Type | None = None
     keys: int | None = None
     values: int | None = None
@@ -119,60 +144,62 @@ class _Value:
     @property
     def is_list(self) -> bool:
         """Whether it is a list rather than a map."""
-        if self.values is not None:
-            return self.of_list
-        return self.place.name == "list" if self.kind == "dyn" and self.place else self.kind.startswith("list")
+        return self.kind.startswith("list") if self.values is None else self.of_list
 
     @property
     def item(self) -> str | None:
         """The type of its elements; None where it is no list."""
         if self.kind.startswith("list("):
             return self.kind[5:-1]
-        if self.kind == "dyn" and self.place and self.place.name == "list" and self.place.inner:
-            return self.place.inner.name
-        return None
+        return self.place.inner.name if self.kind == "list" and self.place and self.place.inner else None
 
 
-class _Walk:
+class _Estimator:
     """One walk over an expression.
 
     What is named `small` is taken for as small as one, and what nothing is known of for as large as `most`.
+    `shared` says whether paths share arrays, as they do in the API server.
     """
 
-    def __init__(self, types: Mapping[int, str], self_type: Type, small: str = "", most: int = UNKNOWN) -> None:
+    def __init__(
+        self, types: Mapping[int, str], self_type: Type, small: str = "", most: int = UNKNOWN, *, shared: bool = True
+    ) -> None:
         self.sources: dict[str, CostSource] = {}
         self.ranges: dict[str, CostSource] = {}
         self._types = types
         self._self = self_type
         self._small = small
         self._most = most
+        self._shared = shared
         self._locals: dict[str, _Value] = {}
         # The longest text that `replace` may make, which costs the API server nothing.
         self.grown = 0
 
-    def of(self, node: Node) -> tuple[int, _Value]:
+    def of(self, node: Expression) -> tuple[int, _Value]:
         """Return the most that evaluating the expression may cost, and what is known of its value."""
         cost, value = self._of(node)
         kind = self._types.get(node.id, "dyn")
+        if kind == "dyn" and value.place is not None:
+            # The library's types know no lists of lists.
+            kind = value.place.name
         if value.size is None and kind in _SCALAR:
             value = replace(value, size=1)
         return cost, replace(value, kind=kind)
 
-    def _of(self, node: Node) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of expression
+    def _of(self, node: Expression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of expression
         match node:
             case Constant(value):
                 return 0, _Value(len(value) if isinstance(value, str | bytes) else 1, literal=value)
             case Identifier(name):
-                known = self._locals.get(name) or self._at(self._self)
+                known = self._read(self._locals[name]) if name in self._locals else self._at(_Path([name], 1))
                 return 1, replace(known, name=f"the values of {name}")
             case Select(operand, field, test):
                 cost, around = self.of(operand)
                 if test:
                     return cost, _Value(1)
-                fields = around.kind in {"map", "object"} or (
-                    around.kind == "dyn" and around.place is not None and around.place.name in {"map", "object"}
+                return cost + (around.kind in {"map", "object"}), replace(
+                    self._step(around, field), name=f"a value of .{field}"
                 )
-                return cost + fields, replace(self._step(around, field), name=f"a value of .{field}")
             case CelList(elements, _):
                 found = [self.of(element) for element in elements]
                 most = max((self._known(value) for _, value in found), default=0)
@@ -190,26 +217,36 @@ class _Walk:
             case Comprehension():
                 return self._comprehension(node)
 
-    def _at(self, place: Type | None) -> _Value:
-        """Return what the schema has at a place: even what has no size, as an object, has one there, of 0."""
-        return _Value(min(place.most, self._most) if place else None, placed=True, place=place)
+    def _at(self, path: _Path) -> _Value:
+        """Return what the schema has at a path: even what has no size, as an object, has one there, of 0."""
+        place: Type | None = self._self
+        for step in path.steps[1:]:
+            if place is None:
+                break
+            if step == _INNER:
+                place = place.inner
+            elif step == _KEYS and place.name == "map":
+                place = _KEY
+            else:
+                # Of a reserved word that is not escaped it does not know the size.
+                place = place.fields.get(step) if step not in RESERVED else None
+        return _Value(min(place.most, self._most) if place else None, path=path, place=place)
+
+    def _read(self, value: _Value) -> _Value:
+        """Return the value with the size at its path, which may have been overwritten; its own where that has none."""
+        if value.path is None:
+            return value
+        now = self._at(value.path)
+        return replace(value, place=now.place, size=value.size if now.size is None else now.size)
 
     def _step(self, around: _Value, step: str) -> _Value:
         """Return what is one step below a value; what an expression computes is taken for `self`, which it is not."""
-        place = around.place
-        if not around.placed:
-            return self._at(self._self)
-        if place is not None and step == _INNER:
-            return self._at(place.inner)
-        if place is not None and step == _KEYS and place.name == "map":
-            return self._at(_KEY)
-        # Of a reserved word that is not escaped it does not know the size.
-        return self._at(place.fields.get(step) if place and step not in RESERVED else None)
+        return self._at((around.path or _Path([], 0)).append(step, shared=self._shared))
 
     def _known(self, value: _Value) -> int:
         """Return the size of a value, or that of what nothing is known of, and keep what it rests on."""
         place = value.place
-        if value.size is not None and value.placed and place is not None and place.keyword and place.most:
+        if value.size is not None and value.path is not None and place is not None and place.keyword and place.most:
             self.sources.setdefault(place.path, CostSource(place.path, place.keyword, place.bounded))
             return 1 if place.path == self._small else value.size
         if value.size is None:
@@ -225,7 +262,7 @@ class _Walk:
         try:
             if _is_bind(node):
                 ended, result = self.of(node.result)
-                return cost + began + ended, replace(result, placed=False, place=None)
+                return cost + began + ended, replace(result, path=None, place=None)
             place = over.place
             if place is not None and place.keyword and not place.bounded:
                 self.ranges[place.path] = CostSource(place.path, place.keyword)
@@ -240,6 +277,11 @@ class _Walk:
             ended = self.of(node.result)[0]
         finally:
             self._locals = outer
+        match node.range:
+            case Identifier(name) if name in outer:
+                over = self._read(outer[name])
+            case Identifier() | Select():
+                over = self._read(replace(over, size=None))
         count = self._known(over)
         made = _Value(initial.size if isinstance(node.initial, Constant) else None)
         if isinstance(node.initial, CelList | CelMap):
@@ -249,14 +291,13 @@ class _Walk:
     def _iterated(self, over: _Value, *, key: bool) -> _Value:
         """Return the variable that goes through the keys or the values of a list or map."""
         size = over.keys if key else over.values
-        inner = self._step(over, _INNER if not key else _INDICES if over.is_list else _KEYS)
-        return inner if inner.size is not None else replace(inner, size=size)
+        return replace(self._step(over, _INNER if not key else _INDICES if over.is_list else _KEYS), size=size)
 
     def _call(self, node: CelCall) -> tuple[int, _Value]:
         arguments = [self.of(argument) for argument in node.arguments]
         if node.function == "dyn":
             cost, value = arguments[0]
-            return cost + 1, replace(value, placed=False, place=None, literal=None)
+            return cost + 1, replace(value, path=None, place=None, literal=None)
         targets = [] if node.target is None else [self.of(node.target)]
         values = [value for _, value in [*targets, *arguments]]
         sizes = [self._known(value) for value in values]
@@ -271,7 +312,7 @@ class _Walk:
             case "_[_]":
                 found = self._step(values[0], _INNER)
                 return sum(costs) + 1, found if values[0].values is None else replace(found, size=values[0].values)
-        called = _Called(node.target is not None, values, sizes, self._element(values))
+        called = _Call(node.target is not None, values, sizes, self._element(values))
         cost, size = _PRICES.get(node.function, _plain)(called)
         if node.function == "replace":
             self.grown = max(self.grown, size or 0)
@@ -280,8 +321,8 @@ class _Walk:
 
     def _element(self, values: list[_Value]) -> int:
         """Return the size of an element of the first argument."""
-        place = values[0].place if values and values[0].item is not None else None
-        found = self._step(values[0], _INNER) if place else _Value()
+        path = values[0].path if values and values[0].item is not None else None
+        found = self._at(path.append(_INNER, shared=False)) if path else _Value()
         return self._most if found.size is None else self._known(found)
 
 
@@ -302,7 +343,7 @@ def _is_bind(node: Comprehension) -> bool:
 
 
 @dataclass(frozen=True)
-class _Called:
+class _Call:
     """A call: its target, if it has one, and its arguments, with their sizes, and that of an element of the first."""
 
     method: bool
@@ -317,10 +358,10 @@ class _Called:
 
 
 #: What a call costs beside its arguments, and the size of its result, where that is known.
-_Price = Callable[[_Called], tuple[int, int | None]]
+_Price = Callable[[_Call], tuple[int, int | None]]
 
 
-def _plain(_: _Called) -> tuple[int, int | None]:
+def _plain(_: _Call) -> tuple[int, int | None]:
     return 1, None
 
 
@@ -343,7 +384,7 @@ def _made(size: int, cost: int | None = None) -> tuple[int, int]:
     return (size if cost is None else cost) + 1 + _LIST, size
 
 
-def _elements(call: _Called) -> tuple[int, int | None]:
+def _elements(call: _Call) -> tuple[int, int | None]:
     if not call.method:
         return 1, None
     if call.values[0].item is None:
@@ -352,11 +393,11 @@ def _elements(call: _Called) -> tuple[int, int | None]:
     return call.sizes[0] * (1 + each), None
 
 
-def _shorter(call: _Called) -> tuple[int, int | None]:
+def _shorter(call: _Call) -> tuple[int, int | None]:
     return _tenths(min(call.sizes)), None
 
 
-def _equal(call: _Called) -> tuple[int, int | None]:
+def _equal(call: _Call) -> tuple[int, int | None]:
     """Kubernetes' own types have a price of their own, but for `!=`."""
     if len(call.kinds) == 1:
         match next(iter(call.kinds)):
@@ -369,11 +410,11 @@ def _equal(call: _Called) -> tuple[int, int | None]:
     return _shorter(call)
 
 
-def _ordered(call: _Called) -> tuple[int, int | None]:
+def _ordered(call: _Call) -> tuple[int, int | None]:
     return _shorter(call) if call.kinds <= _TEXTS | {"dyn"} else (1, None)
 
 
-def _added(call: _Called) -> tuple[int, int | None]:
+def _added(call: _Call) -> tuple[int, int | None]:
     if any(value.is_list for value in call.values):
         return 1, sum(call.sizes)
     return (_tenths(sum(call.sizes)), sum(call.sizes)) if call.kinds & _TEXTS or call.kinds == {"dyn"} else (1, None)
@@ -382,30 +423,30 @@ def _added(call: _Called) -> tuple[int, int | None]:
 def _converted(kind: str, factor: int) -> _Price:
     """Return the price of making texts of bytes, or bytes of texts: of so many more characters."""
 
-    def converted(call: _Called) -> tuple[int, int | None]:
+    def converted(call: _Call) -> tuple[int, int | None]:
         walked = call.values[0].kind in {kind, "dyn"}
         return (_tenths(call.sizes[0]), call.sizes[0] * factor) if walked else (1, None)
 
     return converted
 
 
-def _searched(call: _Called) -> tuple[int, int | None]:
+def _searched(call: _Call) -> tuple[int, int | None]:
     return _tenths(call.sizes[0] + 1) * _quarters(call.sizes[1]), call.sizes[0]
 
 
-def _replaced(call: _Called) -> tuple[int, int | None]:
+def _replaced(call: _Call) -> tuple[int, int | None]:
     size, old, new = call.sizes[:3]
     least = old if isinstance(call.values[1].literal, str) else 0
     grown = -(-size // least) * new if least else (size + 1) * new + size
     return _tenths(size, 2), size if least and new <= least else grown
 
 
-def _split(call: _Called) -> tuple[int, int | None]:
+def _split(call: _Call) -> tuple[int, int | None]:
     parts = call.values[2].literal if len(call.values) > 2 else None
     return _tenths(call.sizes[0], 2), call.sizes[0] if parts is None else parts % 2**64
 
 
-def _text_joined(call: _Called) -> tuple[int, int | None]:
+def _text_joined(call: _Call) -> tuple[int, int | None]:
     count = call.sizes[0]
     size = count * call.element + (call.sizes[1] * max(0, count - 1) if len(call.sizes) > 1 else 0)
     return _tenths(size), size
@@ -414,7 +455,7 @@ def _text_joined(call: _Called) -> tuple[int, int | None]:
 def _within(more: int = 0) -> _Price:
     """Return the price of looking whether a network holds an address, or another network, which may be read first."""
 
-    def within(call: _Called) -> tuple[int, int | None]:
+    def within(call: _Call) -> tuple[int, int | None]:
         read = _tenths(call.sizes[1]) if call.values[1].kind in {"string", "dyn"} else 0
         return _tenths(2 * _ADDRESS) + more + read, None
 
@@ -425,27 +466,27 @@ def _number(value: _Value) -> int | None:
     return value.literal if isinstance(value.literal, int) and not isinstance(value.literal, bool) else None
 
 
-def _sliced(call: _Called) -> tuple[int, int | None]:
+def _sliced(call: _Call) -> tuple[int, int | None]:
     first, last = _number(call.values[1]), _number(call.values[2])
     end = call.sizes[0] if last is None else max(0, last)
     return _made((end - max(0, first or 0)) % 2**64)
 
 
-def _ranged(call: _Called) -> tuple[int, int | None]:
+def _ranged(call: _Call) -> tuple[int, int | None]:
     count = _number(call.values[0])
     return _made(UNKNOWN if count is None else max(0, count))
 
 
-def _flattened(call: _Called) -> tuple[int, int | None]:
+def _flattened(call: _Call) -> tuple[int, int | None]:
     depth = 1 if len(call.values) < 2 else _number(call.values[1])
     return _made(call.sizes[0], call.sizes[0] * (UNKNOWN if depth is None else max(0, depth)))
 
 
-def _distinct(call: _Called) -> tuple[int, int | None]:
+def _distinct(call: _Call) -> tuple[int, int | None]:
     return _made(call.sizes[0] ** 2, 2 * call.sizes[0] ** 2)
 
 
-def _sorted(call: _Called) -> tuple[int, int | None]:
+def _sorted(call: _Call) -> tuple[int, int | None]:
     by = len(call.values) - 1
     size = call.sizes[by] ** 2
     return _made(size, 2 * size + (_tenths(size) if call.values[by].item in _TEXTS else 0))

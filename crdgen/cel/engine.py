@@ -4,7 +4,7 @@ An expression is typed in an environment of the schema, whose objects are messag
 objects are maps: so `has()` is true of an empty list, and an integer-or-string has the type of its value.
 
 What bounds an evaluation: the library ends it after 10,000 steps of comprehensions, patterns are RE2's, and
-`crdgen.cel.cost` refuses what may cost more than the API server allows.
+`crdgen.cel.cost` rejects what may cost more than the API server allows.
 """
 
 import json
@@ -19,15 +19,15 @@ from crdgen import re2
 from crdgen.cel.cost import bound
 from crdgen.cel.declarations import checking, describe_opaque, running
 from crdgen.cel.descriptors import Descriptors
-from crdgen.cel.faults import CompilationError, NotEvaluated, failed, sentence
+from crdgen.cel.errors import CompilationError, NotEvaluated, failed, sentence
 from crdgen.cel.reading import read
-from crdgen.cel.tree import CelCall, CelList, CelMap, Comprehension, Constant, Message, Node, walk
+from crdgen.cel.tree import CelCall, CelList, CelMap, Comprehension, Constant, Expression, Message, walk
 from crdgen.cel.types import Type, type_of
 from crdgen.cel.values import in_order, text_of, value_of
 from crdgen.durations import nanoseconds
 from crdgen.schema.look import as_read
 
-_FAULT: Final = re.compile(r"ERROR: [^:]*:(-?\d+):(-?\d+): (.*?)(?= \[[A-Z_]+\]$|\n|$)", re.MULTILINE)
+_ERROR: Final = re.compile(r"ERROR: [^:]*:(-?\d+):(-?\d+): (.*?)(?= \[[A-Z_]+\]$|\n|$)", re.MULTILINE)
 #: What the library's parser says of an expression that is too deep or too large for it, though not for the API server.
 _TOO_LARGE: Final = re.compile(r"recursion limit|recursion depth|node count")
 #: Each of these macros doubles what is before it when it is expanded.
@@ -40,7 +40,7 @@ _ONLY_TYPED: Final = frozenset({"semver", "isSemver", "validate"})
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledExpression:
     """An expression that compiles.
 
     Attributes:
@@ -55,7 +55,7 @@ class Compiled:
     schema: str = field(repr=False)
     root: bool
     optional: bool
-    tree: Node = field(repr=False)
+    tree: Expression = field(repr=False)
     types: Mapping[int, str] = field(repr=False)
     returns: str
     self_type: Type = field(repr=False)
@@ -80,7 +80,7 @@ class Compiled:
         """Return what the expression gives; the variables are `activation`'s, and `old` says whether one is oldSelf.
 
         Raises:
-            Fault: The expression fails, as it would on the API server.
+            EvaluationError: The expression fails, as it would on the API server.
             NotEvaluated: It takes more steps than the library takes.
         """
         if self.optional:
@@ -100,11 +100,11 @@ class Compiled:
 
 
 @lru_cache(maxsize=1024)
-def compile_(expression: str, schema: str, *, root: bool, optional: bool) -> Compiled:
+def compile_(expression: str, schema: str, *, root: bool, optional: bool) -> CompiledExpression:
     """Return the compiled expression; the schema is that of `self`, as JSON.
 
     Raises:
-        Refused: The API server would not compile it.
+        CompilationError: The API server would not compile it.
         NotEvaluated: The library cannot compile it.
     """
     if len(_DOUBLING.findall(expression)) > _MOST_DOUBLED:
@@ -118,10 +118,10 @@ def compile_(expression: str, schema: str, *, root: bool, optional: bool) -> Com
         raise CompilationError(_sentences(str(error), environment.objects)) from None
     serialized = compiled.serialize()
     tree, types = read(serialized)
-    if faults := [fault for node in _literals(tree) for fault in _faults(node)]:
-        raise CompilationError(faults)
+    if problems := [problem for node in _literals(tree) for problem in _literal_problems(node)]:
+        raise CompilationError(problems)
     returns = compiled.return_type().name()
-    return Compiled(expression, schema, root, optional, tree, types, returns, environment.kind, serialized)
+    return CompiledExpression(expression, schema, root, optional, tree, types, returns, environment.kind, serialized)
 
 
 @dataclass(frozen=True)
@@ -151,15 +151,15 @@ def _running() -> Any:
 
 
 def _sentences(text: str, objects: Mapping[str, Type]) -> list[str]:
-    found = _FAULT.findall(text)
+    found = _ERROR.findall(text)
     if not found:
         return [text.rpartition(" [")[0] or text]
-    # What follows from another fault is of the type `*error*`.
-    own = [(int(column), fault) for _, column, fault in found if "*error*" not in fault]
-    return list(dict.fromkeys(sentence(fault, column, objects) for column, fault in own))
+    # What follows from another problem is of the type `*error*`.
+    own = [(int(column), problem) for _, column, problem in found if "*error*" not in problem]
+    return list(dict.fromkeys(sentence(problem, column, objects) for column, problem in own))
 
 
-def _unlike(tree: Node) -> str:
+def _unlike(tree: Expression) -> str:
     """Return why the library would not evaluate the expression as the API server does; empty where it does."""
     for node in walk(tree):
         if isinstance(node, CelCall) and (node.function in _ONLY_TYPED or node.function.startswith("format.")):
@@ -173,14 +173,14 @@ def _unlike(tree: Node) -> str:
     return "uses format within comprehensions too often" if times > _MOST_REPEATED else ""
 
 
-def _literals(tree: Node) -> Iterator[Node]:
+def _literals(tree: Expression) -> Iterator[Expression]:
     """Yield the parts whose literals are checked; what `format` fills in may be of any types."""
     free = {node.arguments[0].id for node in walk(tree) if isinstance(node, CelCall) and node.function == "format"}
     return (node for node in walk(tree) if node.id not in free)
 
 
-def _faults(node: Node) -> list[str]:  # noqa: PLR0911 - one for each kind of literal
-    """Return literals that Kubernetes refuses when a rule is made (cel-go, cel/validator.go)."""
+def _literal_problems(node: Expression) -> list[str]:  # noqa: PLR0911 - one for each kind of literal
+    """Return literals that Kubernetes rejects when a rule is made (cel-go, cel/validator.go)."""
     match node:
         case CelCall(None, "timestamp", (Constant(str(text)),)) if not _is_time(text):
             return [f"{text!r} is no time such as 2006-01-02T15:04:05Z"]
@@ -203,7 +203,7 @@ def _faults(node: Node) -> list[str]:  # noqa: PLR0911 - one for each kind of li
             return []
 
 
-def _mixed(what: str, nodes: Iterable[Node]) -> list[str]:
+def _mixed(what: str, nodes: Iterable[Expression]) -> list[str]:
     kinds = {type(node.value).__name__ for node in nodes if isinstance(node, Constant)}
     return [f"the values of a {what} must have one type, not {' and '.join(sorted(kinds))}"] if len(kinds) > 1 else []
 

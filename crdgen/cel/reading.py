@@ -18,9 +18,9 @@ from crdgen.cel.tree import (
     CelMap,
     Comprehension,
     Constant,
+    Expression,
     Identifier,
     Message,
-    Node,
     Select,
     Unsigned,
 )
@@ -32,7 +32,7 @@ _NUMBERS: Final = frozenset({"bool", "int", "uint", "double", "timestamp", "dura
 _WELL_KNOWN: Final = {2: "timestamp", 3: "duration"}
 
 
-def read(serialized: bytes) -> tuple[Node, Mapping[int, str]]:
+def read(serialized: bytes) -> tuple[Expression, Mapping[int, str]]:
     """Return the tree of a serialized expression, and the type of each of its parts, by the part's number."""
     message = _fields(_fields(serialized)[2][0])
     types = {entry[1][0]: _type(entry[2][0]) for entry in map(_fields, message.get(3, ()))}
@@ -70,7 +70,7 @@ def _type(data: bytes) -> str:  # noqa: PLR0911 - one for each kind of type
     return "dyn"
 
 
-def _node(data: bytes) -> Node:
+def _node(data: bytes) -> Expression:
     message = _fields(data)
     number = message.get(2, [0])[0]
     for kind, (value, *_) in message.items():
@@ -79,7 +79,7 @@ def _node(data: bytes) -> Node:
     return Constant(None)
 
 
-def _constant(fields: _Fields) -> Node:
+def _constant(fields: _Fields) -> Expression:
     for kind, (value, *_) in fields.items():
         if kind in _LITERALS:
             return Constant(_LITERALS[kind](value))
@@ -94,11 +94,11 @@ def _flag(fields: _Fields, number: int) -> bool:
     return bool(fields.get(number, [0])[0])
 
 
-def _nodes(fields: _Fields, number: int) -> tuple[Node, ...]:
+def _nodes(fields: _Fields, number: int) -> tuple[Expression, ...]:
     return tuple(map(_node, fields.get(number, ())))
 
 
-def _call(fields: _Fields) -> Node:
+def _call(fields: _Fields) -> Expression:
     target = _node(fields[1][0]) if 1 in fields else None
     return CelCall(target, _text(fields, 2), _nodes(fields, 3))
 
@@ -113,14 +113,14 @@ def _packed(data: bytes) -> Iterator[int]:
             value = shift = 0
 
 
-def _struct(fields: _Fields) -> Node:
+def _struct(fields: _Fields) -> Expression:
     if 1 in fields:
         return Message(_text(fields, 1))
     entries = [_fields(entry) for entry in fields.get(2, ())]
     return CelMap(tuple((_node(entry[3][0]), _node(entry[4][0]), _flag(entry, 5)) for entry in entries))
 
 
-def _comprehension(fields: _Fields) -> Node:
+def _comprehension(fields: _Fields) -> Expression:
     parts = {part: _node(fields[part][0]) for part in (2, 4, 5, 6, 7)}
     names = (_text(fields, 1), _text(fields, 8), parts[2], _text(fields, 3))
     return Comprehension(*names, parts[4], parts[5], parts[6], parts[7])
@@ -134,7 +134,7 @@ _LITERALS: Final[dict[int, Callable[[Any], Any]]] = {
     6: bytes.decode,
     7: bytes,
 }
-_READERS: Final[dict[int, Callable[[_Fields], Node]]] = {
+_READERS: Final[dict[int, Callable[[_Fields], Expression]]] = {
     3: _constant,
     4: lambda fields: Identifier(_text(fields, 1)),
     5: lambda fields: Select(_node(fields[1][0]), _text(fields, 2), _flag(fields, 3)),

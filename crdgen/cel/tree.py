@@ -6,13 +6,13 @@ from typing import Any, TypeAlias, cast
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Expression:
+class _Base:
     #: The expression's own number, by which its type is known; 0 for one that nobody compiled.
     id: int = field(default=0, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Constant(_Expression):
+class Constant(_Base):
     """A literal: None, a bool, int, float, str or bytes, or an `Unsigned`."""
 
     value: Any
@@ -25,92 +25,92 @@ class Unsigned(int):
 
 
 @dataclass(frozen=True, slots=True)
-class Identifier(_Expression):
+class Identifier(_Base):
     """A name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Select(_Expression):
+class Select(_Base):
     """`operand.field`, or whether it is there."""
 
-    operand: "Node"
+    operand: "Expression"
     field: str
     test: bool
 
 
 @dataclass(frozen=True, slots=True)
-class CelCall(_Expression):
+class CelCall(_Base):
     """A function; operators are functions too."""
 
-    target: "Node | None"
+    target: "Expression | None"
     function: str
-    arguments: "tuple[Node, ...]"
+    arguments: "tuple[Expression, ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class CelList(_Expression):
+class CelList(_Base):
     """`[a, ?b]`; `optional` are the places of the optional ones."""
 
-    elements: "tuple[Node, ...]"
+    elements: "tuple[Expression, ...]"
     optional: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
-class CelMap(_Expression):
+class CelMap(_Base):
     """`{key: value, ?key: value}`: key, value, whether it is optional."""
 
-    entries: "tuple[tuple[Node, Node, bool], ...]"
+    entries: "tuple[tuple[Expression, Expression, bool], ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Message(_Expression):
+class Message(_Base):
     """`Type{...}`; rules have no type to make."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Comprehension(_Expression):
+class Comprehension(_Base):
     """What `all`, `exists`, `map` and the like become."""
 
     variable: str
     second: str
-    range: "Node"
+    range: "Expression"
     accumulator: str
-    initial: "Node"
-    condition: "Node"
-    step: "Node"
-    result: "Node"
+    initial: "Expression"
+    condition: "Expression"
+    step: "Expression"
+    result: "Expression"
 
 
-Node: TypeAlias = Constant | Identifier | Select | CelCall | CelList | CelMap | Message | Comprehension
+Expression: TypeAlias = Constant | Identifier | Select | CelCall | CelList | CelMap | Message | Comprehension
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: Expression) -> Iterator[Expression]:
     """Yield what is directly below the node."""
     pending: list[Any] = [getattr(node, each.name) for each in fields(node)]
     for value in pending:
-        if isinstance(value, _Expression):
-            yield cast("Node", value)
+        if isinstance(value, _Base):
+            yield cast("Expression", value)
         elif isinstance(value, tuple):
             pending += value
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: Expression) -> Iterator[Expression]:
     """Yield the node and all below it."""
     yield node
     for child in children(node):
         yield from walk(child)
 
 
-def rewritten(node: Node, rule: Callable[[Node], Node]) -> Node:
+def rewritten(node: Expression, rule: Callable[[Expression], Expression]) -> Expression:
     """Return the tree with each node replaced by what the rule makes of it, the innermost first."""
 
     def below(value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(map(below, value))
-        return rewritten(cast("Node", value), rule) if isinstance(value, _Expression) else value
+        return rewritten(cast("Expression", value), rule) if isinstance(value, _Base) else value
 
     return rule(replace(node, **{each.name: below(getattr(node, each.name)) for each in fields(node)}))

@@ -63,8 +63,8 @@ def _run(argv: list[str], program: str) -> int:
     except SystemExit as stop:  # argparse's, after --help or a wrong argument
         return stop.code if isinstance(stop.code, int) else 2
     except (UsageError, SchemaError) as error:
-        faults = error.faults if isinstance(error, SchemaError) else (error,)
-        return max(_fail(name, str(fault)) for fault in faults)
+        errors = error.errors if isinstance(error, SchemaError) else (error,)
+        return max(_fail(name, str(one)) for one in errors)
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - users get one line to report, not a traceback

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from crdgen.decode.shapes import Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct
+from crdgen.decode.shapes import Alternative, Choice, ListOf, MapOf, Scalar, Shape, Struct
 from crdgen.formats import is_date
-from crdgen.schema.look import Sealed
+from crdgen.schema.look import CompleteSchema
 
 _INT32: Final = 2**31
 _INT64: Final = 2**63
@@ -27,7 +27,7 @@ _ABSENT: Final = object()
 DEPTH: Final = 160
 
 
-class DecodingFault(NamedTuple):
+class DecodingProblem(NamedTuple):
     """A value that cannot be decoded, or an unknown field, with the fix.
 
     Attributes:
@@ -46,9 +46,9 @@ class DecodingFault(NamedTuple):
 
 @dataclass
 class Decoder:
-    """Decodes one document; collects `faults`."""
+    """Decodes one document; collects `problems`."""
 
-    faults: list[DecodingFault] = field(default_factory=list)
+    problems: list[DecodingProblem] = field(default_factory=list)
 
     def read(self, value: Any, shape: Shape, path: str) -> Any:
         """Return the decoded value, or its zero value where it cannot be read."""
@@ -71,7 +71,7 @@ class Decoder:
                 return self._scalar(value, shape, path)
 
     def _struct(self, value: Any, shape: Struct, path: str, *, seen: bool) -> Any:
-        if isinstance(value, Sealed):
+        if isinstance(value, CompleteSchema):
             return value
         if not isinstance(value, Mapping):
             return self._wrong(path, value, "an object")
@@ -83,7 +83,7 @@ class Decoder:
             if known is None:
                 fix = shape.hints.get(name, "remove it") if shape.hints else "remove it, or correct its spelling"
                 problem = f"{name} is unknown to the API server"
-                self.faults.append(DecodingFault(at, problem, fix, child, unknown=True, unseen=not seen))
+                self.problems.append(DecodingProblem(at, problem, fix, child, unknown=True, unseen=not seen))
                 continue
             decoded = self._read(child, known, at, seen=seen)
             if decoded is not _ABSENT:
@@ -109,10 +109,10 @@ class Decoder:
         """Decode a type with its own UnmarshalJSON, which accepts nearly anything and never reports unknown fields."""
         if isinstance(value, Mapping):
             return self._struct(value, shape.struct, path, seen=False)
-        if shape.otherwise is Otherwise.BOOLEAN:
+        if shape.alternative is Alternative.BOOLEAN:
             return value if isinstance(value, bool) else self._wrong(path, value, "true, false or a schema")
         if isinstance(value, list):
-            item = shape.struct if shape.otherwise is Otherwise.STRUCTS else Scalar.TEXT
+            item = shape.struct if shape.alternative is Alternative.STRUCTS else Scalar.TEXT
             return self._list(value, ListOf(item), path, seen=False)
         return []
 
@@ -129,7 +129,7 @@ class Decoder:
             fix = _ONE_TYPE
         else:
             fix = f"write {wanted}"
-        self.faults.append(DecodingFault(path, f"{keyword} must be {wanted}", fix, value))
+        self.problems.append(DecodingProblem(path, f"{keyword} must be {wanted}", fix, value))
         return _ABSENT
 
 
@@ -158,7 +158,7 @@ def is_too_deep(document: Any) -> bool:
 
 
 def _children(value: Any) -> list[Any]:
-    if isinstance(value, Sealed):
+    if isinstance(value, CompleteSchema):
         return []
     if isinstance(value, Mapping):
         return list(value.values())

@@ -7,47 +7,32 @@ object (pkg/api/validation/objectmeta.go), but for the name, of which each kind 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from crdgen.decode.shapes import TEXT_MAP, TEXTS, ListOf, MapOf, Scalar, Shape, Struct, struct
+from crdgen.decode.shapes import TEXT_MAP, TEXTS, ListOf, MapOf, Scalar, Shape, Struct, fields, struct
 from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label_value, is_subdomain, masked
 from crdgen.schema import limits
 from crdgen.schema.look import shown, utf8
 
 OBJECT_META: Final = struct(
     "ObjectMeta",
-    name=Scalar.TEXT,
-    generateName=Scalar.TEXT,
-    namespace=Scalar.TEXT,
-    selfLink=Scalar.TEXT,
-    uid=Scalar.TEXT,
-    resourceVersion=Scalar.TEXT,
+    **fields(Scalar.TEXT, "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"),
     generation=Scalar.INT64,
-    creationTimestamp=Scalar.TIME,
-    deletionTimestamp=Scalar.TIME,
+    **fields(Scalar.TIME, "creationTimestamp", "deletionTimestamp"),
     deletionGracePeriodSeconds=Scalar.INT64,
-    labels=TEXT_MAP,
-    annotations=TEXT_MAP,
+    **fields(TEXT_MAP, "labels", "annotations"),
     ownerReferences=ListOf(
         struct(
             "OwnerReference",
-            apiVersion=Scalar.TEXT,
-            kind=Scalar.TEXT,
-            name=Scalar.TEXT,
-            uid=Scalar.TEXT,
-            controller=Scalar.BOOLEAN,
-            blockOwnerDeletion=Scalar.BOOLEAN,
+            **fields(Scalar.TEXT, "apiVersion", "kind", "name", "uid"),
+            **fields(Scalar.BOOLEAN, "controller", "blockOwnerDeletion"),
         )
     ),
     finalizers=TEXTS,
     managedFields=ListOf(
         struct(
             "ManagedFieldsEntry",
-            manager=Scalar.TEXT,
-            operation=Scalar.TEXT,
-            apiVersion=Scalar.TEXT,
+            **fields(Scalar.TEXT, "manager", "operation", "apiVersion", "fieldsType", "subresource"),
             time=Scalar.TIME,
-            fieldsType=Scalar.TEXT,
             fieldsV1=Scalar.ANY,
-            subresource=Scalar.TEXT,
         )
     ),
 )

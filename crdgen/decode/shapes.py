@@ -46,7 +46,7 @@ class Struct:
     hints: Mapping[str, str] = field(default_factory=dict)
 
 
-class Otherwise(Enum):
+class Alternative(Enum):
     """What else than its struct a choice may be."""
 
     BOOLEAN = auto()
@@ -59,13 +59,18 @@ class Choice:
     """A struct or something else, with a decoder of its own, below which unknown fields are never reported."""
 
     struct: Struct
-    otherwise: Otherwise
+    alternative: Alternative
 
 
 Shape: TypeAlias = Scalar | ListOf | MapOf | Struct | Choice
 
 TEXTS = ListOf(Scalar.TEXT)
 TEXT_MAP = MapOf(Scalar.TEXT)
+
+
+def fields(shape: Shape, *names: str) -> dict[str, Shape]:
+    """Return several fields of one shape."""
+    return dict.fromkeys(names, shape)
 
 
 def struct(name: str, /, **fields: Shape) -> Struct:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Any, Final
 
-from crdgen.diff.change import REFUSES, Change, SchemaPair
+from crdgen.diff.change import REJECTS, Change, SchemaPair
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.schema.look import number, shown
 
@@ -41,7 +41,7 @@ def _number(pair: SchemaPair, keyword: str, exclusive: str, *, sign: int) -> Ite
     was, now = (_limit(schema, keyword, exclusive, sign) for schema in (pair.old, pair.new))
     if _is_unfit(pair.new, keyword):
         what = f"{keyword} {_shown(new)} is no {pair.new.get('type')} that the API server can store: no value is valid"
-        yield pair.change(what, *REFUSES, fix=_fix(pair, old))
+        yield pair.change(what, *REJECTS, fix=_fix(pair, old))
     elif was == now:
         yield pair.change(f"{keyword} {_shown(old)} is now {_shown(new)}, which means the same")
     else:
@@ -50,7 +50,7 @@ def _number(pair: SchemaPair, keyword: str, exclusive: str, *, sign: int) -> Ite
 
 
 def _is_unfit(schema: Mapping[str, Any], keyword: str) -> bool:
-    """Return whether the bound is no value of the type, so that it refuses all of them."""
+    """Return whether the bound is no value of the type, so that it rejects all of them."""
     bound = number(schema.get(keyword))
     if bound is None or not _is_finite(bound):
         return False
@@ -92,7 +92,7 @@ def _changed(pair: SchemaPair, keyword: str, old: Any, new: Any, *, tighter: boo
     else:
         what = f"{keyword} {_shown(old)} is now {_shown(new)}"
     if tighter:
-        return pair.change(f"{what}: previously valid values are rejected", *REFUSES, fix=_fix(pair, old))
+        return pair.change(f"{what}: previously valid values are rejected", *REJECTS, fix=_fix(pair, old))
     return pair.change(what)
 
 

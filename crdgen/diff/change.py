@@ -12,8 +12,8 @@ from crdgen.schema.look import mapping, words
 class Break(StrEnum):
     """What a change may break.
 
-    - `stored`: objects in etcd are refused at their next write, lose data, or cannot be read
-    - `clients`: a manifest, typed client or controller that worked before is refused, or gets what it does not expect
+    - `stored`: objects in etcd are rejected at their next write, lose data, or cannot be read
+    - `clients`: a manifest, typed client or controller that worked before is rejected, or gets what it does not expect
     - `apply`: server-side apply loses track of who owns what, or merges otherwise
     """
 
@@ -22,8 +22,8 @@ class Break(StrEnum):
     APPLY = "apply"
 
 
-#: What refuses a value that was taken before: objects that hold it, and clients that send it.
-REFUSES = (Break.STORED, Break.CLIENTS)
+#: What rejects a value that was taken before: objects that hold it, and clients that send it.
+REJECTS = (Break.STORED, Break.CLIENTS)
 EVERYTHING = (Break.STORED, Break.CLIENTS, Break.APPLY)
 
 
@@ -99,7 +99,7 @@ class SchemaPair:
         return self._below(f"{self.path}.*", mapping(self.old, key), mapping(self.new, key))
 
     def for_new(self, keep: str) -> str:
-        """Return the advice to keep what is taken, and to refuse more in new objects only; clients break by that."""
+        """Return the advice to keep what is taken, and to reject more in new objects only; clients break by that."""
         rule = "a rule `oldSelf.hasValue() || (…)` with optionalOldSelf, or by " if self.traced else ""
         return f"{keep}, and reject more in new objects only, by {rule}a webhook"
 

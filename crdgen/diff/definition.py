@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.diff.change import EVERYTHING, REFUSES, Break, Change
+from crdgen.diff.change import EVERYTHING, REJECTS, Break, Change
 from crdgen.schema.look import canonical, mapping, members, named, shown, words
 
 _IMMUTABLE: Final = (("group",), ("scope",), ("names", "kind"), ("names", "plural"))
@@ -70,7 +70,7 @@ def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
     if was == _WEBHOOK != now:
         what = "objects are no longer converted by a webhook: fields that another version calls otherwise are lost"
         fix = "keep the webhook until all objects are stored in the one version that is left"
-        yield Change(f"{path}.strategy", what, *((REFUSES, fix) if several else ((), "")))
+        yield Change(f"{path}.strategy", what, *((REJECTS, fix) if several else ((), "")))
     elif now == _WEBHOOK != was:
         yield Change(f"{path}.strategy", "a webhook now converts objects, and must be available for every read")
     elif canonical(mapping(old, "spec", "conversion")) != canonical(mapping(new, "spec", "conversion")):
@@ -81,9 +81,9 @@ def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
     if kept and not keeps:
         what = "unknown fields are now pruned: what stored objects have there is lost"
         fix = "keep it until every field that is in use is named"
-        yield Change("spec.preserveUnknownFields", what, REFUSES, fix)
+        yield Change("spec.preserveUnknownFields", what, REJECTS, fix)
     if keeps and not kept:
-        what = "unknown fields are now kept, which the API server refuses for apiextensions.k8s.io/v1"
+        what = "unknown fields are now kept, which the API server rejects for apiextensions.k8s.io/v1"
         yield Change("spec.preserveUnknownFields", what, (Break.CLIENTS,), "leave it out")
 
 

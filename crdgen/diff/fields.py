@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.diff.change import REFUSES, Break, Change, SchemaPair, is_judged_whole, required
+from crdgen.diff.change import REJECTS, Break, Change, SchemaPair, is_judged_whole, required
 from crdgen.diff.rules import is_strict
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.look import canonical, mapping, shown
@@ -24,7 +24,7 @@ def defaults(pair: SchemaPair) -> Iterator[Change]:
         yield _new(pair, shown(new))
     elif new is None:
         what = f"default {shown(old)} is removed: manifests without the field mean something else, or are rejected"
-        yield pair.change(what, *REFUSES, fix="keep the default")
+        yield pair.change(what, *REJECTS, fix="keep the default")
     else:
         what = f"default {shown(old)} is now {shown(new)}: manifests without the field mean something else"
         yield pair.change(what, Break.CLIENTS, fix=_FIX)
@@ -33,10 +33,10 @@ def defaults(pair: SchemaPair) -> Iterator[Change]:
 def _new(pair: SchemaPair, value: str) -> Change:
     if pair.watched or pair.counted:
         what = f"default {value} is new, and affects a rule, branch or bound of a parent"
-        return pair.change(what, *REFUSES, fix="add no default")
+        return pair.change(what, *REJECTS, fix="add no default")
     if is_strict(pair.new):
         what = f"default {value} is new, and a rule may reject updates that do not change the field"
-        return pair.change(what, *REFUSES, fix="add no default")
+        return pair.change(what, *REJECTS, fix="add no default")
     return pair.change(f"default {value} is new; stored objects without the field are read with the default")
 
 
@@ -59,8 +59,8 @@ def _gone(pair: SchemaPair) -> Iterator[Change]:
         if pair.new.get(PRESERVE):
             yield _of(pair, name, "the field is no longer described; its values are kept unchecked")
         else:
-            what = "the field is removed: stored values are pruned at the next write, and strict clients are refused"
-            yield _of(pair, name, what, *REFUSES, fix=f"keep it and describe it as deprecated; or {_CONVERT}")
+            what = "the field is removed: stored values are pruned at the next write, and strict clients are rejected"
+            yield _of(pair, name, what, *REJECTS, fix=f"keep it and describe it as deprecated; or {_CONVERT}")
 
 
 def _added(pair: SchemaPair) -> Iterator[Change]:
@@ -74,17 +74,17 @@ def _added(pair: SchemaPair) -> Iterator[Change]:
         optional = ", and do not require it" if name in must else ""
         if was_open and not _takes_anything(schema):
             what = "the field is new; unknown fields were kept here, so that stored values may not fit it"
-            yield _of(pair, name, what, *REFUSES, fix=f"leave it open, with {PRESERVE} and no type{optional}")
+            yield _of(pair, name, what, *REJECTS, fix=f"leave it open, with {PRESERVE} and no type{optional}")
         elif "default" in schema and default_is_judged(pair):
             what = "the field is new, and its default counts in a rule or bound of the object around it"
-            yield _of(pair, name, what, *REFUSES, fix=f"add it without a default{optional}")
+            yield _of(pair, name, what, *REJECTS, fix=f"add it without a default{optional}")
         elif "default" in schema and is_strict(schema):
-            what = "the field is new, and a rule of it may refuse writes that leave its default as it is"
-            yield _of(pair, name, what, *REFUSES, fix=f"add it without a default{optional}")
+            what = "the field is new, and a rule of it may reject writes that leave its default as it is"
+            yield _of(pair, name, what, *REJECTS, fix=f"add it without a default{optional}")
         elif name in must and schema.get("default") is None:
             what = "the field is new and required: stored objects and clients do not have it"
             fix = "do not require it" if default_is_judged(pair) else "give it a default, or do not require it"
-            yield _of(pair, name, what, *REFUSES, fix=fix)
+            yield _of(pair, name, what, *REJECTS, fix=fix)
         else:
             yield _of(pair, name, "the field is new")
 
@@ -100,7 +100,7 @@ def _required(pair: SchemaPair) -> Iterator[Change]:
             yield _of(pair, name, "is now required, and has a default")
         else:
             default = "give it a default; or " if name in both and not default_is_judged(pair) else ""
-            yield _of(pair, name, "is now required", *REFUSES, fix=default + pair.for_new("do not require it"))
+            yield _of(pair, name, "is now required", *REJECTS, fix=default + pair.for_new("do not require it"))
     for name in sorted((was - now) & both):
         yield _of(pair, name, "is no longer required; who reads it may not find it")
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from crdgen.cel import available, uses_old_self
-from crdgen.cel.tree import Node
-from crdgen.diff.change import REFUSES, Break, Change, SchemaPair
+from crdgen.cel.tree import Expression
+from crdgen.diff.change import REJECTS, Break, Change, SchemaPair
 from crdgen.diff.unchanged import passes_unchanged, spelled, tree_of
 from crdgen.schema import VALIDATIONS
 from crdgen.schema.look import canonical, mapping, members, shown
@@ -52,16 +52,16 @@ def _rules(schema: Mapping[str, Any]) -> dict[_Key, Mapping[str, Any]]:
     }
 
 
-def _tree(pair: SchemaPair, key: _Key) -> Node | None:
+def _tree(pair: SchemaPair, key: _Key) -> Expression | None:
     """Return what the rule says of the field as it is now."""
     return tree_of(key[0], pair.new, root=not pair.path, optional=key[1])
 
 
-def _are_same(one: Node | None, other: Node | None) -> bool:
+def _are_same(one: Expression | None, other: Expression | None) -> bool:
     return one is not None and other is not None and spelled(one) == spelled(other)
 
 
-def _new(pair: SchemaPair, key: _Key, tree: Node | None, verb: str) -> Change:
+def _new(pair: SchemaPair, key: _Key, tree: Expression | None, verb: str) -> Change:
     """Return what a new rule breaks.
 
     One that passes whatever does not change passes what is stored: `self == oldSelf`, and `oldSelf.hasValue() || …`
@@ -72,21 +72,21 @@ def _new(pair: SchemaPair, key: _Key, tree: Node | None, verb: str) -> Change:
     if not uses_old_self(text):
         what = f"{what}: previously valid objects may be rejected"
         fix = "accept stored objects: `oldSelf.hasValue() || (…)`, with optionalOldSelf, breaks clients only"
-        return pair.change(what, *REFUSES, fix=fix if pair.traced else _AROUND)
+        return pair.change(what, *REJECTS, fix=fix if pair.traced else _AROUND)
     if tree is None or not pair.traced or not passes_unchanged(tree, pair.new, optional=optional):
         unread = "" if available() else " (the extra `cel` looks into the rule)"
         why = "as where it is strict, or reads a field that is not there"
         what = f"{what}: previously valid updates may be rejected, even if the value does not change, {why}{unread}"
         before = "oldSelf.hasValue() && self == oldSelf.value()" if optional else "self == oldSelf"
         fix = f"accept unchanged values: `{before} || (…)` breaks clients only"
-        return pair.change(what, *REFUSES, fix=fix if pair.traced else _AROUND)
-    refused = "new objects and changes" if optional else "changes"
-    what = f"{what}: {refused} that were allowed may be rejected; stored objects stay valid"
+        return pair.change(what, *REJECTS, fix=fix if pair.traced else _AROUND)
+    rejected = "new objects and changes" if optional else "changes"
+    what = f"{what}: {rejected} that were allowed may be rejected; stored objects stay valid"
     return pair.change(what, Break.CLIENTS, fix=_NEW_VERSION)
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
-    """Return whether a rule on changes, of the value or of what is in it, may refuse a value that does not change."""
+    """Return whether a rule on changes, of the value or of what is in it, may reject a value that does not change."""
     for text, optional in _rules(schema):
         tree = tree_of(text, schema, root=False, optional=optional)
         if uses_old_self(text) and (tree is None or not passes_unchanged(tree, schema, optional=optional)):

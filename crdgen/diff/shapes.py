@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.diff.change import EVERYTHING, REFUSES, Break, Change, SchemaPair
+from crdgen.diff.change import EVERYTHING, REJECTS, Break, Change, SchemaPair
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
 from crdgen.schema.look import mapping, words
 
@@ -12,7 +12,7 @@ _NEW_FIELD: Final = "keep the field and add one of another name, or add a versio
 
 
 def incompatible(pair: SchemaPair) -> Iterator[Change]:
-    """Yield the change of type after which old values are refused; what is below is then not looked at."""
+    """Yield the change of type after which old values are rejected; what is below is then not looked at."""
     if not _taken(pair.old) <= _taken(pair.new):
         what = f"{_name(pair.old)} is now {_name(pair.new)}"
         yield pair.change(what, *EVERYTHING, fix=_NEW_FIELD)
@@ -33,15 +33,15 @@ def shapes(pair: SchemaPair) -> Iterator[Change]:
             yield pair.change("unknown fields are now kept")
     elif was and not now:
         what = "unknown fields are now pruned: what stored objects have there is lost"
-        yield pair.change(what, *REFUSES, fix=f"keep {PRESERVE}")
+        yield pair.change(what, *REJECTS, fix=f"keep {PRESERVE}")
     elif _form(pair.old) != _form(pair.new):
         yield pair.change(f"{_FORMS[_form(pair.old)]} is now {_FORMS[_form(pair.new)]}")
     if "items" in pair.new and "items" not in pair.old:
         yield pair.change(
-            "the items now have a schema: stored ones may be invalid", *REFUSES, fix="do not describe them"
+            "the items now have a schema: stored ones may be invalid", *REJECTS, fix="do not describe them"
         )
     if "items" in pair.old and "items" not in pair.new and not now:
-        yield pair.change("the items have no schema now: objects among them are emptied", *REFUSES, fix=_NEW_FIELD)
+        yield pair.change("the items have no schema now: objects among them are emptied", *REJECTS, fix=_NEW_FIELD)
     if bool(pair.old.get(EMBEDDED)) != bool(pair.new.get(EMBEDDED)):
         yield _embedded(pair)
 
@@ -51,7 +51,7 @@ def _embedded(pair: SchemaPair) -> Change:
         what = "is now an embedded resource: apiVersion, kind and metadata are checked"
     else:
         what = "is no longer an embedded resource: apiVersion, kind and metadata are pruned where they are not named"
-    return pair.change(what, *REFUSES, fix=f"leave {EMBEDDED} as it was")
+    return pair.change(what, *REJECTS, fix=f"leave {EMBEDDED} as it was")
 
 
 def _taken(schema: Mapping[str, Any]) -> frozenset[str]:

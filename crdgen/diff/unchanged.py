@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from crdgen import cel
-from crdgen.cel.tree import CelCall, Comprehension, Constant, Identifier, Node, Select, rewritten, walk
+from crdgen.cel.tree import CelCall, Comprehension, Constant, Expression, Identifier, Select, rewritten, walk
 from crdgen.diff.change import required
 from crdgen.escaping import escape
 from crdgen.schema import EMBEDDED
@@ -28,27 +28,27 @@ _LOGIC: Final = frozenset({"!_", "_&&_", "_||_"})
 _ORDERED: Final = frozenset({"integer", "number", "string"})
 
 
-def tree_of(rule: str, schema: Mapping[str, Any], *, root: bool, optional: bool) -> Node | None:
+def tree_of(rule: str, schema: Mapping[str, Any], *, root: bool, optional: bool) -> Expression | None:
     """Return the tree of a rule; None for one that does not compile, and without the extra `cel`."""
     whole = root or bool(schema.get(EMBEDDED))
     try:
         return cel.compiled(rule, dict(schema), root=whole, optional_old_self=optional).tree
     except (cel.CompilationError, cel.NotEvaluated, AttributeError, KeyError, TypeError, ValueError):
-        return None  # a rule, or a schema, that the API server refuses, or no library
+        return None  # a rule, or a schema, that the API server rejects, or no library
 
 
-def spelled(node: Node) -> str:
+def spelled(node: Expression) -> str:
     """Return text that is the same for the same expressions only; in Python, 1 and true are equal."""
     return f"{node} {[type(part.value).__name__ for part in walk(node) if isinstance(part, Constant)]}"
 
 
-def passes_unchanged(tree: Node, schema: Mapping[str, Any], *, optional: bool) -> bool:
+def passes_unchanged(tree: Expression, schema: Mapping[str, Any], *, optional: bool) -> bool:
     """Return whether a rule is sure to be true of a value that is as it was; `schema` is that of `self`."""
     loops = [node for node in walk(tree) if isinstance(node, Comprehension)]
     if any({"self", "oldSelf"} & {loop.variable, loop.second, loop.accumulator} for loop in loops):
         return False
 
-    def unchanged(node: Node) -> Node:
+    def unchanged(node: Expression) -> Expression:
         match node:
             case Identifier("oldSelf") if not optional:
                 return _SELF
@@ -59,18 +59,18 @@ def passes_unchanged(tree: Node, schema: Mapping[str, Any], *, optional: bool) -
             case _:
                 return node
 
-    return _holds(rewritten(tree, unchanged), _Known(schema))
+    return _holds(rewritten(tree, unchanged), _Facts(schema))
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Facts:
     """What is known where an expression stands: the schema of `self`, and expressions that are true or false there."""
 
     schema: Mapping[str, Any]
     true: frozenset[str] = frozenset()
     false: frozenset[str] = frozenset()
 
-    def given(self, node: Node, outcome: bool) -> "_Known":
+    def given(self, node: Expression, outcome: bool) -> "_Facts":
         """Return what is known if the expression has this outcome."""
         match node:
             case CelCall(None, "!_", (inner,)):
@@ -81,7 +81,7 @@ class _Known:
         return replace(self, true=self.true | fact) if outcome else replace(self, false=self.false | fact)
 
 
-def _holds(node: Node, known: _Known) -> bool:
+def _holds(node: Expression, known: _Facts) -> bool:
     """Return whether the expression is sure to be true."""
     match node:
         case CelCall(None, "!_", (inner,)):
@@ -99,7 +99,7 @@ def _holds(node: Node, known: _Known) -> bool:
     return node == Constant(True) or spelled(node) in known.true or _compares_the_same(node, _EQUAL, known)
 
 
-def _fails(node: Node, known: _Known) -> bool:
+def _fails(node: Expression, known: _Facts) -> bool:
     """Return whether the expression is sure to be false."""
     match node:
         case CelCall(None, "!_", (inner,)):
@@ -111,7 +111,7 @@ def _fails(node: Node, known: _Known) -> bool:
     return node == Constant(False) or spelled(node) in known.false or _compares_the_same(node, _UNEQUAL, known)
 
 
-def _otherwise(one: Node, other: Node, known: _Known) -> bool:
+def _otherwise(one: Expression, other: Expression, known: _Facts) -> bool:
     """Return whether the other one is true where this one is not; that this one is false counts where it is no error.
 
     What is true of all is true of these, too: one look at each side is enough, whatever is nested in it.
@@ -119,7 +119,7 @@ def _otherwise(one: Node, other: Node, known: _Known) -> bool:
     return _holds(other, known.given(one, False) if _is_safe(one, known) else known)
 
 
-def _compares_the_same(node: Node, functions: frozenset[str], known: _Known) -> bool:
+def _compares_the_same(node: Expression, functions: frozenset[str], known: _Facts) -> bool:
     match node:
         case CelCall(None, function, (one, other)) if function in functions and spelled(one) == spelled(other):
             return _is_safe(one, known) and (function in {"_==_", "_!=_"} or _type(one, known) in _ORDERED)
@@ -127,7 +127,7 @@ def _compares_the_same(node: Node, functions: frozenset[str], known: _Known) -> 
             return False
 
 
-def _is_safe(node: Node, known: _Known) -> bool:  # noqa: PLR0911 - one for each form
+def _is_safe(node: Expression, known: _Facts) -> bool:  # noqa: PLR0911 - one for each form
     """Return whether the expression is sure to have a value."""
     if spelled(node) in known.true | known.false:
         return True
@@ -149,7 +149,7 @@ def _is_safe(node: Node, known: _Known) -> bool:  # noqa: PLR0911 - one for each
             return False
 
 
-def _is_there(operand: Node, name: str, known: _Known) -> bool:
+def _is_there(operand: Expression, name: str, known: _Facts) -> bool:
     """Return whether the field is in every such object: it must be, or is filled in; null is as good as nothing."""
     schema = _schema(operand, known)
     plain = _unescaped(schema, name)
@@ -169,7 +169,7 @@ def _is_nullable(schema: Mapping[str, Any]) -> bool:
     return bool(schema.get("nullable")) or not schema.get("type")
 
 
-def _type(node: Node, known: _Known) -> Any:
+def _type(node: Expression, known: _Facts) -> Any:
     """Return the JSON type of the expression's value; None where it is not known."""
     match node:
         case Constant(value):
@@ -184,7 +184,7 @@ def _type(node: Node, known: _Known) -> Any:
             return _schema(node, known).get("type")
 
 
-def _schema(node: Node, known: _Known) -> Mapping[str, Any]:
+def _schema(node: Expression, known: _Facts) -> Mapping[str, Any]:
     """Return the schema of a value that is a part of `self`; an empty one of any other."""
     match node:
         case Identifier("self"):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.diff.change import REFUSES, Change, SchemaPair
+from crdgen.diff.change import REJECTS, Change, SchemaPair
 from crdgen.formats import text_format
 from crdgen.schema import BRANCHES, INT_OR_STRING
 from crdgen.schema.limits import RANGES
@@ -34,7 +34,7 @@ def values(pair: SchemaPair) -> Iterator[Change]:
 def _enum(pair: SchemaPair) -> Iterator[Change]:
     old, new = members(pair.old.get("enum")), members(pair.new.get("enum"))
     if not old and new:
-        yield pair.change(f"only {_listed(new)} are valid now", *REFUSES, fix=pair.for_new(_KEEP))
+        yield pair.change(f"only {_listed(new)} are valid now", *REJECTS, fix=pair.for_new(_KEEP))
     if old and not new:
         yield pair.change(f"any value is valid, no longer only {_listed(old)}")
     if not old or not new:
@@ -42,7 +42,7 @@ def _enum(pair: SchemaPair) -> Iterator[Change]:
     was, now = ({canonical(value): value for value in one} for one in (old, new))
     for key in was.keys() - now.keys():
         yield pair.change(
-            f"value {shown(was[key])} is removed", *REFUSES, fix="keep the value, described as deprecated"
+            f"value {shown(was[key])} is removed", *REJECTS, fix="keep the value, described as deprecated"
         )
     for key in now.keys() - was.keys():
         yield pair.change(f"value {shown(now[key])} is new; clients with a fixed list of values will see another one")
@@ -56,14 +56,14 @@ def _pattern(pair: SchemaPair) -> Iterator[Change]:
         yield pair.change(f"pattern {shown(old)} is removed")
         return
     what = f"pattern {shown(new)} is new" if old is None else f"pattern {shown(old)} is now {shown(new)}"
-    yield pair.change(f"{what}: previously valid values may be rejected", *REFUSES, fix=pair.for_new(_KEEP))
+    yield pair.change(f"{what}: previously valid values may be rejected", *REJECTS, fix=pair.for_new(_KEEP))
 
 
 def _format(pair: SchemaPair) -> Iterator[Change]:
     old, new = pair.old.get("format"), pair.new.get("format")
     if old == new:
         if not _is_wider(pair.old, pair.new):
-            yield pair.change(f"format {shown(new)} now applies, to another type", *REFUSES, fix=pair.for_new(_KEEP))
+            yield pair.change(f"format {shown(new)} now applies, to another type", *REJECTS, fix=pair.for_new(_KEEP))
         return
     if new is None:
         what = f"format {shown(old)} is removed"
@@ -73,7 +73,7 @@ def _format(pair: SchemaPair) -> Iterator[Change]:
         larger = _checked(pair.old) == "int32" != _checked(pair.new)
         yield pair.change(f"{what}; clients that use 32 bits may see larger values" if larger else what)
     else:
-        yield pair.change(f"{what}: previously valid values may be rejected", *REFUSES, fix=pair.for_new(_KEEP))
+        yield pair.change(f"{what}: previously valid values may be rejected", *REJECTS, fix=pair.for_new(_KEEP))
 
 
 def _is_wider(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
@@ -101,8 +101,8 @@ def _checked(schema: Mapping[str, Any]) -> str | None:
 def _null(pair: SchemaPair) -> Iterator[Change]:
     was, now = bool(pair.old.get("nullable")), bool(pair.new.get("nullable"))
     if was and not now:
-        what = "null is no longer a value: in lists it is refused, elsewhere it is dropped or replaced by the default"
-        yield pair.change(what, *REFUSES, fix="keep it nullable")
+        what = "null is no longer a value: in lists it is rejected, elsewhere it is dropped or replaced by the default"
+        yield pair.change(what, *REJECTS, fix="keep it nullable")
     if now and not was:
         yield pair.change("null is now a value; clients with types may meet it")
 
@@ -131,7 +131,7 @@ def _branch_change(pair: SchemaPair, keyword: str, *, tighter: bool) -> Change:
     if not tighter:
         return pair.change(f"{keyword} changed, and accepts all previously valid values")
     what = f"{keyword} changed: previously valid values may be rejected"
-    return pair.change(what, *REFUSES, fix=pair.for_new("keep the branches"))
+    return pair.change(what, *REJECTS, fix=pair.for_new("keep the branches"))
 
 
 def _branches(schema: Mapping[str, Any], keyword: str) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from crdgen.diff.bounds import bounds
-from crdgen.diff.change import REFUSES, Break, Change, Family, SchemaPair
+from crdgen.diff.change import REJECTS, Break, Change, Family, SchemaPair
 from crdgen.diff.definition import strategy, views
 from crdgen.diff.fields import defaults, fields
 from crdgen.diff.rules import rules
@@ -47,17 +47,17 @@ def _gone(name: str, version: Mapping[str, Any], stored: list[str], ask: str) ->
     """Return what the removal of a version breaks; `stored` is what the old CRD's status names, if it says so.
 
     A file tells only where objects are stored now: an earlier revision may have stored them in any version. The API
-    server refuses to remove a version that the status names (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/
+    server rejects to remove a version that the status names (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/
     validation, ValidateCustomResourceDefinitionStoredVersions).
     """
     served = version.get("served") is True
-    refused = f"the API server rejects that while {_STATUS} names it"
+    rejected = f"the API server rejects that while {_STATUS} names it"
     if version.get("storage") is True or name in stored:
-        what = f"the version is removed, and objects are stored in it: {refused}, and cannot read them after that"
-        return Change(_path(name), what, REFUSES, _MIGRATE)
+        what = f"the version is removed, and objects are stored in it: {rejected}, and cannot read them after that"
+        return Change(_path(name), what, REJECTS, _MIGRATE)
     if not stored:
-        what = f"the version is removed, and objects may be stored in it since an earlier revision: {refused}"
-        return Change(_path(name), what, REFUSES if served else (Break.STORED,), f"{_MIGRATE}; {ask}")
+        what = f"the version is removed, and objects may be stored in it since an earlier revision: {rejected}"
+        return Change(_path(name), what, REJECTS if served else (Break.STORED,), f"{_MIGRATE}; {ask}")
     if served:
         what = f"the version is removed, which {_STATUS} does not name: clients that use it get a 404"
         return Change(_path(name), what, (Break.CLIENTS,), _SERVE)

@@ -10,7 +10,7 @@ from crdgen.evaluate.check import identity
 from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, Schema
 
 
-class Before(NamedTuple):
+class CorrelatedValue(NamedTuple):
     """A part of the new object, the same part of the old one where there is one, and whether the two are the same."""
 
     new: Any
@@ -18,19 +18,19 @@ class Before(NamedTuple):
     same: bool
 
     @staticmethod
-    def of(new: Any, old: Any) -> "Before":
+    def of(new: Any, old: Any) -> "CorrelatedValue":
         """Return the pair."""
-        return Before(new, old, identity(new) == identity(old))
+        return CorrelatedValue(new, old, identity(new) == identity(old))
 
-    def step(self, step: str | int, schema: Schema) -> "Before | None":
+    def step(self, step: str | int, schema: Schema) -> "CorrelatedValue | None":
         """Return the pair of a child, or None where the old one is not known."""
         if isinstance(step, int):
             old = _counterpart(schema, self.new, self.old, step)
-            return None if old is None else Before.of(self.new[step], old)
+            return None if old is None else CorrelatedValue.of(self.new[step], old)
         # Fields are matched by their names, those of an atomic map, too.
         if not isinstance(self.new, dict) or not isinstance(self.old, dict):
             return None
-        return Before.of(self.new[step], self.old[step]) if step in self.new and step in self.old else None
+        return CorrelatedValue.of(self.new[step], self.old[step]) if step in self.new and step in self.old else None
 
 
 def keeps_items_apart(schema: Schema) -> bool:
@@ -70,7 +70,7 @@ def child_schema(schema: Schema, step: str | int) -> Schema:
 
 def unchanged(schema: Schema, path: Sequence[str | int], new: Any, old: Any) -> bool:
     """Return whether what stands at a path, or something around it, is as it was."""
-    before: Before | None = Before.of(new, old)
+    before: CorrelatedValue | None = CorrelatedValue.of(new, old)
     for step in path:
         if before is None or before.same:
             break

@@ -60,7 +60,7 @@ class Evaluation:
     Attributes:
         pruned: The paths of what was pruned.
         object: The object as it would be stored.
-        violations: What it is refused for; none, and it is taken.
+        violations: What it is rejected for; none, and it is taken.
         unchecked: A sentence about each rule that was not evaluated.
     """
 
@@ -174,11 +174,11 @@ class Evaluator:
         return self._default(value)
 
     def validate(self, value: Any, old: Any = None, unchecked: list[str] | None = None) -> list[Violation]:
-        """Return what in the object the schema and its rules refuse; the object has been pruned and defaulted before.
+        """Return what in the object the schema and its rules reject; the object has been pruned and defaulted before.
 
         Of one list or map, the first thousand violations are enough: the verdict is the same. With the object that is
-        stored (`old`), what did not change is not refused again, and rules may compare the two. Rules that were not
-        evaluated refuse nothing; a sentence about each is added to `unchecked`.
+        stored (`old`), what did not change is not rejected again, and rules may compare the two. Rules that were not
+        evaluated reject nothing; a sentence about each is added to `unchecked`.
         """
         found = self._check(value) or []
         if old is not None and found:

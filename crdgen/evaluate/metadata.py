@@ -1,4 +1,4 @@
-"""The metadata of objects and of embedded resources: what of it is kept, and what Kubernetes refuses in it.
+"""The metadata of objects and of embedded resources: what of it is kept, and what Kubernetes rejects in it.
 
 Source: k8s.io/apiextensions-apiserver, pkg/apiserver/schema/objectmeta/validation.go. Unlike what else a schema says,
 embedded resources are checked at every write, also where nothing changed.
@@ -18,7 +18,7 @@ def pruned(metadata: Any) -> Any:
     """Return the metadata without the fields and nulls that Kubernetes drops; as it is, where it cannot be read."""
     decoder = Decoder()
     decoded = decoder.read(metadata, OBJECT_META, "")
-    if metadata is None or decoded == metadata or not all(fault.unknown for fault in decoder.faults):
+    if metadata is None or decoded == metadata or not all(found.unknown for found in decoder.problems):
         return metadata
     return decoded
 
@@ -29,10 +29,10 @@ def judged(
     """Yield what is wrong in metadata: what cannot be read, or else what the checks find."""
     decoder = Decoder()
     decoded = decoder.read(metadata, OBJECT_META, "metadata")
-    faults = [fault for fault in decoder.faults if not fault.unknown]
-    for fault in faults:
-        yield Violation(("metadata",), Reason.TYPE_INVALID, fault.value, fault.problem)
-    for check in () if faults else checks:
+    problems = [found for found in decoder.problems if not found.unknown]
+    for found in problems:
+        yield Violation(("metadata",), Reason.TYPE_INVALID, found.value, found.problem)
+    for check in () if problems else checks:
         for error in check(decoded):
             yield Violation(("metadata", *error.at.split(".")), Reason(error.reason), error.value, error.message)
 

@@ -1,6 +1,6 @@
 """x-kubernetes-validations (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/cel/validation.go).
 
-A schema without rules costs nothing. Rules want the extra `cel`. What is not evaluated refuses nothing, and is named:
+A schema without rules costs nothing. Rules want the extra `cel`. What is not evaluated rejects nothing, and is named:
 rules without the library, those that do not compile, which the API server would not take into a CRD, and those that may
 take too long: so the rules of a CRD stall nobody, whoever wrote them.
 """
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from crdgen import cel
 from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL
 from crdgen.evaluate.check import Reason, Violation
-from crdgen.evaluate.correlation import Before
+from crdgen.evaluate.correlation import CorrelatedValue
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
 from crdgen.schema.look import utf8
 
 if TYPE_CHECKING:
-    from crdgen.cel.engine import Compiled
+    from crdgen.cel.engine import CompiledExpression
 
 _LONGEST_MESSAGE: Final = 5 * 1024
 _REASONS: Final = {
@@ -42,8 +42,8 @@ class _Rule(NamedTuple):
 
     source: Mapping[str, Any]
     where: str
-    compiled: "Compiled"
-    message: "Compiled | None"
+    compiled: "CompiledExpression"
+    message: "CompiledExpression | None"
     path: tuple[str | int, ...]
     uses_old_self: bool
     optional: bool
@@ -54,14 +54,14 @@ class _Rule(NamedTuple):
         return str(self.source.get("message") or self.source["rule"]).strip()
 
 
-class _Node(NamedTuple):
+class _RuleNode(NamedTuple):
     """The rules at one place of the schema and below it."""
 
     schema: Schema
     rules: tuple[_Rule, ...]
-    fields: dict[str, "_Node"]
-    others: "_Node | None"
-    items: "_Node | None"
+    fields: dict[str, "_RuleNode"]
+    others: "_RuleNode | None"
+    items: "_RuleNode | None"
 
 
 @dataclass
@@ -71,7 +71,7 @@ class _Run:
     unchecked: list[str]
     cost: int = 0
 
-    def of(self, compiled: "Compiled", variables: Any, most: int, *, old: bool) -> Any:
+    def of(self, compiled: "CompiledExpression", variables: Any, most: int, *, old: bool) -> Any:
         """Return what an expression gives, if that costs no more than the API server allows.
 
         That is estimated, as no CEL library counts it, from sizes as they are: nothing is larger than `most`.
@@ -87,11 +87,11 @@ class _Run:
 class Rules:
     """All rules of the schema of a whole object; `unchecked` names those that are never evaluated, and says why."""
 
-    root: "_Node"
+    root: "_RuleNode"
     unchecked: tuple[str, ...]
 
     def validate(self, value: Any, old: Any, found: list[Violation], unchecked: list[str]) -> list[Violation]:
-        """Return what the rules refuse; `found` is what the schema refuses already, which may leave rules unchecked.
+        """Return what the rules reject; `found` is what the schema rejects already, which may leave rules unchecked.
 
         Which rules of this object were not evaluated is added to `unchecked`.
         """
@@ -99,7 +99,7 @@ class Rules:
         run.unchecked += self.unchecked
         if any(violation.reason in _BLOCKING for violation in found):
             return [Violation((), Reason.INVALID, None, _NOT_CHECKED)]
-        before = None if old is None else Before.of(value, old)
+        before = None if old is None else CorrelatedValue.of(value, old)
         return list(_walk(self.root, value, before, None, run))
 
 
@@ -128,7 +128,7 @@ class _Compiler:
 
     unchecked: list[str] = field(default_factory=list)
 
-    def node(self, schema: Any, path: str, *, root: bool = False) -> _Node | None:
+    def node(self, schema: Any, path: str, *, root: bool = False) -> _RuleNode | None:
         """Return the rules at a place and below it."""
         if not isinstance(schema, dict) or not has_rules(schema):
             return None
@@ -137,7 +137,7 @@ class _Compiler:
         below = {
             name: self.node(child, f"{path}.{name}".lstrip(".")) for name, child in schema.get("properties", {}).items()
         }
-        return _Node(
+        return _RuleNode(
             schema,
             tuple(rule for rule in own if rule),
             {name: node for name, node in below.items() if node},
@@ -157,7 +157,9 @@ class _Compiler:
         uses_old_self = cel.uses_old_self(rule)
         return _Rule(source, where, compiled, message, _steps(source.get("fieldPath", "")), uses_old_self, optional)
 
-    def _compiled(self, text: str, schema: Schema, where: str, *, whole: bool, optional: bool) -> "Compiled | None":
+    def _compiled(
+        self, text: str, schema: Schema, where: str, *, whole: bool, optional: bool
+    ) -> "CompiledExpression | None":
         try:
             return cel.compiled(text, schema, root=whole, optional_old_self=optional)
         except (cel.CompilationError, cel.NotEvaluated) as error:
@@ -171,8 +173,10 @@ def _steps(path: str) -> tuple[str, ...]:
     return tuple(quoted.replace("\\'", "'").replace("\\\\", "\\") or name for quoted, name in found)
 
 
-def _walk(node: _Node, value: Any, before: Before | None, around: Before | None, run: _Run) -> Iterator[Violation]:
-    """Yield what the rules at a place and below it refuse.
+def _walk(
+    node: _RuleNode, value: Any, before: CorrelatedValue | None, around: CorrelatedValue | None, run: _Run
+) -> Iterator[Violation]:
+    """Yield what the rules at a place and below it reject.
 
     `before` is the pair of this place, and None where it has no counterpart in the old object; `around` is then that of
     the nearest place that has one.
@@ -186,7 +190,7 @@ def _walk(node: _Node, value: Any, before: Before | None, around: Before | None,
             yield violation.under(step)
 
 
-def _below(node: _Node, value: Any) -> Iterator[tuple[Any, _Node]]:
+def _below(node: _RuleNode, value: Any) -> Iterator[tuple[Any, _RuleNode]]:
     """Yield the steps to the children that have rules, with their rules."""
     if isinstance(value, list) and node.items is not None:
         yield from ((index, node.items) for index in range(len(value)))
@@ -199,8 +203,10 @@ def _below(node: _Node, value: Any) -> Iterator[tuple[Any, _Node]]:
                 yield key, inner
 
 
-def _own(node: _Node, value: Any, before: Before | None, around: Before | None, run: _Run) -> Iterator[Violation]:
-    """Yield what the rules at this very place refuse."""
+def _own(
+    node: _RuleNode, value: Any, before: CorrelatedValue | None, around: CorrelatedValue | None, run: _Run
+) -> Iterator[Violation]:
+    """Yield what the rules at this very place reject."""
     old, nearest = before.old if before else None, before or around
     rules = [rule for rule in node.rules if not rule.uses_old_self or old is not None or rule.optional]
     if not rules:
@@ -213,8 +219,8 @@ def _own(node: _Node, value: Any, before: Before | None, around: Before | None, 
             holds = run.of(rule.compiled, variables, most, old=old is not None) is True
         except cel.NotEvaluated as error:
             run.unchecked.append(f"{rule.where} was not checked: it {error}")
-        except cel.EvaluationError as fault:
-            yield Violation((), Reason.INVALID, kind, _failure(fault, rule))
+        except cel.EvaluationError as error:
+            yield Violation((), Reason.INVALID, kind, _failure(error, rule))
         else:
             if not holds and (rule.uses_old_self or nearest is None or not nearest.same):
                 # A rule that does not compare is not held against a part that is as it was.
@@ -222,11 +228,11 @@ def _own(node: _Node, value: Any, before: Before | None, around: Before | None, 
                 yield Violation(rule.path, reason, value, _message(rule, run, variables, most, old=old is not None))
 
 
-def _failure(fault: cel.EvaluationError, rule: _Rule) -> str:
-    if str(fault) == "no such overload":
+def _failure(error: cel.EvaluationError, rule: _Rule) -> str:
+    if str(error) == "no such overload":
         why = "call arguments did not match a supported operator, function or macro signature for rule"
-        return f"'{fault}': {why}: {rule.name}"
-    return f"{fault} evaluating rule: {rule.name}"
+        return f"'{error}': {why}: {rule.name}"
+    return f"{error} evaluating rule: {rule.name}"
 
 
 def _message(rule: _Rule, run: _Run, variables: Any, most: int, *, old: bool) -> str:

@@ -190,7 +190,7 @@ def _bounds(schema: Schema) -> list[Test]:
 
 
 def unfit_bounds(schema: Schema) -> dict[str, str]:
-    """Return what is said of bounds that their type cannot hold; such a one refuses all values: 9.5 of an integer."""
+    """Return what is said of bounds that their type cannot hold; such a one rejects all values: 9.5 of an integer."""
     kind, form = schema.get("type"), schema.get("format")
     if kind == "integer":
         low, high = RANGES["int32" if form == "int32" else "int64"]

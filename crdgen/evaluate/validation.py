@@ -1,7 +1,7 @@
 """Validation: k8s.io/kube-openapi, pkg/validation/validate, for what a structural schema may hold.
 
 It differs from the API server in one point, on purpose: a list where a text with a format is expected, as a time, is
-refused here, and taken there by mistake. No typed client could read it.
+rejected here, and taken there by mistake. No typed client could read it.
 
 A check returns None for a value that is right, which costs nothing, or the violations, seen from that value.
 """
@@ -101,10 +101,10 @@ def _nullable(check: Check, schema: Schema) -> Check:
 
     # A null is held against the enum and against nothing else; it is no member even where the enum lists it.
     enum = schema.get("enum")
-    refusal = [Violation((), Reason.NOT_SUPPORTED, None, supported_values(enum))] if enum else None
+    rejection = [Violation((), Reason.NOT_SUPPORTED, None, supported_values(enum))] if enum else None
 
     def check_unless_null(value: Any) -> list[Violation] | None:
-        return refusal if value is None else check(value)
+        return rejection if value is None else check(value)
 
     return check_unless_null
 

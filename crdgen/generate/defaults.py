@@ -23,14 +23,14 @@ def defaults(schema: Schema, path: str) -> Schema:
     if "default" not in schema:
         return schema
     rest = {key: value for key, value in schema.items() if key not in {"default", FORMS}}
-    refusals = []
+    rejections = []
     for form in schema[FORMS].value if FORMS in schema else (schema["default"],):
         default = _settled(form, schema)
-        refusal = _refusal(default, rest)
-        if refusal is None:
+        rejection = _rejection(default, rest)
+        if rejection is None:
             return rest | {"default": default}
-        refusals.append(refusal)
-    raise SchemaError(path, *refusals[0])
+        rejections.append(rejection)
+    raise SchemaError(path, *rejections[0])
 
 
 def _without_defaulted(schema: Schema) -> Schema:
@@ -59,7 +59,7 @@ def _settled(value: Any, schema: Schema) -> Any:
     return value
 
 
-def _refusal(default: Any, schema: Schema) -> tuple[str, str] | None:
+def _rejection(default: Any, schema: Schema) -> tuple[str, str] | None:
     """Return why the schema rejects the default, and the fix."""
     holder, value = {"type": "object", "properties": {"value": schema}}, {"value": _stored(default)}
     if isinstance(default, CONTAINERS):

@@ -20,7 +20,7 @@ from pydantic_core import (
 _MASK = "**********"
 
 
-class NoJsonError(ValueError):
+class NotJsonError(ValueError):
     """A default that has no JSON form, or should not be in a CRD; `fix` is what to write instead."""
 
     def __init__(self, problem: str, fix: str) -> None:
@@ -41,7 +41,7 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
         config: That of the model, for the core.
     """
     forms = [written(model, field, default)]
-    with suppress(NoJsonError):
+    with suppress(NotJsonError):
         forms.append(json_of(default))
     try:
         validator = SchemaValidator(core, config)
@@ -49,7 +49,7 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
     except SchemaError:  # it refers to definitions outside
         return tuple(forms)
     except PydanticSerializationError as error:  # half a character, as "\ud800"
-        raise NoJsonError(*_unwritable(default)) from error
+        raise NotJsonError(*_unwritable(default)) from error
     if len(set(texts)) == 1 and len(texts) > 1:
         return (forms[0],)
     readable, equal = [], []
@@ -64,7 +64,7 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
 
 def written(model: type[BaseModel], field: str, default: Any) -> Any:
     """Return a field's default as its model writes it: with the field's own serializer, and the model's settings."""
-    _refuse_chance(default)
+    _reject_chance(default)
     # No validator and no factory of another field may run; what the serializer reads is enough.
     instance = model.__new__(model)
     object.__setattr__(instance, "__dict__", {field: default})
@@ -84,21 +84,21 @@ def written(model: type[BaseModel], field: str, default: Any) -> Any:
 
 def json_of(default: Any) -> Any:
     """Return a default as JSON, whatever it is a default of: aliases, and the values of enums."""
-    _refuse_chance(default)
+    _reject_chance(default)
     try:
         return checked(_plain(default), default)
     except (PydanticSerializationError, UnicodeDecodeError, RecursionError) as error:
-        raise NoJsonError(*_unwritable(default)) from error
+        raise NotJsonError(*_unwritable(default)) from error
 
 
 def checked(value: Any, default: Any) -> Any:
-    """Return the JSON of a default, or refuse what a CRD must not hold."""
+    """Return the JSON of a default, or reject what a CRD must not hold."""
     if (isinstance(default, float) and not isfinite(default)) or any(
         isinstance(scalar, float) and not isfinite(scalar) for scalar in _scalars(value)
     ):
-        raise NoJsonError("JSON has no infinity and no NaN", "make None the default, and read it as infinity")
+        raise NotJsonError("JSON has no infinity and no NaN", "make None the default, and read it as infinity")
     if any(scalar == _MASK for scalar in _scalars(value)):
-        raise NoJsonError("the default is a secret, which everybody could read in the CRD", "drop the default")
+        raise NotJsonError("the default is a secret, which everybody could read in the CRD", "drop the default")
     return value
 
 
@@ -111,15 +111,15 @@ def is_constant(factory: Callable[..., Any]) -> bool:
         return False
 
 
-def _refuse_chance(default: Any) -> None:
+def _reject_chance(default: Any) -> None:
     """Reject a model as default if its own factories set values that differ each time, such as a random ID."""
     if not isinstance(default, BaseModel):
         return
     for name, field in type(default).model_fields.items():
         if name in default.model_fields_set:
-            _refuse_chance(getattr(default, name, None))
+            _reject_chance(getattr(default, name, None))
         elif field.default_factory is not None and not is_constant(field.default_factory):
-            raise NoJsonError(
+            raise NotJsonError(
                 f"the default holds what a factory of {type(default).__name__}.{name} made, which is new each time",
                 f"give {name} a value in the default",
             )

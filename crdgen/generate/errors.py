@@ -7,25 +7,25 @@ from contextlib import contextmanager
 class SchemaError(ValueError):
     """A model, field or marker that has no structural schema.
 
-    Where several fields have a fault, one error tells all of them, a line each; what it says of itself is the first.
+    Where several fields are wrong, one error has a line for each; its own path, problem and fix are those of the first.
 
     Attributes:
         path: The field's place in the model, as `DIJob.spec.tasks[].replicas`.
         problem: What cannot be expressed there, and why.
         fix: What the author may write instead.
-        faults: An error for each fault, itself if there is one.
+        errors: An error for each field, itself if there is one.
     """
 
-    def __init__(self, path: str, problem: str, fix: str, faults: Iterable["SchemaError"] = ()) -> None:
-        self.faults = tuple(faults) or (self,)
-        lines = [f"{path}: {problem}; {fix}"] if self.faults == (self,) else map(str, self.faults)
+    def __init__(self, path: str, problem: str, fix: str, errors: Iterable["SchemaError"] = ()) -> None:
+        self.errors = tuple(errors) or (self,)
+        lines = [f"{path}: {problem}; {fix}"] if self.errors == (self,) else map(str, self.errors)
         super().__init__("\n".join(lines))
         self.path = path
         self.problem = problem
         self.fix = fix
 
 
-class Faults:
+class SchemaErrors:
     """Collects errors of independent parts, to raise them together."""
 
     def __init__(self) -> None:
@@ -35,14 +35,14 @@ class Faults:
         return len(self._found)
 
     @contextmanager
-    def gathered(self) -> Iterator[None]:
+    def collecting(self) -> Iterator[None]:
         """Collect the SchemaError that the block raises, without duplicates."""
         try:
             yield
         except SchemaError as error:
-            self._found |= {str(fault): fault for fault in error.faults}
+            self._found |= {str(one): one for one in error.errors}
 
-    def tell(self) -> None:
+    def raise_all(self) -> None:
         """Raise the collected errors, if any."""
         found = list(self._found.values())
         if len(found) == 1:

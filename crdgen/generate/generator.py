@@ -1,6 +1,6 @@
 """Pydantic's schema generator, adapted to Kubernetes: one method for each kind of type that needs it.
 
-What has no JSON form is left as a note in the node: the stage that knows the path refuses it.
+What has no JSON form is left as a note in the node: the stage that knows the path rejects it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from crdgen.generate import scalars
-from crdgen.generate.encoding import NoJsonError, is_constant, json_of, spelled
+from crdgen.generate.encoding import NotJsonError, is_constant, json_of, spelled
 from crdgen.generate.inline import MARKERS
 from crdgen.generate.walk import COMPUTED, DEFAULT, FACTORY, FORMS, KEYS, PROBLEM, Deferred, rules_of
 
@@ -322,7 +322,7 @@ def _with_default(node: JsonSchemaValue, forms: Callable[[Any], tuple[Any, ...]]
         return rest | {PROBLEM: ("the default is a secret, which everybody could read in the CRD", "drop the default")}
     try:
         found = forms(held.value) if forms else (json_of(held.value),)
-    except NoJsonError as error:
+    except NotJsonError as error:
         return rest | {PROBLEM: (str(error), error.fix)}
     return rest | {"default": found[0]} | ({FORMS: Deferred(found)} if len(found) > 1 else {})
 

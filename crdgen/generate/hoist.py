@@ -92,7 +92,7 @@ def _properties(variants: list[Schema], path: str, parent: Schema, branches: lis
         own = [tables[at][name] for at in holders]
         others = [variant for at, variant in enumerate(variants) if at not in holders]
         if len(own) == 1:
-            # Where the others refuse the field, what this one says of its values holds whenever it is there.
+            # Where the others reject the field, what this one says of its values holds whenever it is there.
             shared = all(variant.get(CLOSED) for variant in others)
             kept, below = (own[0], [{}]) if shared else (structure(own[0]), [values(own[0])])
         else:

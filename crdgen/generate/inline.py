@@ -25,7 +25,7 @@ def inline(schema: Schema, path: str, depth: int | None = None, *, written: str 
     Args:
         schema: A JSON schema as Pydantic writes it.
         path: What errors call the root.
-        depth: How often a model may be found inside itself before it is cut; None refuses recursive models. The marker
+        depth: How often a model may be found inside itself before it is cut; None rejects recursive models. The marker
             `Depth` says the same for one field.
         written: The path of the part that is written from its model, as a status is: there computed fields are fields.
 
@@ -78,7 +78,7 @@ class _Inliner:
     def _settled(self, schema: Schema, path: str) -> Schema:
         """Return a model's node with its computed fields among the others where it is written, and else without them.
 
-        A model that refuses unknown fields could not read them again: without them in the schema they are pruned.
+        A model that rejects unknown fields could not read them again: without them in the schema they are pruned.
         """
         rest = {key: value for key, value in schema.items() if key != COMPUTED}
         is_written = self._written is not None and f"{path}.".startswith((f"{self._written}.", f"{self._written}["))

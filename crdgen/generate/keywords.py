@@ -42,7 +42,7 @@ _FACTORY_FIX: Final = (
 
 def keywords(schema: Schema, path: str) -> Schema:
     """Return the node with `const`, tuples, exclusive bounds, keys and examples in the API server's form."""
-    _refuse(schema, path)
+    _reject(schema, path)
     result = {key: value for key, value in schema.items() if key in _KNOWN or key.startswith(("x-kubernetes-", PREFIX))}
     if isinstance(result.get("type"), list):
         result = _types(result)
@@ -65,7 +65,7 @@ def keywords(schema: Schema, path: str) -> Schema:
     return _exclusive(result, "exclusiveMaximum", "maximum", min)
 
 
-def _refuse(schema: Schema, path: str) -> None:
+def _reject(schema: Schema, path: str) -> None:
     own = any(getattr(marker, "own_default", False) for marker in schema.get(MARKERS, ()))
     if PROBLEM in schema:
         raise SchemaError(path, *schema[PROBLEM])

@@ -1,7 +1,7 @@
 """Types that Pydantic and Kubernetes write differently, and bounds of integers as the API server can hold them.
 
 It reads each bound as a float, written with no more digits than tell it from the next one, and a bound that is then no
-integer of the value's size refuses every value. So `maximum: 9223372036854775807` takes nothing at all.
+integer of the value's size rejects every value. So `maximum: 9223372036854775807` takes nothing at all.
 """
 
 from decimal import Decimal

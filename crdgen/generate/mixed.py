@@ -35,7 +35,7 @@ def mixed(nodes: list[Schema], path: str) -> Schema:
     if all("enum" in node for node in nodes):
         return result | {"enum": [value for node in nodes for value in node["enum"]], MIXED: nodes}
     for node in nodes:
-        _refuse(node, path)
+        _reject(node, path)
         own = {key: value for key, value in node.items() if key not in _DROPPED | _TEXTS and not key.startswith(PREFIX)}
         result |= own | _sized(node, whole=INT_OR_STRING not in result)
         checks += _checks(node)
@@ -94,7 +94,7 @@ def _sized(node: Schema, *, whole: bool) -> Schema:
     return result
 
 
-def _refuse(node: Schema, path: str) -> None:
+def _reject(node: Schema, path: str) -> None:
     if node.get(VALIDATIONS) or node.get(EMBEDDED):
         raise SchemaError(path, "a rule cannot be kept in a union of several types", "use one type for the field")
     if node.get(LIST_TYPE) == "map":

@@ -48,14 +48,14 @@ def structural_schema(
     """Return the structural schema of what a model accepts.
 
     It is what the model accepts as JSON, strictly: the coercions that Pydantic also makes (`"3"` for an integer) are no
-    part of it, and neither is what validators written in Python refuse.
+    part of it, and neither is what validators written in Python reject.
 
     Args:
         model: Any Pydantic model; dataclasses and TypedDicts are taken too.
         path: What errors call the model; its class name by default.
         limit: The most characters of a description; None keeps them, 0 drops them. Markers on fields may say otherwise.
         depth: How often a recursive model is written into itself before it is cut, and anything is taken below; None
-            refuses recursive models, except where the marker `Depth` stands on the field.
+            rejects recursive models, except where the marker `Depth` stands on the field.
         computed: Whether computed fields are declared too, as a status needs it, which is written from its model. They
             are not required.
 

@@ -1,40 +1,40 @@
 """The last stages, which take the schema as a whole: descriptions are cut, private notes go, and keys are sorted.
 
-What no earlier stage could give a type is refused.
+What no earlier stage could give a type is rejected.
 """
 
 import re
 from typing import Any, Final
 
-from crdgen.generate.errors import Faults, SchemaError
+from crdgen.generate.errors import SchemaError, SchemaErrors
 from crdgen.generate.walk import PREFIX, map_children
 from crdgen.schema import INT_OR_STRING, PRESERVE, Schema
-from crdgen.schema.look import Sealed
+from crdgen.schema.look import CompleteSchema
 
 _TYPES: Final = frozenset({"array", "boolean", "integer", "number", "object", "string"})
 
 
 def tidy(schema: Schema, path: str) -> Schema:
     """Return the schema, all stages behind it, without private notes."""
-    faults = Faults()
-    result = _tidied(schema, path, faults)
-    faults.tell()
+    errors = SchemaErrors()
+    result = _tidied(schema, path, errors)
+    errors.raise_all()
     return result
 
 
-def _tidied(schema: Schema, path: str, faults: Faults) -> Schema:
-    if isinstance(schema, Sealed):
+def _tidied(schema: Schema, path: str, errors: SchemaErrors) -> Schema:
+    if isinstance(schema, CompleteSchema):
         return schema
-    with faults.gathered():
+    with errors.collecting():
         if schema.get("type") not in _TYPES and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
             raise SchemaError(path, *_untyped(schema.get("type")))
     result = {key: value for key, value in schema.items() if not key.startswith(PREFIX)}
     for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
         if isinstance(schema.get(keyword), dict):
-            result[keyword] = _tidied(schema[keyword], f"{path}{step}", faults)
+            result[keyword] = _tidied(schema[keyword], f"{path}{step}", errors)
     if "properties" in schema:
         properties: dict[str, Schema] = schema["properties"]
-        result["properties"] = {name: _tidied(child, f"{path}.{name}", faults) for name, child in properties.items()}
+        result["properties"] = {name: _tidied(child, f"{path}.{name}", errors) for name, child in properties.items()}
     return result
 
 
@@ -59,7 +59,7 @@ def _sorted(value: Any, *, names: bool = False) -> Any:
     """Return a value in order; `names` tells that its keys are those of fields, and no keywords."""
     if isinstance(value, list):
         return [_sorted(item) for item in value]
-    if not isinstance(value, dict) or isinstance(value, Sealed):
+    if not isinstance(value, dict) or isinstance(value, CompleteSchema):
         return value
     ordered = {key: _settled(key, value[key], names=names) for key in sorted(value)}
     required = ordered.get("required")
@@ -87,7 +87,7 @@ _SENTENCE: Final = re.compile(r"[.!?](?=\s|$)|\n|$")
 
 def policy(schema: Schema, limit: int | None) -> Schema:
     """Return the schema with each description cut to so many characters; None keeps it, 0 drops it."""
-    if isinstance(schema, Sealed):
+    if isinstance(schema, CompleteSchema):
         return schema
     result = {key: value for key, value in schema.items() if key != POLICY}
     below = schema.get(POLICY, limit)

@@ -3,28 +3,28 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from crdgen.generate.errors import Faults
+from crdgen.generate.errors import SchemaErrors
 from crdgen.schema import BRANCHES, Schema
-from crdgen.schema.look import Sealed
+from crdgen.schema.look import CompleteSchema
 
 Stage: TypeAlias = Callable[[Schema, str], Schema]
 
 
 def rewrite(schema: Schema, path: str, stage: Stage) -> Schema:
     """Return the schema with every node rewritten, children before their parents; the input is not changed."""
-    faults = Faults()
-    result = _rewritten(schema, path, stage, faults)
-    faults.tell()
+    errors = SchemaErrors()
+    result = _rewritten(schema, path, stage, errors)
+    errors.raise_all()
     return result
 
 
-def _rewritten(schema: Schema, path: str, stage: Stage, faults: Faults) -> Schema:
-    if isinstance(schema, Sealed):
+def _rewritten(schema: Schema, path: str, stage: Stage, errors: SchemaErrors) -> Schema:
+    if isinstance(schema, CompleteSchema):
         return schema
-    before = len(faults)
-    inner = map_children(schema, path, lambda child, at: _rewritten(child, at, stage, faults))
-    if len(faults) == before:
-        with faults.gathered():
+    before = len(errors)
+    inner = map_children(schema, path, lambda child, at: _rewritten(child, at, stage, errors))
+    if len(errors) == before:
+        with errors.collecting():
             return stage(inner, path)
     return schema
 
@@ -62,7 +62,7 @@ FORMS: Final = "x-crdgen-forms"
 KEYS: Final = "x-crdgen-keys"
 # The bounds of a duration, which JSON schema has no words for.
 BOUNDS: Final = "x-crdgen-bounds"
-# Unknown fields are refused by the model, and not only ignored; of meaning in a union.
+# Unknown fields are rejected by the model, and not only ignored; of meaning in a union.
 CLOSED: Final = "x-crdgen-closed"
 # The model that the node was written for, for messages.
 NAME: Final = "x-crdgen-name"

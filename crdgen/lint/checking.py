@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from crdgen.decode.decoder import DEPTH, Decoder, DecodingFault, is_too_deep
+from crdgen.decode.decoder import DEPTH, Decoder, DecodingProblem, is_too_deep
 from crdgen.lint import (
     conversion,
     costs,
@@ -22,7 +22,7 @@ from crdgen.lint import (
     versions,
 )
 from crdgen.lint.node import Node, nodes
-from crdgen.lint.rule import COMPILED, EVALUATED, Finding, Found, LintRule, Severity, error, family, warning
+from crdgen.lint.rule import COMPILED, EVALUATED, Finding, LintRule, Problem, Severity, error, family, warning
 from crdgen.lint.shape import DEFINITION, SCHEMA
 from crdgen.lint.version import Definition
 from crdgen.schema import Schema
@@ -38,9 +38,9 @@ _KEYWORD: Final = re.compile(r"(.*?)\.?(?<![^.])[A-Za-z$-]+(?:\[\d+\](?:\.[A-Za-
 _PATH_STEP: Final = re.compile(r"[.\[]")
 
 
-def _independent(findings: Iterable[Finding], faults: Iterable[DecodingFault]) -> list[Finding]:
+def _independent(findings: Iterable[Finding], problems: Iterable[DecodingProblem]) -> list[Finding]:
     """Return the findings that are not mere consequences of a decoding error."""
-    unread = {fault.path for fault in faults if not fault.unknown}
+    unread = {found.path for found in problems if not found.unknown}
     lists = {found[1] for found in map(_OF_ITEM.fullmatch, unread) if found}
     schemas = {found[1] for found in map(_DECISIVE.fullmatch, unread) if found}
     return [
@@ -64,37 +64,37 @@ def _schemas_at(path: str) -> list[str]:
 
 
 @warning("this linter")
-def document_is_nested_reasonably(_: Any) -> Iterator[Found]:
+def document_is_nested_reasonably(_: Any) -> Iterator[Problem]:
     """Extremely nested documents are not checked."""
-    yield Found("", f"the document is nested more than {DEPTH} levels deep, and was not checked", "flatten it")
+    yield Problem("", f"the document is nested more than {DEPTH} levels deep, and was not checked", "flatten it")
 
 
 @error("apiextensions types.go, types_jsonschema.go and marshal.go of v1")
-def value_has_the_right_type(fault: DecodingFault) -> Iterator[Found]:
+def value_has_the_right_type(found: DecodingProblem) -> Iterator[Problem]:
     """The API server decodes the document into typed values before it validates them."""
-    yield Found("", fault.problem, fault.fix)
+    yield Problem("", found.problem, found.fix)
 
 
 @error("k8s.io/apimachinery, pkg/runtime/serializer/json")
-def field_is_known(fault: DecodingFault) -> Iterator[Found]:
+def field_is_known(found: DecodingProblem) -> Iterator[Problem]:
     """Strict decoding, which kubectl requests, rejects unknown fields; otherwise they are dropped with a warning."""
-    yield Found("", fault.problem, fault.fix)
+    yield Problem("", found.problem, found.fix)
 
 
 @warning("apiextensions marshal.go of v1, UnmarshalJSON of JSONSchemaPropsOrArray and JSONSchemaPropsOrBool")
-def field_within_items_is_known(fault: DecodingFault) -> Iterator[Found]:
+def field_within_items_is_known(found: DecodingProblem) -> Iterator[Problem]:
     """Below items and additionalProperties, unknown fields are dropped even with strict decoding."""
-    yield Found("", f"{fault.problem}, and silently dropped", fault.fix)
+    yield Problem("", f"{found.problem}, and silently dropped", found.fix)
 
 
-def _of_fault(fault: DecodingFault, *, strict: bool) -> Iterator[Finding]:
-    """Yield what is to be said of a fault."""
+def _of_problem(found: DecodingProblem, *, strict: bool) -> Iterator[Finding]:
+    """Yield the finding of a decoding problem."""
     rule = value_has_the_right_type
-    if fault.unseen:
+    if found.unseen:
         rule = field_within_items_is_known
-    elif fault.unknown:
+    elif found.unknown:
         rule = field_is_known if strict else replace(field_is_known, severity=Severity.WARNING)
-    yield from rule.findings(fault, fault.path)
+    yield from rule.findings(found, found.path)
 
 
 _OF_DECODING: Final = (
@@ -118,14 +118,14 @@ RULES: Final[tuple[LintRule[Any], ...]] = (*_OF_DECODING, *_OF_DEFINITION, *_OF_
 
 
 def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]:
-    """Return what the API server refuses in a CustomResourceDefinition, and what it takes but will surprise.
+    """Return what the API server rejects in a CustomResourceDefinition, and what it takes but will surprise.
 
     Never raises, whatever JSON it is given, and takes time linear in it.
 
     Args:
         definition: the whole object, read as JSON.
-        strict: take an unknown field for refused, as `kubectl` has it (it asks for `fieldValidation=Strict`); otherwise
-            it is surprising: the API server drops it with a warning.
+        strict: report an unknown field as an error, as `kubectl` does with `fieldValidation=Strict`; otherwise as a
+            warning, because the API server drops it.
     """
     if is_too_deep(definition):
         return list(document_is_nested_reasonably.findings(definition, ""))
@@ -138,8 +138,8 @@ def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]
     for one in whole.versions:
         read += _apply(_OF_VERSION, one, one.path)
         read += _in_schema(one.nodes)
-    found = [finding for fault in decoder.faults for finding in _of_fault(fault, strict=strict)]
-    return found + _independent(read, decoder.faults)
+    found = [finding for found in decoder.problems for finding in _of_problem(found, strict=strict)]
+    return found + _independent(read, decoder.problems)
 
 
 def _apply(rules: Iterable[LintRule[Any]], subject: Any, path: str) -> Iterator[Finding]:
@@ -157,8 +157,8 @@ def check_structural(schema: Schema) -> list[Finding]:
         return list(document_is_nested_reasonably.findings(schema, ""))
     decoder = Decoder()
     decoded = decoder.read(schema, SCHEMA, "")
-    found = [finding for fault in decoder.faults for finding in _of_fault(fault, strict=True)]
-    found += _independent(_errors(nodes(decoded, ""), stop=bool(found)), decoder.faults)
+    found = [finding for found in decoder.problems for finding in _of_problem(found, strict=True)]
+    found += _independent(_errors(nodes(decoded, ""), stop=bool(found)), decoder.problems)
     return [
         Finding(field_path(finding.path), finding.problem, finding.fix, finding.severity, finding.rule)
         for finding in found

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from crdgen import cel
 from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL, Estimate, estimate, most_in_a_request
 from crdgen.lint.node import Node
-from crdgen.lint.rule import COMPILED, Found, error, warning
+from crdgen.lint.rule import COMPILED, Problem, error, warning
 from crdgen.lint.validations import expressions
 
 # From which part of a limit on it is worth saying. A rule grows with the bounds around it, and there are few dear ones;
@@ -21,7 +21,7 @@ _NAMED: Final = 4
 _COMPUTED: Final = "walk the field itself, which has a bound, and write !(a == b) in place of a != b"
 
 
-class _Priced(NamedTuple):
+class _RuleCost(NamedTuple):
     """An expression: where it is, its keyword, its estimate, and how often it may be evaluated."""
 
     node: Node
@@ -36,32 +36,32 @@ class _Priced(NamedTuple):
 
 
 @error("apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go", phase=COMPILED)
-def rules_are_affordable(node: Node) -> Iterator[Found]:
+def rules_are_affordable(node: Node) -> Iterator[Problem]:
     """The API server rejects CEL rules whose estimated cost is too high; fields without a bound count as huge."""
     affordable = []
-    for each in _all_prices(node) if node.is_root else ():
+    for each in _all_costs(node) if node.is_root else ():
         if each.cost > LIMIT:
-            yield Found(_below(node, each), *_of_one(each))
+            yield Problem(_below(node, each), *_of_one(each))
         else:
             affordable.append(each)
     if sum(each.cost for each in affordable) > LIMIT_OF_ALL:
-        yield Found("", *_of_all(node, affordable))
+        yield Problem("", *_of_all(node, affordable))
 
 
 @warning("apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go")
-def rules_are_cheap(node: Node) -> Iterator[Found]:
+def rules_are_cheap(node: Node) -> Iterator[Problem]:
     """A CEL rule close to the cost limit may be rejected after a small change, or by an older API server."""
-    affordable = [each for each in _all_prices(node) if each.cost <= LIMIT] if node.is_root else []
+    affordable = [each for each in _all_costs(node) if each.cost <= LIMIT] if node.is_root else []
     for each in affordable:
         if each.cost >= LIMIT * _NOTABLE or each.estimate.ranges:
-            yield Found(_below(node, each), *_of_one(each))
+            yield Problem(_below(node, each), *_of_one(each))
     if LIMIT_OF_ALL * _NOTABLE_OF_ALL <= sum(each.cost for each in affordable) <= LIMIT_OF_ALL:
-        yield Found("", *_of_all(node, affordable))
+        yield Problem("", *_of_all(node, affordable))
 
 
 @lru_cache(maxsize=1)  # for the second of the two rules, which looks at the same schema after the first
-def _all_prices(root: Node) -> tuple[_Priced, ...]:
-    return tuple(each for below in _seen(root) for each in _prices(below))
+def _all_costs(root: Node) -> tuple[_RuleCost, ...]:
+    return tuple(each for below in _seen(root) for each in _costs(below))
 
 
 def _seen(node: Node) -> Iterator[Node]:
@@ -73,7 +73,7 @@ def _seen(node: Node) -> Iterator[Node]:
         pending.extend(child for child in reversed(current.children) if not child.branch)
 
 
-def _prices(node: Node) -> Iterator[_Priced]:
+def _costs(node: Node) -> Iterator[_RuleCost]:
     for path, rule, expression, message in expressions(node):
         optional = rule.get("optionalOldSelf") is True
         for word, text in (("rule", expression), ("messageExpression", message)):
@@ -84,7 +84,7 @@ def _prices(node: Node) -> Iterator[_Priced]:
             # A message is made for one value only: the API server does not ask how often.
             times = 1 if word == "messageExpression" else _times(node, most_in_a_request(found.self_type))
             price = estimate(found.tree, found.types, found.self_type)
-            yield _Priced(node, f"{path}.{word}", word, price, times)
+            yield _RuleCost(node, f"{path}.{word}", word, price, times)
 
 
 def _times(node: Node, most: int) -> int:
@@ -111,11 +111,11 @@ def _around(node: Node) -> Iterator[tuple[Node, int | None]]:
         around = around.parent
 
 
-def _below(root: Node, priced: _Priced) -> str:
+def _below(root: Node, priced: _RuleCost) -> str:
     return f"{priced.node.path.removeprefix(root.path)}.{priced.at}".lstrip(".")
 
 
-def _of_one(priced: _Priced) -> tuple[str, str]:
+def _of_one(priced: _RuleCost) -> tuple[str, str]:
     """Return what is wrong with one expression, and how to fix it."""
     sources = dict.fromkeys([*priced.estimate.ranges, *priced.estimate.sources])
     around = list(_around(priced.node))[::-1] if priced.times > 1 else []
@@ -139,7 +139,7 @@ def _of_one(priced: _Priced) -> tuple[str, str]:
     return problem, f"lower {_and(lowered)}, or simplify the expression" if lowered else "simplify the expression"
 
 
-def _of_all(root: Node, priced: list[_Priced]) -> tuple[str, str]:
+def _of_all(root: Node, priced: list[_RuleCost]) -> tuple[str, str]:
     """Return what is to be said of the sum; those that may not stay anyway are left out."""
     total = sum(each.cost for each in priced)
     dearest = sorted(priced, key=lambda each: -each.cost)[:_NAMED]

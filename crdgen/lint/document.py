@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.lint.rule import Found, error, warning
+from crdgen.lint.rule import Problem, error, warning
 from crdgen.lint.version import Definition
 from crdgen.schema import limits
 from crdgen.schema.look import size
@@ -18,39 +18,39 @@ _STORAGE_LIMIT: Final = 1_572_864
 
 
 @error("pkg/apis/apiextensions/v1/register.go")
-def document_is_a_definition(definition: Definition) -> Iterator[Found]:
+def document_is_a_definition(definition: Definition) -> Iterator[Problem]:
     """The document is a CustomResourceDefinition of v1, the only version since Kubernetes 1.22."""
     for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
         found = definition.decoded.get(field, "")
         if found and found != wanted:
-            yield Found(field, f"{field} must be {wanted}, not {found}", f"write {wanted}")
+            yield Problem(field, f"{field} must be {wanted}, not {found}", f"write {wanted}")
 
 
 @warning("k8s.io/apimachinery, pkg/runtime/serializer/json")
-def document_says_what_it_is(definition: Definition) -> Iterator[Found]:
+def document_says_what_it_is(definition: Definition) -> Iterator[Problem]:
     """Without apiVersion and kind, `kubectl` cannot apply a document."""
     for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
         if not definition.decoded.get(field):
-            yield Found(field, f"there is no {field}: kubectl does not apply it", f"write {field}: {wanted}")
+            yield Problem(field, f"there is no {field}: kubectl does not apply it", f"write {field}: {wanted}")
 
 
 @error("k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes")
-def document_fits_a_request(definition: Definition) -> Iterator[Found]:
+def document_fits_a_request(definition: Definition) -> Iterator[Problem]:
     """The document fits the size limit of requests."""
     measured = _bytes(definition.raw)
     if measured > _REQUEST_LIMIT:
-        yield Found("", f"{measured} bytes: requests are limited to {_REQUEST_LIMIT}", "drop descriptions")
+        yield Problem("", f"{measured} bytes: requests are limited to {_REQUEST_LIMIT}", "drop descriptions")
 
 
 @warning("k8s.io/apimachinery, pkg/api/validation/objectmeta.go; etcd, --max-request-bytes")
-def document_fits_client_side_apply(definition: Definition) -> Iterator[Found]:
+def document_fits_client_side_apply(definition: Definition) -> Iterator[Problem]:
     """The document fits the annotation of client-side apply and the size limit of etcd."""
     measured = _bytes(definition.raw)
     if measured > _STORAGE_LIMIT:
-        yield Found("", f"{measured} bytes: the default limit of etcd is {_STORAGE_LIMIT}", "drop descriptions")
+        yield Problem("", f"{measured} bytes: the default limit of etcd is {_STORAGE_LIMIT}", "drop descriptions")
     elif measured > limits.ANNOTATIONS:
         fix = "drop or shorten descriptions, or apply with --server-side"
-        yield Found(
+        yield Problem(
             "", f"{measured} bytes: the limit of kubectl apply without --server-side is {limits.ANNOTATIONS}", fix
         )
 

@@ -7,7 +7,7 @@ from crdgen import re2
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.formats import text_format
 from crdgen.lint.node import Node
-from crdgen.lint.rule import Found, error, warning
+from crdgen.lint.rule import Problem, error, warning
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.limits import INTEGER_FORMATS, NUMBER_FORMATS
 
@@ -52,23 +52,23 @@ _EVEN_EMPTY: Final = frozenset({"$ref", "additionalItems", "dependencies"})
 
 
 @error("apiextensions validation.go, specStandardValidatorV3; schema/convert.go", *UNSUPPORTED)
-def keyword_is_supported(node: Node) -> Iterator[Found]:
+def keyword_is_supported(node: Node) -> Iterator[Problem]:
     """Structural schemas have no references, no definitions and no keywords that are expensive to validate."""
     for keyword, fix in UNSUPPORTED.items():
         if keyword in node.schema and (node.schema[keyword] or keyword in _EVEN_EMPTY):
-            yield Found(keyword, f"{keyword} is not supported", fix)
+            yield Problem(keyword, f"{keyword} is not supported", fix)
 
 
 @error("schema/validation.go, validateValueValidation", "pattern")
-def pattern_is_of_go(node: Node) -> Iterator[Found]:
+def pattern_is_of_go(node: Node) -> Iterator[Problem]:
     """Patterns are compiled by Go, which has no look-around and no back-references."""
     pattern = node.schema.get("pattern")
     if pattern and (problem := re2.problem(pattern)):
-        yield Found("pattern", f"Go cannot compile the pattern: it has {problem.what}", problem.fix)
+        yield Problem("pattern", f"Go cannot compile the pattern: it has {problem.what}", problem.fix)
 
 
 @warning("apiserver/validation/formats.go", "format")
-def format_is_checked(node: Node) -> Iterator[Found]:
+def format_is_checked(node: Node) -> Iterator[Problem]:
     """The API server validates some formats, each for one type, and ignores all others."""
     name = node.schema.get("format")
     if not name or node.branch:
@@ -82,11 +82,11 @@ def format_is_checked(node: Node) -> Iterator[Found]:
         fix = "write a pattern or a rule, or remove it"
     if not checked:
         what = f"a value of type {node.type}" if node.type else "a value without a type"
-        yield Found("format", f"format {name} is ignored for {what}", fix)
+        yield Problem("format", f"format {name} is ignored for {what}", fix)
 
 
 @warning("kube-openapi validation/strfmt/duration.go", "format")
-def duration_is_of_go(node: Node) -> Iterator[Found]:
+def duration_is_of_go(node: Node) -> Iterator[Problem]:
     """Format duration has Go's syntax; ISO 8601 durations are rejected or misread."""
     if node.schema.get("format") != "duration" or node.branch or node.type not in {"", "string"}:
         return
@@ -99,27 +99,27 @@ def duration_is_of_go(node: Node) -> Iterator[Found]:
         )
         problem = f"{other} is ISO 8601, but {problem}" if other else problem
         fix = "give an example in Go's syntax, or replace the format with a pattern"
-        yield Found("format", problem, fix)
+        yield Problem("format", problem, fix)
 
 
 @warning("kube-openapi validation/validate", *_TYPED)
-def keyword_fits_the_type(node: Node) -> Iterator[Found]:
+def keyword_fits_the_type(node: Node) -> Iterator[Problem]:
     """Bounds for another type have no effect."""
     if node.branch or node.type not in _OF_TYPE or node.flag(INT_OR_STRING):
         return
     for keyword in sorted((node.schema.keys() & _TYPED) - _OF_TYPE[node.type]):
         if node.schema[keyword] not in (False, [], {}):
-            yield Found(
+            yield Problem(
                 keyword, f"{keyword} has no effect on a value of type {node.type}", "remove it, or correct the type"
             )
 
 
 @warning("kube-openapi validation/validate/values.go", *_TYPED)
-def bounds_leave_something(node: Node) -> Iterator[Found]:
+def bounds_leave_something(node: Node) -> Iterator[Problem]:
     """No value satisfies a minimum above its maximum: the API server accepts the schema, but no object.
 
     Where any type may stand, it is how a schema says which types may not: not surprising. A bound that is no value of
-    the type itself, such as 9.5 for an integer, refuses all values, too.
+    the type itself, such as 9.5 for an integer, rejects all values, too.
     """
     declared = node
     while declared.branch and declared.parent is not None:
@@ -128,33 +128,33 @@ def bounds_leave_something(node: Node) -> Iterator[Found]:
         least, most = node.schema.get(low), node.schema.get(high)
         exclusive = low == "minimum" and (node.flag("exclusiveMinimum") or node.flag("exclusiveMaximum"))
         if least is not None and most is not None and (least > most or (exclusive and least == most)):
-            yield Found(low, f"no value satisfies {low} {least} and {high} {most}", "correct one of them")
+            yield Problem(low, f"no value satisfies {low} {least} and {high} {most}", "correct one of them")
     for keyword in _SIZES:
         if node.schema.get(keyword, 0) < 0:
-            yield Found(keyword, f"no value has {keyword} {node.schema[keyword]}", "write a number from 0 on")
+            yield Problem(keyword, f"no value has {keyword} {node.schema[keyword]}", "write a number from 0 on")
     if node.schema.get("multipleOf") == 0:
-        yield Found("multipleOf", "no value is a multiple of 0", "write a number above 0")
+        yield Problem("multipleOf", "no value is a multiple of 0", "write a number above 0")
     for keyword, text in unfit_bounds(node.schema).items():
-        yield Found(keyword, f"a value {text}", "write a bound that is a value of the type")
+        yield Problem(keyword, f"a value {text}", "write a bound that is a value of the type")
 
 
 @warning("kube-openapi validation/validate/values.go", "enum")
-def enum_can_be_met(node: Node) -> Iterator[Found]:
+def enum_can_be_met(node: Node) -> Iterator[Problem]:
     """An enum has values of the field's type; a nullable field with an enum must list null."""
     enum = node.schema.get("enum")
     if not enum or node.branch:
         return
     strange = [value for value in enum if value is not None and not _has_type(value, node)]
     if strange:
-        yield Found("enum", f"{strange[0]!r} is no value of type {node.type}", "remove it, or correct the type")
+        yield Problem("enum", f"{strange[0]!r} is no value of type {node.type}", "remove it, or correct the type")
     if node.flag("nullable"):
-        yield Found(
-            "enum", "an enum refuses null, so nullable says nothing", "remove nullable, or write a rule for the enum"
+        yield Problem(
+            "enum", "an enum rejects null, so nullable says nothing", "remove nullable, or write a rule for the enum"
         )
 
 
 @warning("schema/pruning/algorithm.go", "required")
-def required_field_is_declared(node: Node) -> Iterator[Found]:
+def required_field_is_declared(node: Node) -> Iterator[Problem]:
     """A required field that is not declared is pruned before validation, so no object is valid."""
     if node.branch or node.type != "object" or node.flag(PRESERVE) or "additionalProperties" in node.schema:
         return
@@ -162,7 +162,7 @@ def required_field_is_declared(node: Node) -> Iterator[Found]:
     for name in node.schema.get("required", ()):
         if name not in known:
             fix = "declare it in properties, or do not require it"
-            yield Found(
+            yield Problem(
                 "required", f"{name} is required but not declared, so it is always pruned and no object is valid", fix
             )
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from crdgen.decode.objectmeta import COMMON
 from crdgen.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
 from crdgen.formats import is_uri
-from crdgen.lint.rule import Found, error
+from crdgen.lint.rule import Problem, error
 from crdgen.lint.version import Definition
 from crdgen.schema.limits import API_APPROVED, COMMUNITY_GROUPS
 
@@ -15,7 +15,7 @@ _SCOPES: Final = ("Cluster", "Namespaced")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinition")
-def name_is_plural_and_group(definition: Definition) -> Iterator[Found]:
+def name_is_plural_and_group(definition: Definition) -> Iterator[Problem]:
     """The name of a CRD is its plural, a dot and its group."""
     plural, group = definition.names.get("plural", ""), definition.group
     name, prefix = definition.metadata.get("name", ""), definition.metadata.get("generateName", "")
@@ -31,25 +31,25 @@ def name_is_plural_and_group(definition: Definition) -> Iterator[Found]:
         fix = f"write {' and '.join(faulty)} first: the name is made of {'it' if len(faulty) == 1 else 'them'}"
     if not is_subdomain(name) or (name != wanted and not faulty):
         problem = f"name {name!r} must be spec.names.plural, a dot and spec.group: {SUBDOMAIN}"
-        yield Found("metadata.name", problem, fix)
+        yield Problem("metadata.name", problem, fix)
     if prefix and (faulty or prefix != wanted):
-        yield Found("metadata.generateName", "a CustomResourceDefinition cannot have a generated name", fix)
+        yield Problem("metadata.generateName", "a CustomResourceDefinition cannot have a generated name", fix)
 
 
 @error("k8s.io/apimachinery, pkg/api/validation/objectmeta.go")
-def metadata_is_valid(definition: Definition) -> Iterator[Found]:
+def metadata_is_valid(definition: Definition) -> Iterator[Problem]:
     """Labels, annotations, owner references and finalizers are valid."""
     for check in COMMON:
         for found in check(definition.metadata):
-            yield Found(f"metadata.{found.at}", found.problem, "correct it")
+            yield Problem(f"metadata.{found.at}", found.problem, "correct it")
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
-def group_is_a_domain(definition: Definition) -> Iterator[Found]:
+def group_is_a_domain(definition: Definition) -> Iterator[Problem]:
     """A group is a DNS name with a dot, so that groups of different authors do not collide."""
     group = definition.group
     if not _is_domain(group):
-        yield Found(
+        yield Problem(
             "spec.group", f"group {group!r} must be a domain with a dot: {SUBDOMAIN}", "write a domain of yours"
         )
 
@@ -59,7 +59,7 @@ def _is_domain(group: str) -> bool:
 
 
 @error("apiextensions validation.go, validateAPIApproval; apihelpers/helpers.go")
-def group_of_the_community_is_approved(definition: Definition) -> Iterator[Found]:
+def group_of_the_community_is_approved(definition: Definition) -> Iterator[Problem]:
     """Groups below k8s.io and kubernetes.io need an approval of the Kubernetes community."""
     if not any(definition.group == owner or definition.group.endswith(f".{owner}") for owner in COMMUNITY_GROUPS):
         return
@@ -67,7 +67,7 @@ def group_of_the_community_is_approved(definition: Definition) -> Iterator[Found
     if not approval.startswith("unapproved") and not _is_url(approval):
         path = f"metadata.annotations[{API_APPROVED}]"
         fix = "take a group of your own; or write the URL of the review, or unapproved and why"
-        yield Found(
+        yield Problem(
             path,
             f"group {definition.group} belongs to the Kubernetes community, and {API_APPROVED} names no approval",
             fix,
@@ -79,15 +79,15 @@ def _is_url(text: str) -> bool:
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
-def scope_is_known(definition: Definition) -> Iterator[Found]:
+def scope_is_known(definition: Definition) -> Iterator[Problem]:
     """The scope is Namespaced or Cluster."""
     scope = definition.spec.get("scope", "")
     if scope not in _SCOPES:
-        yield Found("spec.scope", f"scope must be Namespaced or Cluster, not {scope!r}", "write one of them")
+        yield Problem("spec.scope", f"scope must be Namespaced or Cluster, not {scope!r}", "write one of them")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionNames")
-def names_are_labels(definition: Definition) -> Iterator[Found]:
+def names_are_labels(definition: Definition) -> Iterator[Problem]:
     """All names of a kind are DNS labels; kind and listKind may have upper-case letters."""
     names = definition.names
     kind = names.get("kind", "")
@@ -103,19 +103,19 @@ def names_are_labels(definition: Definition) -> Iterator[Found]:
             # It is derived from kind, which has a finding itself.
             continue
         if not is_label(name):
-            yield Found(
+            yield Problem(
                 f"spec.names.{field}", f"{field} {name!r}{derived} must be a label: {LABEL}", "write another name"
             )
     for field in ("shortNames", "categories"):
         for index, name in enumerate(names.get(field, ())):
             if not is_label(name):
                 path = f"spec.names.{field}[{index}]"
-                yield Found(path, f"{name!r} must be a label: {LABEL}", "write another name")
+                yield Problem(path, f"{name!r} must be a label: {LABEL}", "write another name")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionNames")
-def list_has_a_kind_of_its_own(definition: Definition) -> Iterator[Found]:
+def list_has_a_kind_of_its_own(definition: Definition) -> Iterator[Problem]:
     """The kind of objects and the kind of lists of them differ."""
     kind = definition.names.get("kind", "")
     if kind and definition.names.get("listKind") == kind:
-        yield Found("spec.names.listKind", "kind and listKind are the same", f"write {kind}List")
+        yield Problem("spec.names.listKind", "kind and listKind are the same", f"write {kind}List")

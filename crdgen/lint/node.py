@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from crdgen.evaluate.correlation import keeps_items_apart
 from crdgen.schema import EMBEDDED, Schema
-from crdgen.schema.look import Sealed
+from crdgen.schema.look import CompleteSchema
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
@@ -100,7 +100,7 @@ def nodes(schema: Schema, path: str) -> list[Node]:
     """
     result = [Node(schema, path)]
     for node in result:
-        if not isinstance(node.schema, Sealed) or node.branch or node.inside_meta or node.no_default:
+        if not isinstance(node.schema, CompleteSchema) or node.branch or node.inside_meta or node.no_default:
             node.children.extend(_children(node))
             result.extend(node.children)
     return result

@@ -45,7 +45,7 @@ COMPILED: Final = 1
 EVALUATED: Final = 2
 
 
-class Found(NamedTuple):
+class Problem(NamedTuple):
     """A violation: its path below the checked thing (empty for the thing itself), the problem and the fix."""
 
     at: str
@@ -65,7 +65,7 @@ class LintRule(Generic[Subject]):
         phase: 0, `COMPILED` or `EVALUATED`.
     """
 
-    check: Callable[[Subject], Iterator[Found]]
+    check: Callable[[Subject], Iterator[Problem]]
     severity: Severity
     source: str
     keywords: frozenset[str] = frozenset()
@@ -89,7 +89,7 @@ class LintRule(Generic[Subject]):
 
 
 class _Decorator(Protocol):
-    def __call__(self, check: Callable[[Subject], Iterator[Found]], /) -> LintRule[Subject]: ...
+    def __call__(self, check: Callable[[Subject], Iterator[Problem]], /) -> LintRule[Subject]: ...
 
 
 def error(source: str, *keywords: str, phase: int = 0) -> _Decorator:
@@ -103,7 +103,7 @@ def warning(source: str, *keywords: str, phase: int = 0) -> _Decorator:
 
 
 def _rule(severity: Severity, source: str, keywords: Iterable[str], phase: int) -> _Decorator:
-    def rule(check: Callable[[Subject], Iterator[Found]], /) -> LintRule[Subject]:
+    def rule(check: Callable[[Subject], Iterator[Problem]], /) -> LintRule[Subject]:
         return LintRule(check, severity, source, frozenset(keywords), phase)
 
     return rule

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from crdgen.decode.objectmeta import OBJECT_META
-from crdgen.decode.shapes import TEXTS, Choice, ListOf, MapOf, Otherwise, Scalar, Shape, Struct, struct
+from crdgen.decode.shapes import TEXTS, Alternative, Choice, ListOf, MapOf, Scalar, Shape, Struct, fields, struct
 
 # Keywords of JSON Schema, and of Kubernetes' own types, that no CRD knows, and what says the same.
 _FOREIGN: Final[Mapping[str, str]] = {
@@ -37,102 +37,56 @@ _FOREIGN: Final[Mapping[str, str]] = {
 }
 
 
-def _schema_fields() -> Mapping[str, Shape]:
-    return _SCHEMA_FIELDS
-
-
-SCHEMA: Final = Struct("JSONSchemaProps", _schema_fields, _FOREIGN)
+SCHEMA: Final = Struct("JSONSchemaProps", lambda: _SCHEMA_FIELDS, _FOREIGN)
 
 _RULE: Final = struct(
     "ValidationRule",
-    rule=Scalar.TEXT,
-    message=Scalar.TEXT,
-    messageExpression=Scalar.TEXT,
-    reason=Scalar.TEXT,
-    fieldPath=Scalar.TEXT,
+    **fields(Scalar.TEXT, "rule", "message", "messageExpression", "reason", "fieldPath"),
     optionalOldSelf=Scalar.BOOLEAN,
 )
 
 _SCHEMA_FIELDS: Final[Mapping[str, Shape]] = {
-    "id": Scalar.TEXT,
-    "$schema": Scalar.TEXT,
-    "$ref": Scalar.TEXT,
-    "description": Scalar.TEXT,
-    "type": Scalar.TEXT,
-    "format": Scalar.TEXT,
-    "title": Scalar.TEXT,
-    "default": Scalar.ANY,
-    "maximum": Scalar.NUMBER,
-    "exclusiveMaximum": Scalar.BOOLEAN,
-    "minimum": Scalar.NUMBER,
-    "exclusiveMinimum": Scalar.BOOLEAN,
-    "maxLength": Scalar.INT64,
-    "minLength": Scalar.INT64,
-    "pattern": Scalar.TEXT,
-    "maxItems": Scalar.INT64,
-    "minItems": Scalar.INT64,
-    "uniqueItems": Scalar.BOOLEAN,
-    "multipleOf": Scalar.NUMBER,
+    **fields(Scalar.TEXT, "id", "$schema", "$ref", "description", "type", "format", "title", "pattern"),
+    **fields(Scalar.ANY, "default", "example"),
+    **fields(Scalar.NUMBER, "maximum", "minimum", "multipleOf"),
+    **fields(Scalar.BOOLEAN, "exclusiveMaximum", "exclusiveMinimum", "uniqueItems", "nullable"),
+    **fields(Scalar.BOOLEAN, "x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"),
+    **fields(Scalar.TEXT, "x-kubernetes-list-type", "x-kubernetes-map-type"),
+    **fields(TEXTS, "required", "x-kubernetes-list-map-keys"),
+    **fields(Scalar.INT64, "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties"),
     "enum": ListOf(Scalar.ANY),
-    "maxProperties": Scalar.INT64,
-    "minProperties": Scalar.INT64,
-    "required": TEXTS,
-    "items": Choice(SCHEMA, Otherwise.STRUCTS),
-    "allOf": ListOf(SCHEMA),
-    "oneOf": ListOf(SCHEMA),
-    "anyOf": ListOf(SCHEMA),
+    "items": Choice(SCHEMA, Alternative.STRUCTS),
+    **fields(ListOf(SCHEMA), "allOf", "oneOf", "anyOf"),
     "not": SCHEMA,
-    "properties": MapOf(SCHEMA),
-    "additionalProperties": Choice(SCHEMA, Otherwise.BOOLEAN),
-    "patternProperties": MapOf(SCHEMA),
-    "dependencies": MapOf(Choice(SCHEMA, Otherwise.TEXTS)),
-    "additionalItems": Choice(SCHEMA, Otherwise.BOOLEAN),
-    "definitions": MapOf(SCHEMA),
+    **fields(MapOf(SCHEMA), "properties", "patternProperties", "definitions"),
+    **fields(Choice(SCHEMA, Alternative.BOOLEAN), "additionalProperties", "additionalItems"),
+    "dependencies": MapOf(Choice(SCHEMA, Alternative.TEXTS)),
     "externalDocs": struct("ExternalDocumentation", description=Scalar.TEXT, url=Scalar.TEXT),
-    "example": Scalar.ANY,
-    "nullable": Scalar.BOOLEAN,
-    "x-kubernetes-preserve-unknown-fields": Scalar.BOOLEAN,
-    "x-kubernetes-embedded-resource": Scalar.BOOLEAN,
     "x-kubernetes-int-or-string": Scalar.BOOLEAN,
-    "x-kubernetes-list-map-keys": TEXTS,
-    "x-kubernetes-list-type": Scalar.TEXT,
-    "x-kubernetes-map-type": Scalar.TEXT,
     "x-kubernetes-validations": ListOf(_RULE),
 }
 
 _NAMES: Final = struct(
     "CustomResourceDefinitionNames",
-    plural=Scalar.TEXT,
-    singular=Scalar.TEXT,
-    shortNames=TEXTS,
-    kind=Scalar.TEXT,
-    listKind=Scalar.TEXT,
-    categories=TEXTS,
+    **fields(Scalar.TEXT, "plural", "singular", "kind", "listKind"),
+    **fields(TEXTS, "shortNames", "categories"),
 )
 
 _COLUMN: Final = struct(
     "CustomResourceColumnDefinition",
-    name=Scalar.TEXT,
-    type=Scalar.TEXT,
-    format=Scalar.TEXT,
-    description=Scalar.TEXT,
+    **fields(Scalar.TEXT, "name", "type", "format", "description", "jsonPath"),
     priority=Scalar.INT32,
-    jsonPath=Scalar.TEXT,
 )
 
 _SCALE: Final = struct(
     "CustomResourceSubresourceScale",
-    specReplicasPath=Scalar.TEXT,
-    statusReplicasPath=Scalar.TEXT,
-    labelSelectorPath=Scalar.TEXT,
+    **fields(Scalar.TEXT, "specReplicasPath", "statusReplicasPath", "labelSelectorPath"),
 )
 
 _VERSION: Final = struct(
     "CustomResourceDefinitionVersion",
     name=Scalar.TEXT,
-    served=Scalar.BOOLEAN,
-    storage=Scalar.BOOLEAN,
-    deprecated=Scalar.BOOLEAN,
+    **fields(Scalar.BOOLEAN, "served", "storage", "deprecated"),
     deprecationWarning=Scalar.TEXT,
     schema=struct("CustomResourceValidation", openAPIV3Schema=SCHEMA),
     subresources=struct("CustomResourceSubresources", status=struct("CustomResourceSubresourceStatus"), scale=_SCALE),
@@ -158,11 +112,8 @@ _STATUS: Final = struct(
     conditions=ListOf(
         struct(
             "CustomResourceDefinitionCondition",
-            type=Scalar.TEXT,
-            status=Scalar.TEXT,
+            **fields(Scalar.TEXT, "type", "status", "reason", "message"),
             lastTransitionTime=Scalar.TIME,
-            reason=Scalar.TEXT,
-            message=Scalar.TEXT,
             observedGeneration=Scalar.INT64,
         )
     ),
@@ -173,14 +124,12 @@ _STATUS: Final = struct(
 
 DEFINITION: Final = struct(
     "CustomResourceDefinition",
-    apiVersion=Scalar.TEXT,
-    kind=Scalar.TEXT,
+    **fields(Scalar.TEXT, "apiVersion", "kind"),
     metadata=OBJECT_META,
     spec=struct(
         "CustomResourceDefinitionSpec",
-        group=Scalar.TEXT,
+        **fields(Scalar.TEXT, "group", "scope"),
         names=_NAMES,
-        scope=Scalar.TEXT,
         versions=ListOf(_VERSION),
         conversion=_CONVERSION,
         preserveUnknownFields=Scalar.BOOLEAN,

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from crdgen.lint.fieldpath import PathError, column, resolve
-from crdgen.lint.rule import Found, error, warning
+from crdgen.lint.rule import Problem, error, warning
 from crdgen.lint.version import DecodedVersion
 from crdgen.schema import INT_OR_STRING
 from crdgen.schema.limits import COLUMN_FORMATS, COLUMN_TYPES, SELECTABLE_FIELDS, SELECTABLE_TYPES
@@ -25,7 +25,7 @@ _SCALE: Final = {
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionSubresources")
-def scale_paths_are_of_spec_and_status(version: DecodedVersion) -> Iterator[Found]:
+def scale_paths_are_of_spec_and_status(version: DecodedVersion) -> Iterator[Problem]:
     """The paths of the scale subresource are in spec and status."""
     scale = version.subresources.get("scale")
     if scale is None:
@@ -34,30 +34,30 @@ def scale_paths_are_of_spec_and_status(version: DecodedVersion) -> Iterator[Foun
         path = scale.get(field, "")
         if (path or field != "labelSelectorPath") and not path.startswith(roots):
             wanted = " or ".join(roots)
-            yield Found(f"subresources.scale.{field}", f"{field} {path!r} must begin with {wanted}", "correct it")
+            yield Problem(f"subresources.scale.{field}", f"{field} {path!r} must begin with {wanted}", "correct it")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceColumnDefinition")
-def columns_are_complete(version: DecodedVersion) -> Iterator[Found]:
+def columns_are_complete(version: DecodedVersion) -> Iterator[Problem]:
     """A column has a name, one of five types and a path that begins with a dot."""
     for at, entry in _columns(version):
         if not entry.get("name"):
-            yield Found(f"{at}.name", "the column has no name", "write one")
+            yield Problem(f"{at}.name", "the column has no name", "write one")
         if entry.get("type") not in COLUMN_TYPES:
             fix = f"write one of {', '.join(COLUMN_TYPES)}"
             kind = entry.get("type")
             problem = f"there is no column type {kind!r}" if kind else "the column has no type"
-            yield Found(f"{at}.type", problem, fix)
+            yield Problem(f"{at}.type", problem, fix)
         if entry.get("format") and entry["format"] not in COLUMN_FORMATS:
             fix = f"write one of {', '.join(COLUMN_FORMATS)}, or remove it"
-            yield Found(f"{at}.format", f"there is no column format {entry['format']!r}", fix)
+            yield Problem(f"{at}.format", f"there is no column format {entry['format']!r}", fix)
         if not entry.get("jsonPath", "").startswith("."):
             path = entry.get("jsonPath", "")
-            yield Found(f"{at}.jsonPath", f"jsonPath {path!r} must begin with a dot", "write .spec.name or such")
+            yield Problem(f"{at}.jsonPath", f"jsonPath {path!r} must begin with a dot", "write .spec.name or such")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceSelectableFields")
-def selectable_fields_are_scalars(version: DecodedVersion) -> Iterator[Found]:
+def selectable_fields_are_scalars(version: DecodedVersion) -> Iterator[Problem]:
     """Selectable fields are declared strings, integers or booleans outside of metadata."""
     seen: set[tuple[str, ...]] = set()
     for index, field in enumerate(version.written.get("selectableFields", ())):
@@ -66,24 +66,24 @@ def selectable_fields_are_scalars(version: DecodedVersion) -> Iterator[Found]:
         try:
             names, schema = resolve(path, version.schema or {}, brackets=False) if path else ([], None)
         except PathError as error:
-            yield Found(at, f"jsonPath {path} {error}", "write .spec.name or such")
+            yield Problem(at, f"jsonPath {path} {error}", "write .spec.name or such")
             continue
         if not names:
-            yield Found(at, "jsonPath is empty", "write .spec.name or such")
+            yield Problem(at, "jsonPath is empty", "write .spec.name or such")
             continue
         if names[0] == "metadata":
-            yield Found(at, "metadata has selectors of its own", "write a field of spec or status")
+            yield Problem(at, "metadata has selectors of its own", "write a field of spec or status")
         if schema is None or schema.get("type") not in SELECTABLE_TYPES:
-            yield Found(at, f"{path} must be a {', '.join(SELECTABLE_TYPES)}", "write the path of one")
+            yield Problem(at, f"{path} must be a {', '.join(SELECTABLE_TYPES)}", "write the path of one")
         if tuple(names) in seen:
-            yield Found(at, f"{path} is there twice", "remove one")
+            yield Problem(at, f"{path} is there twice", "remove one")
         seen.add(tuple(names))
     if len(seen) > SELECTABLE_FIELDS:
-        yield Found("selectableFields", f"{len(seen)} fields: {SELECTABLE_FIELDS} is the most", "remove some")
+        yield Problem("selectableFields", f"{len(seen)} fields: {SELECTABLE_FIELDS} is the most", "remove some")
 
 
 @warning("k8s.io/api, admissionregistration/v1, Rule.resources: `jobs` does not match `jobs/scale`")
-def scale_is_bounded_by_the_schema(version: DecodedVersion) -> Iterator[Found]:
+def scale_is_bounded_by_the_schema(version: DecodedVersion) -> Iterator[Problem]:
     """Writes to the scale subresource are validated by the schema only; webhooks for the resource do not see them."""
     scale = version.subresources.get("scale", {})
     path = scale.get("specReplicasPath", "")
@@ -96,11 +96,11 @@ def scale_is_bounded_by_the_schema(version: DecodedVersion) -> Iterator[Found]:
         problem = (
             f"{path} has no {' and no '.join(missing)}, and the scale subresource bypasses a webhook that bounds it"
         )
-        yield Found("subresources.scale", problem, fix)
+        yield Problem("subresources.scale", problem, fix)
 
 
 @warning("pkg/registry/customresource/etcd.go, ScaleREST")
-def scale_paths_are_declared(version: DecodedVersion) -> Iterator[Found]:
+def scale_paths_are_declared(version: DecodedVersion) -> Iterator[Problem]:
     """The paths of the scale subresource are declared fields."""
     wanted = {"specReplicasPath": "integer", "statusReplicasPath": "integer", "labelSelectorPath": "string"}
     for field, kind in wanted.items():
@@ -110,28 +110,28 @@ def scale_paths_are_declared(version: DecodedVersion) -> Iterator[Found]:
         try:
             found = column(path, version.schema)
         except PathError as error:
-            yield Found(at, f"{path} {error}", "declare the field, or correct the path")
+            yield Problem(at, f"{path} {error}", "declare the field, or correct the path")
             continue
         if "[" in path:
-            yield Found(at, f"{path} must be names after dots", "write the path of a field that is in no list")
+            yield Problem(at, f"{path} must be names after dots", "write the path of a field that is in no list")
         elif found is not None and found.get("type") != kind:
-            yield Found(at, f"{path} is {found.get('type', 'no type')}, and must be {kind}", "correct the path")
+            yield Problem(at, f"{path} is {found.get('type', 'no type')}, and must be {kind}", "correct the path")
 
 
 @warning("pkg/registry/customresource/tableconvertor/tableconvertor.go")
-def columns_are_declared(version: DecodedVersion) -> Iterator[Found]:
+def columns_are_declared(version: DecodedVersion) -> Iterator[Problem]:
     """Columns show declared fields; others are always empty."""
     for at, path, _ in _readable(version):
         try:
             column(path, version.schema or {})
         except PathError as error:
-            yield Found(
+            yield Problem(
                 f"{at}.jsonPath", f"the column stays empty: {path} {error}", "declare the field, or correct the path"
             )
 
 
 @warning("pkg/registry/customresource/tableconvertor/tableconvertor.go")
-def columns_print_their_fields(version: DecodedVersion) -> Iterator[Found]:
+def columns_print_their_fields(version: DecodedVersion) -> Iterator[Problem]:
     """The type of a column matches its field, or is string, which prints any value."""
     for at, path, wanted in _readable(version):
         with suppress(PathError):
@@ -139,7 +139,7 @@ def columns_print_their_fields(version: DecodedVersion) -> Iterator[Found]:
             kind = "string" if found.get(INT_OR_STRING) else found.get("type", "")
             if kind and wanted in _PRINTED and kind not in _PRINTED[wanted]:
                 problem = f"{path} is of type {kind}, which a column of type {wanted} never prints"
-                yield Found(f"{at}.type", problem, "write the type of the field, or string, which prints any value")
+                yield Problem(f"{at}.type", problem, "write the type of the field, or string, which prints any value")
 
 
 def _readable(version: DecodedVersion) -> Iterator[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Final, cast
 
 from crdgen.lint.node import Node, nodes
-from crdgen.lint.rule import Found, error, warning
+from crdgen.lint.rule import Problem, error, warning
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, Schema
 from crdgen.schema.limits import DEPRECATION_WARNING
 from crdgen.schema.look import mapping, utf8
@@ -101,27 +101,27 @@ _FLAGS_LOST_WITH_STATUS: Final = ("nullable", EMBEDDED, INT_OR_STRING)
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
-def version_has_a_schema(version: DecodedVersion) -> Iterator[Found]:
+def version_has_a_schema(version: DecodedVersion) -> Iterator[Problem]:
     """Each version has a schema."""
     if version.schema is None:
-        yield Found("schema.openAPIV3Schema", "there is no schema", "write at least type: object")
+        yield Problem("schema.openAPIV3Schema", "there is no schema", "write at least type: object")
 
 
 @error("apiextensions validation.go, validateDeprecationWarning")
-def deprecation_warning_is_printable(version: DecodedVersion) -> Iterator[Found]:
+def deprecation_warning_is_printable(version: DecodedVersion) -> Iterator[Problem]:
     """The warning is sent as an HTTP header to clients of a deprecated version."""
     warning = version.written.get("deprecationWarning")
     if warning is None:
         return
     if not version.written.get("deprecated"):
-        yield Found("deprecationWarning", "the version is not deprecated", "write deprecated: true, or remove it")
+        yield Problem("deprecationWarning", "the version is not deprecated", "write deprecated: true, or remove it")
     if not warning or len(utf8(warning)) > DEPRECATION_WARNING or not warning.isprintable():
         problem = f"a deprecationWarning has 1 to {DEPRECATION_WARNING} printable bytes"
-        yield Found("deprecationWarning", problem, "write one short line")
+        yield Problem("deprecationWarning", problem, "write one short line")
 
 
 @error("apiextensions validation.go, allowedFieldsAtRootSchema")
-def root_keeps_status_apart(version: DecodedVersion) -> Iterator[Found]:
+def root_keeps_status_apart(version: DecodedVersion) -> Iterator[Problem]:
     """With a status subresource, status is validated on its own, so keywords about the whole object are not allowed."""
     schema = version.schema
     if schema is None or not version.status_enabled:
@@ -130,11 +130,11 @@ def root_keeps_status_apart(version: DecodedVersion) -> Iterator[Found]:
     lost += [keyword for keyword in _FLAGS_LOST_WITH_STATUS if schema.get(keyword)]
     for keyword in lost:
         problem = f"the root must not have {keyword} if the version has a status subresource"
-        yield Found(f"schema.openAPIV3Schema.{keyword}", problem, "write it below spec, or as a rule")
+        yield Problem(f"schema.openAPIV3Schema.{keyword}", problem, "write it below spec, or as a rule")
 
 
 @warning("schema/pruning/algorithm.go")
-def status_is_declared(version: DecodedVersion) -> Iterator[Found]:
+def status_is_declared(version: DecodedVersion) -> Iterator[Problem]:
     """Without a schema for status, everything written to it is pruned."""
     schema = version.schema
     if schema is None:
@@ -142,6 +142,6 @@ def status_is_declared(version: DecodedVersion) -> Iterator[Found]:
     keeps = schema.get(PRESERVE)
     if "status" in version.subresources and "status" not in schema.get("properties", {}) and not keeps:
         fix = "declare status in the schema"
-        yield Found(
+        yield Problem(
             "subresources.status", "the schema does not declare status, so everything written to it is pruned", fix
         )

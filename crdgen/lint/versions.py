@@ -4,61 +4,63 @@ from collections.abc import Iterator
 
 from crdgen.dns import LABEL, is_label
 from crdgen.lint.node import Node
-from crdgen.lint.rule import Found, error, warning
+from crdgen.lint.rule import Problem, error, warning
 from crdgen.lint.version import DecodedVersion, Definition
 from crdgen.schema import INT_OR_STRING, PRESERVE
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
-def one_version_is_stored(definition: Definition) -> Iterator[Found]:
+def one_version_is_stored(definition: Definition) -> Iterator[Problem]:
     """Exactly one version is the storage version."""
     stored = [version.name for version in definition.versions if version.written.get("storage")]
     if len(stored) != 1:
         problem = f"exactly one version is stored, and these have storage: true: {', '.join(stored) or 'none'}"
-        yield Found("spec.versions", problem, "write storage: true for one version, and false for all others")
+        yield Problem("spec.versions", problem, "write storage: true for one version, and false for all others")
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
-def version_names_are_labels(definition: Definition) -> Iterator[Found]:
+def version_names_are_labels(definition: Definition) -> Iterator[Problem]:
     """Version names are unique DNS labels."""
     seen: set[str] = set()
     for version in definition.versions:
         if not is_label(version.name):
-            yield Found(
+            yield Problem(
                 f"{version.path}.name", f"{version.name!r} must be a label: {LABEL}", "write v1, v1beta1 or such"
             )
         if version.name in seen:
-            yield Found(f"{version.path}.name", f"there are two versions {version.name}", "rename one")
+            yield Problem(f"{version.path}.name", f"there are two versions {version.name}", "rename one")
         seen.add(version.name)
 
 
 @error("apiextensions validation.go, validatePreserveUnknownFields")
-def fields_are_pruned(definition: Definition) -> Iterator[Found]:
+def fields_are_pruned(definition: Definition) -> Iterator[Problem]:
     """v1 does not preserve unknown fields of whole kinds."""
     if definition.spec.get("preserveUnknownFields"):
         fix = "remove it, and write x-kubernetes-preserve-unknown-fields: true in the schema where fields are kept"
-        yield Found("spec.preserveUnknownFields", "preserveUnknownFields must not be true", fix)
+        yield Problem("spec.preserveUnknownFields", "preserveUnknownFields must not be true", fix)
 
 
 @warning("apiextensions types.go, CustomResourceDefinitionVersion")
-def some_version_is_served(definition: Definition) -> Iterator[Found]:
+def some_version_is_served(definition: Definition) -> Iterator[Problem]:
     """At least one version is served."""
     if definition.versions and not any(version.written.get("served") for version in definition.versions):
-        yield Found("spec.versions", "no version is served", "write served: true for one at least")
+        yield Problem("spec.versions", "no version is served", "write served: true for one at least")
 
 
 @warning("apiextensions validation.go, ValidateCustomResourceDefinitionStoredVersions")
-def stored_versions_stay(definition: Definition) -> Iterator[Found]:
-    """A version in which objects may still be stored cannot be removed: the next update of the object is refused."""
+def stored_versions_stay(definition: Definition) -> Iterator[Problem]:
+    """A version in which objects may still be stored cannot be removed: the next update of the object is rejected."""
     names = {version.name for version in definition.versions}
     for index, name in enumerate(definition.decoded.get("status", {}).get("storedVersions", ())):
         if name not in names:
             fix = "keep the version, rewrite all objects, remove it from status.storedVersions, and then from here"
-            yield Found(f"status.storedVersions[{index}]", f"objects may be stored as {name}, which is no version", fix)
+            yield Problem(
+                f"status.storedVersions[{index}]", f"objects may be stored as {name}, which is no version", fix
+            )
 
 
 @warning("apiextensions types.go, NoneConverter")
-def versions_hold_the_same_fields(definition: Definition) -> Iterator[Found]:
+def versions_hold_the_same_fields(definition: Definition) -> Iterator[Problem]:
     """Without a conversion webhook, fields are lost that the written version does not declare."""
     if definition.spec.get("conversion", {}).get("strategy", "None") != "None":
         return
@@ -72,11 +74,11 @@ def versions_hold_the_same_fields(definition: Definition) -> Iterator[Found]:
         if differing:
             more = "" if len(differing) == 1 else f" and {len(differing) - 1} more"
             problem = f"{first.name} and {other.name} differ in {differing[0]}{more}: written in one, lost in the other"
-            yield Found(f"{other.path}.schema", problem, "declare the fields in both, or write a conversion webhook")
+            yield Problem(f"{other.path}.schema", problem, "declare the fields in both, or write a conversion webhook")
 
 
 @warning("apiextensions types.go, NoneConverter")
-def versions_agree_on_types(definition: Definition) -> Iterator[Found]:
+def versions_agree_on_types(definition: Definition) -> Iterator[Problem]:
     """Without a conversion webhook, a field has the same type in all versions."""
     if definition.spec.get("conversion", {}).get("strategy", "None") != "None":
         return
@@ -90,7 +92,7 @@ def versions_agree_on_types(definition: Definition) -> Iterator[Found]:
             field, more = differing[0], "" if len(differing) == 1 else f", and so with {len(differing) - 1} more"
             problem = f"{field} is {types[field]} in {first.name}, and {found[field]} in {other.name}{more}"
             fix = "give it another name in one of them, or write a conversion webhook"
-            yield Found(f"{other.path}.schema", f"{problem}: what is written in one cannot be read in the other", fix)
+            yield Problem(f"{other.path}.schema", f"{problem}: what is written in one cannot be read in the other", fix)
 
 
 def _types(version: DecodedVersion) -> dict[str, str]:

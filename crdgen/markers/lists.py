@@ -54,7 +54,7 @@ class MinItems(_Items):
     keyword = "minItems"
 
     def check(self, value: Any) -> Any:
-        """Refuse a shorter list."""
+        """Reject a shorter list."""
         if value is not None and len(value) < self.count:
             bounds = {"field_type": "List", "min_length": self.count, "actual_length": len(value)}
             raise PydanticKnownError("too_short", bounds)
@@ -67,7 +67,7 @@ class MaxItems(_Items):
     keyword = "maxItems"
 
     def check(self, value: Any) -> Any:
-        """Refuse a longer list."""
+        """Reject a longer list."""
         if value is not None and len(value) > self.count:
             bounds = {"field_type": "List", "max_length": self.count, "actual_length": len(value)}
             raise PydanticKnownError("too_long", bounds)
@@ -89,9 +89,9 @@ class _ListType(Marker):
         return schema | {LIST_TYPE: self.kind}
 
     def check(self, value: Any) -> Any:
-        """Refuse an item that is there twice, if the list is a set."""
+        """Reject an item that is there twice, if the list is a set."""
         if self.kind == "set" and value is not None:
-            _refuse_duplicates(value)
+            _reject_duplicates(value)
         return value
 
 
@@ -119,13 +119,13 @@ class MapList(Marker):
         return schema | {LIST_TYPE: "map", LIST_MAP_KEYS: list(self.keys)}
 
     def check(self, value: Any) -> Any:
-        """Refuse two items with the same keys."""
+        """Reject two items with the same keys."""
         if value is not None:
-            _refuse_duplicates([tuple(_field(item, key) for key in self.keys) for item in value])
+            _reject_duplicates([tuple(_field(item, key) for key in self.keys) for item in value])
         return value
 
 
-def _refuse_duplicates(values: Any) -> None:
+def _reject_duplicates(values: Any) -> None:
     seen: set[Hashable] = set()
     for value in values:
         if value in seen:

@@ -34,7 +34,7 @@ class Marker:
         raise NotImplementedError
 
     def check(self, value: Any) -> Any:
-        """Return a value of the model, or raise a Pydantic error where the schema would refuse it."""
+        """Return a value of the model, or raise a Pydantic error where the schema would reject it."""
         return value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

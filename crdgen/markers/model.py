@@ -46,7 +46,7 @@ Resolve: TypeAlias = Callable[[CoreSchema], CoreSchema]
 def strict(schema: CoreSchema, resolve: Resolve) -> CoreSchema:
     """Return a copy of a model's core schema that takes scalars only as JSON writes them.
 
-    Enums, lists and sets stay lax: they are built from JSON strings and arrays, which strictness would refuse.
+    Enums, lists and sets stay lax: they are built from JSON strings and arrays, which strictness would reject.
 
     Args:
         schema: The core schema of a model class.
@@ -93,7 +93,7 @@ def _is_enum(reference: dict[str, Any], resolve: Resolve) -> bool:
 
 
 def _enum_scalar(value: Any) -> Any:
-    """Refuse what an enum of numbers would take for one: `true` is not 1."""
+    """Reject what an enum of numbers would take for one: `true` is not 1."""
     if isinstance(value, bool):
         raise PydanticCustomError("enum", "must not be a boolean")
     return integral(value)

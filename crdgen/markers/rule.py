@@ -81,7 +81,7 @@ def rules(*markers: Marker) -> Callable[[_Class], _Class]:
 
 
 @dataclass(frozen=True)
-class _Together(Marker):
+class _SetTogether(Marker):
     """A rule on optional fields of one model.
 
     Attributes:
@@ -130,17 +130,17 @@ class _Together(Marker):
 
 def exactly_one_of(*names: str) -> Marker:
     """Require that one of these optional fields is set, and no other. Names are as in JSON."""
-    return _Together("exactly_one_of", names, "[{}].exists_one(set, set)", "exactly one of {} must be set")
+    return _SetTogether("exactly_one_of", names, "[{}].exists_one(set, set)", "exactly one of {} must be set")
 
 
 def at_most_one_of(*names: str) -> Marker:
-    """Refuse that two of these optional fields are set. Names are as in JSON."""
-    return _Together("at_most_one_of", names, "[{}].filter(set, set).size() <= 1", "at most one of {} may be set")
+    """Reject that two of these optional fields are set. Names are as in JSON."""
+    return _SetTogether("at_most_one_of", names, "[{}].filter(set, set).size() <= 1", "at most one of {} may be set")
 
 
 def at_least_one_of(*names: str) -> Marker:
     """Require that one or more of these optional fields are set. Names are as in JSON."""
-    return _Together("at_least_one_of", names, "[{}].exists(set, set)", "at least one of {} must be set")
+    return _SetTogether("at_least_one_of", names, "[{}].exists(set, set)", "at least one of {} must be set")
 
 
 @dataclass(frozen=True)

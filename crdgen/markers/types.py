@@ -43,7 +43,7 @@ class Replace(Marker):
         return {**given, **{key: value for key, value in schema.items() if key in OWN}}
 
     def check(self, value: Any) -> Any:
-        """Refuse what the schema would refuse."""
+        """Reject what the schema would reject."""
         if value is not None and self.accepts is not None and not self.accepts(value):
             raise PydanticCustomError("kubernetes_type", "must be {wanted}", {"wanted": self.wanted})
         return value
@@ -88,7 +88,7 @@ class Integer(Marker):
         return schema | {"format": self.format} | {key: bound for key, bound in bounds.items() if bound is not None}
 
     def check(self, value: Any) -> Any:
-        """Refuse an integer that the bounds or the size refuse."""
+        """Reject an integer that the bounds or the size reject."""
         if value is None:
             return None
         low, high = RANGES[self.format]
@@ -129,11 +129,11 @@ class _EmbeddedResource(Marker):
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node as an embedded resource."""
         require_type(schema, "object", "EmbeddedResource", path, "annotate a model or `dict[str, Any]`")
-        # With neither fields nor this the API server refuses the schema: nothing of the object would be kept.
+        # With neither fields nor this the API server rejects the schema: nothing of the object would be kept.
         return schema | {EMBEDDED: True} | ({} if "properties" in schema else {PRESERVE: True})
 
     def check(self, value: Any) -> Any:
-        """Refuse what is no object of Kubernetes; what is a model has been checked by it."""
+        """Reject what is no object of Kubernetes; what is a model has been checked by it."""
         if isinstance(value, Mapping):
             for name in ("apiVersion", "kind"):
                 if not (isinstance(value.get(name), str) and value[name]):

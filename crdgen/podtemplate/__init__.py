@@ -53,7 +53,7 @@ GIVEN: Final[Mapping[str, Schema]] = {
     "Quantity": dict(QUANTITY_SCHEMA),
     "IntOrString": {INT_OR_STRING: True},
     # What a template's author may write. The timestamp is what Go programs print for a template, as null; the API
-    # server drops it, and a strict client would refuse it if it were unknown.
+    # server drops it, and a strict client would reject it if it were unknown.
     "ObjectMeta": {
         "type": "object",
         "properties": {

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import yaml
 
-from crdgen.reading.scalars import Scalar, Untrue, json_key, json_value, resolve
+from crdgen.reading.scalars import Scalar, ScalarError, json_key, json_value, resolve
 from crdgen.schema.look import as_read
 
 try:
@@ -28,7 +28,7 @@ _MERGE: Final = "<<"
 Path: TypeAlias = tuple[str | int, ...]
 
 
-class Broken(ValueError):
+class DocumentError(ValueError):
     """A document that cannot be read: what is wrong, and the line and column in it, both counted from 0."""
 
     def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
@@ -59,7 +59,7 @@ class _Anchored(NamedTuple):
     height: int = 0
 
 
-class _Open:
+class _OpenCollection:
     """A mapping or a list that is being read."""
 
     def __init__(self, event: Any, count: int) -> None:
@@ -79,15 +79,15 @@ def load(text: bytes) -> Document:
     """Return the first document of a YAML text, which is all that go-yaml reads.
 
     Raises:
-        Broken: The text is no YAML, or nothing that JSON can say.
+        DocumentError: The text is no YAML, or nothing that JSON can say.
     """
-    reader = _Reader()
+    reader = _DocumentBuilder()
     for event in _events(text):
         try:
             if reader.read(event):
                 break
-        except Untrue as error:
-            raise Broken(str(error), event.start_mark.line, event.start_mark.column) from error
+        except ScalarError as error:
+            raise DocumentError(str(error), event.start_mark.line, event.start_mark.column) from error
     return reader.document
 
 
@@ -102,9 +102,9 @@ def _events(text: bytes) -> Iterator[Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         message = " ".join(filter(None, (error.problem, error.context)))
-        raise Broken(_explained(message, text), *((mark.line, mark.column) if mark else (0, 0))) from error
+        raise DocumentError(_explained(message, text), *((mark.line, mark.column) if mark else (0, 0))) from error
     except yaml.YAMLError as error:
-        raise Broken(f"not YAML: {getattr(error, 'reason', error)}") from error
+        raise DocumentError(f"not YAML: {getattr(error, 'reason', error)}") from error
 
 
 def _explained(problem: str, text: bytes) -> str:
@@ -115,12 +115,12 @@ def _explained(problem: str, text: bytes) -> str:
     return f"not YAML: {problem}"
 
 
-class _Reader:
+class _DocumentBuilder:
     """Builds a document from its events, without recursion: a text may be nested as deeply as it is long."""
 
     def __init__(self) -> None:
         self.document = Document()
-        self._open: list[_Open] = []
+        self._open: list[_OpenCollection] = []
         self._anchors: dict[str, _Anchored] = {}
         self._count = 0
 
@@ -146,10 +146,10 @@ class _Reader:
         if isinstance(event, yaml.CollectionStartEvent):
             if at_key:
                 kind = "mapping" if isinstance(event, yaml.MappingStartEvent) else "sequence"
-                raise Untrue(f"a key cannot be a {kind}: use a string (quote templates such as {{{{ name }}}})")
+                raise ScalarError(f"a key cannot be a {kind}: use a string (quote templates such as {{{{ name }}}})")
             if len(self._open) >= MAX_DEPTH:
-                raise Untrue(_TOO_DEEP)
-            self._open.append(_Open(event, self._count - 1))
+                raise ScalarError(_TOO_DEEP)
+            self._open.append(_OpenCollection(event, self._count - 1))
             return
         height, value = self._alias(str(event.anchor)) if isinstance(event, yaml.AliasEvent) else (0, _scalar(event))
         if isinstance(event, yaml.ScalarEvent):
@@ -167,18 +167,20 @@ class _Reader:
 
     def _alias(self, name: str) -> tuple[int, Any]:
         if name not in self._anchors:
-            raise Untrue(f"*{name} has no anchor: write &{name} before the value it stands for, which may not hold it")
+            raise ScalarError(
+                f"*{name} has no anchor: write &{name} before the value it stands for, which may not hold it"
+            )
         found = self._anchors[name]
         self._count += found.size
         if self._count > _MOST_VALUES:
-            raise Untrue("aliases expand to far more than is written: write the values out")
+            raise ScalarError("aliases expand to far more than is written: write the values out")
         if len(self._open) + found.height > MAX_DEPTH:
-            raise Untrue(_TOO_DEEP)
+            raise ScalarError(_TOO_DEEP)
         return found.height, deepcopy(found.value)
 
     def _key(self, value: Any) -> None:
         if isinstance(value, dict | list):
-            raise Untrue("a key cannot be a mapping or a list: use a string")
+            raise ScalarError("a key cannot be a mapping or a list: use a string")
         mapping = self._open[-1]
         mapping.key = json_key(value)
         if mapping.key in mapping.own:
@@ -198,7 +200,7 @@ class _Reader:
             # Later text wins: go-yaml lets a merge override the keys above it.
             for source in reversed(value) if isinstance(value, list) else (value,):
                 if not isinstance(source, dict):
-                    raise Untrue("<< merges mappings: give it a mapping, an alias of one, or a list of those")
+                    raise ScalarError("<< merges mappings: give it a mapping, an alias of one, or a list of those")
                 parent.value.update(source)
         else:
             parent.value[parent.key] = value
@@ -219,7 +221,7 @@ def _is_merge(event: Any) -> bool:
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 
 
-class _Repeated(dict[str, Any]):
+class _DuplicateKeys(dict[str, Any]):
     """An object in which `keys_twice` were written more than once."""
 
     keys_twice: tuple[str, ...] = ()
@@ -229,7 +231,7 @@ def next_json(text: str, start: int) -> Document | None:
     """Return the document of a JSON stream that begins at or after a position; None at the end of the text.
 
     Raises:
-        Broken: What is there is no JSON; the line and column are of the text.
+        DocumentError: What is there is no JSON; the line and column are of the text.
     """
     found = _SPACE.match(text, start)
     start = found.end() if found else start
@@ -240,11 +242,11 @@ def next_json(text: str, start: int) -> Document | None:
         document = Document(None, {(): _place(text, start)}, end)
         document.value = _clean(value, (), document.duplicates)
     except json.JSONDecodeError as error:
-        raise Broken(f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}", *_place(text, error.pos)) from error
+        raise DocumentError(f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}", *_place(text, error.pos)) from error
     except RecursionError as error:
-        raise Broken(_TOO_DEEP, *_place(text, start)) from error
-    except Untrue as error:
-        raise Broken(str(error), *_place(text, start)) from error
+        raise DocumentError(_TOO_DEEP, *_place(text, start)) from error
+    except ScalarError as error:
+        raise DocumentError(str(error), *_place(text, start)) from error
     return document
 
 
@@ -256,7 +258,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entries = dict(pairs)
     if len(entries) == len(pairs):
         return entries
-    repeated, seen = _Repeated(entries), set[str]()
+    repeated, seen = _DuplicateKeys(entries), set[str]()
     for key, _ in pairs:
         repeated.keys_twice += (key,) * (key in seen)
         seen.add(key)
@@ -266,7 +268,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _clean(value: Any, path: Path, duplicates: list[Path]) -> Any:
     """Return the value as Go writes it, once it is known to be shallow enough; note keys that were written twice."""
     if len(path) > MAX_DEPTH:
-        raise Untrue(_TOO_DEEP)
+        raise ScalarError(_TOO_DEEP)
     if isinstance(value, dict):
         duplicates.extend((*path, key) for key in getattr(value, "keys_twice", ()))
         return {as_read(key): _clean(item, (*path, as_read(key)), duplicates) for key, item in value.items()}

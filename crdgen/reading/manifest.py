@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from crdgen.reading.documents import Broken, Document, Path, load, next_json
+from crdgen.reading.documents import Document, DocumentError, Path, load, next_json
 
 #: How far kubectl looks for the brace that makes a stream JSON.
 _PEEK: Final = 4096
@@ -53,7 +53,7 @@ def read(text: bytes, file: str) -> list[Manifest]:
     """
     try:
         objects = [one for document, ignored in _documents(text) for one in _manifests(document, ignored, file)]
-    except Broken as error:
+    except DocumentError as error:
         raise UnreadableManifest(file, error.line + 1, error.column + 1, error.message) from error
     return [replace(manifest, index=index) for index, manifest in enumerate(objects)]
 
@@ -68,7 +68,7 @@ def _documents(text: bytes) -> Iterator[tuple[Document, int | None]]:
     while True:
         try:
             document = next_json(stream, position)
-        except Broken as not_json:
+        except DocumentError as not_json:
             # After two JSON documents kubectl is sure that the rest is JSON too.
             if count > 1:
                 raise
@@ -81,13 +81,13 @@ def _documents(text: bytes) -> Iterator[tuple[Document, int | None]]:
             yield document, None
 
 
-def _yaml_after_json(stream: str, start: int, not_json: Broken) -> Iterator[tuple[Document, int | None]]:
+def _yaml_after_json(stream: str, start: int, not_json: DocumentError) -> Iterator[tuple[Document, int | None]]:
     """What is no JSON is read as YAML; if it is not that either, the error that is further on helps more."""
     rest = stream[start:].lstrip()
     line = stream.count("\n", 0, len(stream) - len(rest))
     try:
         documents = list(_yaml(rest.encode(), line))
-    except Broken as not_yaml:
+    except DocumentError as not_yaml:
         raise max(not_json, not_yaml, key=lambda error: (error.line, error.column)) from not_yaml
     yield from documents
 
@@ -96,8 +96,8 @@ def _yaml(text: bytes, line: int) -> Iterator[tuple[Document, int | None]]:
     for first_line, chunk in _chunks(text, line):
         try:
             document = load(chunk)
-        except Broken as error:
-            raise Broken(error.message, first_line + error.line, error.column) from error
+        except DocumentError as error:
+            raise DocumentError(error.message, first_line + error.line, error.column) from error
         if document.value is None:
             continue
         document.places = {path: (first_line + row, column) for path, (row, column) in document.places.items()}
@@ -113,7 +113,7 @@ def _chunks(text: bytes, line: int) -> Iterator[tuple[int, bytes]]:
         if whole.startswith(b"---"):
             after = whole[3:].decode("utf-8", "replace").lstrip()
             if after and not after.startswith("#"):
-                raise Broken("only a comment may follow `---`: put the document on the next line", number, 3)
+                raise DocumentError("only a comment may follow `---`: put the document on the next line", number, 3)
             if piece:
                 yield first_line, b"\n".join(piece) + b"\n"
                 first_line, piece = number + 1, []
@@ -133,7 +133,7 @@ def _ignored(chunk: bytes, end: int) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Object:
+class _ManifestObject:
     """A value where an object should be."""
 
     path: Path
@@ -141,8 +141,8 @@ class _Object:
     line: int
     column: int
 
-    def broken(self, message: str) -> Broken:
-        return Broken(message, self.line, self.column)
+    def broken(self, message: str) -> DocumentError:
+        return DocumentError(message, self.line, self.column)
 
 
 def _manifests(document: Document, ignored: int | None, file: str) -> Iterator[Manifest]:
@@ -154,9 +154,9 @@ def _manifests(document: Document, ignored: int | None, file: str) -> Iterator[M
         yield Manifest(file, 0, found.line + 1, found.value, twice, None if ignored is None else ignored + 1)
 
 
-def _objects(document: Document) -> list[_Object]:
+def _objects(document: Document) -> list[_ManifestObject]:
     """Return the objects of a document, its lists expanded."""
-    whole = _Object((), document.value, *document.places[()])
+    whole = _ManifestObject((), document.value, *document.places[()])
     items = whole.value.get("items", whole) if isinstance(whole.value, dict) else whole
     if items is whole:
         return [whole]
@@ -167,7 +167,9 @@ def _objects(document: Document) -> list[_Object]:
     objects = []
     for index, item in enumerate(items or ()):
         path = ("items", index)
-        found = _Object(path, _adopted(item, whole.value), *document.places.get(path, (whole.line, whole.column)))
+        found = _ManifestObject(
+            path, _adopted(item, whole.value), *document.places.get(path, (whole.line, whole.column))
+        )
         if isinstance(item, dict) and isinstance(item.get("items"), list):
             raise found.broken("a list in a list, which kubectl does not expand: put its items into the outer list")
         objects.append(found)
@@ -187,7 +189,7 @@ def _word(value: dict[str, Any], key: str) -> str:
     return word if isinstance(word, str) else ""
 
 
-def _check(found: _Object) -> None:
+def _check(found: _ManifestObject) -> None:
     name = _path(found.path) or "the document"
     if not isinstance(found.value, dict):
         raise found.broken(f"{name} is no object: a manifest is a mapping with apiVersion, kind and metadata")

@@ -29,11 +29,11 @@ _WORDS: Final[dict[str, Scalar]] = {
 }
 _INTEGER: Final = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))", re.ASCII)
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
-#: No 64-bit number needs more digits; Python refuses to read thousands of them.
+#: No 64-bit number needs more digits; Python rejects to read thousands of them.
 _LONGEST: Final = 400
 
 
-class Untrue(ValueError):
+class ScalarError(ValueError):
     """A scalar is not what its tag says, or nothing that JSON has; the text says what would be right."""
 
 
@@ -41,10 +41,10 @@ def resolve(text: str, tag: str | None) -> Scalar:
     """Return the value of a scalar that is plain or tagged.
 
     Raises:
-        Untrue: The tag promises another type than the text has.
+        ScalarError: The tag promises another type than the text has.
     """
     if tag == f"{_TAG}binary":
-        raise Untrue("kubectl decodes what is tagged !!binary: write the text itself")
+        raise ScalarError("kubectl decodes what is tagged !!binary: write the text itself")
     if tag is not None and tag not in _TAGS:
         return text
     value = _WORDS[text] if text in _WORDS else _number(text) if text[:1] in "+-.0123456789" else text
@@ -53,7 +53,9 @@ def resolve(text: str, tag: str | None) -> Scalar:
     if _TAGS[tag] is float and type(value) is int:
         return float(value)
     shown = text if len(text) <= 40 else f"{text[:37]}…"
-    raise Untrue(f"`{shown}` is {_TYPES[type(value)]}, but its tag says {_TYPES[_TAGS[tag]]}: remove the tag or quote")
+    raise ScalarError(
+        f"`{shown}` is {_TYPES[type(value)]}, but its tag says {_TYPES[_TAGS[tag]]}: remove the tag or quote"
+    )
 
 
 def _number(text: str) -> Scalar:
@@ -75,7 +77,7 @@ def json_value(value: Scalar) -> Scalar:
     """Return the value as it is after Go has written it as JSON: 1.0 and 1e3 have no point, and become integers.
 
     Raises:
-        Untrue: JSON has no infinities and no NaN.
+        ScalarError: JSON has no infinities and no NaN.
     """
     if value is None or isinstance(value, str | bool):
         return value
@@ -83,7 +85,7 @@ def json_value(value: Scalar) -> Scalar:
         return value
     number = float(value)
     if not math.isfinite(number):
-        raise Untrue(f"`{number}` cannot be written as JSON: use a finite number, or quote it to make it a string")
+        raise ScalarError(f"`{number}` cannot be written as JSON: use a finite number, or quote it to make it a string")
     # Go prints the shortest digits that give the same float, and fills up with zeros.
     return int(Decimal(repr(number))) if number.is_integer() and abs(number) < 1e21 else number
 
@@ -92,8 +94,8 @@ def json_key(key: Scalar) -> str:
     """Return the string that a mapping's key becomes, for JSON has no others.
 
     Raises:
-        Untrue: The key is null, or no integer of 64 bits.
+        ScalarError: The key is null, or no integer of 64 bits.
     """
     if key is None or isinstance(key, float) or (isinstance(key, int) and not -(2**63) <= key < 2**63):
-        raise Untrue("a key must be a string: quote it")
+        raise ScalarError("a key must be a string: quote it")
     return str(key).lower() if isinstance(key, bool) else str(key)

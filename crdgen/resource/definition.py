@@ -8,7 +8,7 @@ from crdgen.cel import uses_old_self
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.defaulting import defaulter
 from crdgen.generate.descriptions import descriptions
-from crdgen.generate.errors import Faults, SchemaError
+from crdgen.generate.errors import SchemaError, SchemaErrors
 from crdgen.generate.pipeline import assembled
 from crdgen.generate.tidy import order, shortened
 from crdgen.lint import Finding, Severity, lint
@@ -39,17 +39,17 @@ def crd(resource: CustomResource) -> dict[str, Any]:
 
     Raises:
         SchemaError: When a model has no structural schema, or the linter finds in the definition what the API server
-            would refuse, or what no author means; the message names the place and the fix.
+            would reject, or what no author means; the message names the place and the fix.
     """
     made = definition(resource)
     found = [one for one in lint(made) if one.severity is Severity.ERROR or one.rule in _NEVER_MEANT]
     # The name is made of group and plural: what is wrong with it is wrong with them, but for its length.
     found = [one for one in found if one.path != "metadata.name"] or found
-    faults = Faults()
+    errors = SchemaErrors()
     for finding in found:
-        with faults.gathered():
+        with errors.collecting():
             raise _error(finding, resource.names.kind)
-    faults.tell()
+    errors.raise_all()
     plain: dict[str, Any] = opened(made)
     return plain
 
@@ -114,12 +114,12 @@ def _schema(version: Version, kind: str, policy: Descriptions) -> Schema:
 def _of_parts(version: Version, kind: str, limit: int | None) -> Schema:
     models = {"spec": version.spec, "status": version.status}
     parts: dict[str, Schema] = {}
-    faults = Faults()
+    errors = SchemaErrors()
     for name, model in models.items():
         if model is not None:
-            with faults.gathered():
+            with errors.collecting():
                 parts[name] = assembled(model, f"{kind}.{name}", limit=limit, written=f"{kind}.status")
-    faults.tell()
+    errors.raise_all()
     schema: Schema = {"type": "object", "properties": _common() | parts}
     spec = parts["spec"]
     # A root model is not made of nothing, whatever it takes.
@@ -184,11 +184,11 @@ def _names(names: Names) -> dict[str, Any]:
 
 def _versions(resource: CustomResource) -> list[dict[str, Any]]:
     found = []
-    faults = Faults()
+    errors = SchemaErrors()
     for version in resource.versions:
-        with faults.gathered():
+        with errors.collecting():
             found.append(_version(version, resource.names.kind, resource.descriptions))
-    faults.tell()
+    errors.raise_all()
     return found
 
 

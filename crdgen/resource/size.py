@@ -31,7 +31,7 @@ _SHORT: Final = 128
 def annotations(crd: Mapping[str, Any]) -> int:
     """Return the bytes that all annotations have after a client-side `kubectl apply`.
 
-    Above `limits.ANNOTATIONS` it is refused.
+    Above `limits.ANNOTATIONS` it is rejected.
     """
     own = mapping(crd, "metadata", "annotations")
     others = {key: text for key, text in own.items() if key != _APPLIED}

@@ -76,7 +76,7 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class Sealed(dict[str, Any]):
+class CompleteSchema(dict[str, Any]):
     """A schema node whose inside is complete, in order, and taken by the API server wherever it stands."""
 
 
@@ -84,9 +84,9 @@ def sealed(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a node with its children sealed. The node itself stays open: its field has words of its own."""
     result = dict(schema)
     if "properties" in result:
-        result["properties"] = {name: Sealed(child) for name, child in result["properties"].items()}
+        result["properties"] = {name: CompleteSchema(child) for name, child in result["properties"].items()}
     if isinstance(result.get("items"), dict):
-        result["items"] = Sealed(result["items"])
+        result["items"] = CompleteSchema(result["items"])
     return result
 
 

@@ -27,7 +27,7 @@ from controlplane.runner import runner
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
-from jobgate.offline.difference import readable
+from jobgate.difference import readable
 
 JOBS = Path(__file__).parent.parent / "dijob"
 GOOD = (JOBS / "with-tasks.yaml", JOBS / "minimal.yaml")

@@ -4,71 +4,59 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
+import yaml
 
 from jobgate import __version__
-from jobgate.cli.config import load
-from jobgate.cli.extras import BrokenPackage, import_fault
+from jobgate.cli.extras import BrokenInstallation, import_fault
 from jobgate.packages import Unusable
 
 __all__ = ["main"]
 
-#: Commands and where they are. A file is imported when its command is called: kinds and servers are slow to import.
-_COMMANDS = {
-    "review": "jobgate.cli.review:review",
-    "explain": "jobgate.cli.explain:explain",
-    "convert": "jobgate.cli.convert:convert",
-    "import": "jobgate.cli.importing:import_group",
-    "audit": "jobgate.cli.audit:audit_command",
-    "fit": "jobgate.cli.fit:fit",
-    "serve": "jobgate.cli.serve:serve",
-    "control": "jobgate.cli.control:control",
-    "run": "jobgate.cli.run:run",
-    "render": "jobgate.cli.render:render",
-    "manifests": "jobgate.cli.manifests:manifests",
-    "crdgen": "jobgate.cli.crdgen:crdgen",
-    "certs": "jobgate.cli.certs:certs_group",
-    "doctor": "jobgate.cli.doctor:doctor",
-}
-#: Extras that a command needs; a command that is not listed needs none.
-_EXTRAS = {
-    "audit": "cluster",
-    "fit": "cluster",
-    "serve": "server",
-    "control": "server,cluster",
-    "run": "server,cluster",
-    "certs": "server,certs,cluster",
-    "doctor": "all",
-}
+
+class _Entry(NamedTuple):
+    """A command in the help.
+
+    Attributes:
+        target: where it is, as `module:function` below `jobgate.cli`. It is imported when the command is called: kinds
+            and servers are slow to import.
+        about: its line in the help, which fits into 80 columns.
+        extras: the extras of jobgate that it needs.
+    """
+
+    target: str
+    about: str
+    extras: str = ""
 
 
-#: Sections of the help, with a line about each command that fits into 80 columns.
+#: All commands, by section of the help.
 _SECTIONS = {
     "Commands for jobs, without a cluster": {
-        "review": "Review jobs as the webhook would.",
-        "explain": "Show the pods of jobs.",
-        "render": "Print what the runner would create for jobs.",
-        "convert": "Convert jobs to the version that their operator reads.",
-        "import": "Import jobs of other systems.",
+        "review": _Entry("review:review", "Review jobs as the webhook would."),
+        "explain": _Entry("explain:explain", "Show the pods of jobs."),
+        "render": _Entry("render:render", "Print what the runner would create for jobs."),
+        "convert": _Entry("convert:convert", "Convert jobs to the version that their operator reads."),
+        "import": _Entry("importing:import_group", "Import jobs of other systems."),
     },
     "Commands for a cluster": {
-        "manifests": "Print all objects of an installation.",
-        "doctor": "Diagnose an installation.",
-        "audit": "Review the jobs that are stored in a cluster.",
-        "fit": "Check installed CRDs against the kinds of jobs.",
-        "certs": "Issue and rotate the webhook's certificates.",
+        "manifests": _Entry("manifests:manifests", "Print all objects of an installation."),
+        "doctor": _Entry("doctor:doctor", "Diagnose an installation.", "all"),
+        "audit": _Entry("audit:audit_command", "Review the jobs that are stored in a cluster.", "cluster"),
+        "fit": _Entry("fit:fit", "Check installed CRDs against the kinds of jobs.", "cluster"),
+        "certs": _Entry("certs:certs_group", "Issue and rotate the webhook's certificates.", "server,certs,cluster"),
     },
     "Commands that run in a cluster": {
-        "serve": "Run the webhook server.",
-        "control": "Run the companion controller.",
-        "run": "Run jobs without their operator.",
+        "serve": _Entry("serve:serve", "Run the webhook server.", "server"),
+        "control": _Entry("control:control", "Run the companion controller.", "server,cluster"),
+        "run": _Entry("run:run", "Run jobs without their operator.", "server,cluster"),
     },
     "Commands for CRDs of your own": {
-        "crdgen": "Generate, lint, compare and document CRDs.",
+        "crdgen": _Entry("crdgen:crdgen", "Generate, lint, compare and document CRDs."),
     },
 }
+_COMMANDS = {name: entry for section in _SECTIONS.values() for name, entry in section.items()}
 
 
 class _Commands(click.Group):
@@ -80,14 +68,14 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        module, name = _COMMANDS[cmd_name].split(":")
-        command: click.Command = getattr(import_module(module), name)
+        module, name = _COMMANDS[cmd_name].target.split(":")
+        command: click.Command = getattr(import_module(f"jobgate.cli.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         for section, commands in _SECTIONS.items():
             with formatter.section(section):
-                formatter.write_dl(list(commands.items()))
+                formatter.write_dl([(name, entry.about) for name, entry in commands.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call a command.
@@ -99,11 +87,46 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except ImportError as error:
-            if fault := import_fault(error, _EXTRAS.get(ctx.invoked_subcommand or "", "all")):
+            entry = _COMMANDS.get(ctx.invoked_subcommand or "")
+            if fault := import_fault(error, (entry and entry.extras) or "all"):
                 raise fault from error
             raise
         except Unusable as error:
-            raise BrokenPackage(str(error)) from error
+            raise BrokenInstallation(str(error)) from error
+
+
+def _load(context: click.Context, _: click.Parameter, path: Path | None) -> None:
+    """Use the settings of a file as the defaults of every command.
+
+    Raises:
+        click.BadParameter: the file is not a mapping of known settings.
+    """
+    if path is None:
+        return
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise click.BadParameter(f"{path} cannot be read: {error}") from None
+    if not isinstance(content, dict):
+        raise click.BadParameter(f"{path} must contain a mapping of settings, for example `port: 9443`")
+    root = context.command
+    assert isinstance(root, click.Group)
+    known = {name: _keys(root.get_command(context, name)) for name in root.list_commands(context)}
+    if unknown := sorted(map(str, set(content) - set().union(*known.values()))):
+        every = ", ".join(sorted(set().union(*known.values())))
+        raise click.BadParameter(f"{path} has unknown settings: {', '.join(unknown)}; known settings: {every}")
+    context.default_map = {
+        name: {keys[key]: value for key, value in content.items() if key in keys} for name, keys in known.items()
+    }
+
+
+def _keys(command: click.Command | None) -> dict[str, str]:
+    """Return the parameter of each setting of a command, by its name in the file."""
+    return {
+        parameter.opts[0].removeprefix("--"): str(parameter.name)
+        for parameter in (command.params if command else ())
+        if isinstance(parameter, click.Option) and parameter.envvar
+    }
 
 
 @click.group(
@@ -119,7 +142,7 @@ class _Commands(click.Group):
     show_envvar=True,
     is_eager=True,
     expose_value=False,
-    callback=load,
+    callback=_load,
     help="YAML file with settings. Flags and environment variables take precedence.",
 )
 def main() -> None:

@@ -19,16 +19,14 @@ if TYPE_CHECKING:
     from jobgate.cluster.client import Client
 
 
-class Listed:
-    """Objects of a cluster, as listed once. Implements `webhook.Objects`."""
+class ListedObjects:
+    """The objects of a cluster, by resource, as they were listed. Implements `webhook.Objects`."""
 
-    def __init__(self) -> None:
-        self._objects: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {}
-
-    def take(self, resource: str, items: Iterable[Mapping[str, Any]]) -> None:
-        """Store the objects of a resource."""
-        found = ((one["metadata"], one) for one in items)
-        self._objects[resource] = {(about.get("namespace", ""), about["name"]): one for about, one in found}
+    def __init__(self, lists: Mapping[str, Iterable[Mapping[str, Any]]]) -> None:
+        self._objects = {
+            resource: {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in objects}
+            for resource, objects in lists.items()
+        }
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return an object, or None if it does not exist.
@@ -59,11 +57,7 @@ def audit_command(
 
     Changes nothing. Exit status: 0 if no job would be denied, 1 if one would be, 2 if jobs cannot be listed.
     """
-    try:
-        found, missing = asyncio.run(_audit(kubeconfig, configured))
-    except CannotRead as error:
-        click.echo(f"Error: {error}", err=True)
-        context.exit(2)
+    found, missing = asyncio.run(_audit(kubeconfig, configured))
     found = [one for one in found if not namespaces or one.namespace in namespaces]
     _print(found, missing, output, warnings=warnings)
     context.exit(1 if any(one.faults for one in found) else 0)
@@ -88,18 +82,16 @@ async def _audit(kubeconfig: Path | None, configured: Configured) -> tuple[list[
     return found, missing
 
 
-async def _looked_up(client: Client, kinds: Registry) -> Listed:
+async def _looked_up(client: Client, kinds: Registry) -> ListedObjects:
     """Return the objects that rules look up. Rules skip resources that may not be listed."""
-    objects = Listed()
+    lists = {}
     for watched in sorted({one for kind in kinds for one in kind.watches}):
         try:
-            items = await listed(client, watched)
+            if (items := await listed(client, watched)) is not None:
+                lists[watched] = items
         except CannotRead as error:
             click.echo(f"warning: {error}", err=True)
-        else:
-            if items is not None:
-                objects.take(watched, items)
-    return objects
+    return ListedObjects(lists)
 
 
 def _typed(kind: Kind, job: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,11 @@
-"""Options and calls of the commands that read a cluster."""
+"""Options and calls of the commands that use a cluster."""
 
 from __future__ import annotations
 
+import os
 import re
+import secrets
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +15,9 @@ import click
 
 if TYPE_CHECKING:
     from jobgate.cluster.client import Client
+    from jobgate.cluster.writer import Writer
 
+_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _NOT_FOUND = 404
 
 
@@ -46,8 +51,10 @@ KUBECONFIG: Final = click.option(
 OUTPUT: Final = click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 
 
-class CannotRead(Exception):
-    """What a command needs cannot be read, from the cluster or from files."""
+class CannotRead(click.ClickException):
+    """The cluster or a file cannot be read; exit status 2."""
+
+    exit_code = 2
 
 
 @asynccontextmanager
@@ -75,11 +82,38 @@ async def listed(client: Client, resource: str) -> list[dict[str, Any]] | None:
     Raises:
         CannotRead: the API server denies the request.
     """
-    from jobgate.cluster import Refused, Resource
+    from jobgate.cluster import ApiError, Resource
 
     try:
         return (await client.list(Resource.parse(resource)))[0]
-    except Refused as error:
+    except ApiError as error:
         if error.code == _NOT_FOUND:
             return None
         raise CannotRead(f"{resource.rstrip('.')} cannot be listed: {error}") from error
+
+
+async def connect(kubeconfig: Path | None) -> Writer:
+    """Return a client with the credentials of a kubeconfig, or of the pod's service account.
+
+    Raises:
+        click.ClickException: there are no credentials.
+    """
+    from jobgate.cluster.writer import Writer
+
+    try:
+        return await Writer.connect(kubeconfig)
+    except Exception as error:
+        raise click.ClickException(f"no credentials for a cluster: {error}") from error
+
+
+def own_namespace() -> str | None:
+    """Return the namespace of the pod; None outside a pod."""
+    try:
+        return _NAMESPACE.read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+
+
+def identity() -> str:
+    """Return a holder identity for a Lease. It differs after a restart, which must not take over an earlier Lease."""
+    return f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}"

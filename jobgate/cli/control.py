@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
 @wiring
 def control(*, kubeconfig: Path | None, place: Place, requests_per_second: float, configured: Configured) -> None:
     """Run the companion controller: create and maintain the objects that plugins of jobs declare."""
-    from jobgate.controller import Controller, Settings
+    from jobgate.controller import Controller, ControllerSettings
     from webhook.server import log
 
     log.configure()
-    told = configured.settings
-    settings = Settings(told.domain, requests_per_second, plugins=told.plugins, namespace=place.namespace)
+    given = configured.settings
+    settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=place.namespace)
     kinds = tuple(wired(configured.kinds))
 
     async def controller(writer: Writer, metrics: ControllerMetrics) -> Controller:
         return Controller(writer, kinds, settings, metrics)
 
-    lead(kinds, kubeconfig, place, controller, "controller started")
+    asyncio.run(lead(kinds, kubeconfig, place, controller, "controller started"))

@@ -12,7 +12,7 @@ from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
 from crdgen.reading import Manifest
 from jobgate.kinds import installed
-from jobgate.offline.judge import Circumstances, judge
+from jobgate.offline.judge import ReviewOptions, judge
 from webhook import Conversion, Registry
 
 
@@ -62,7 +62,7 @@ def _conversion(manifest: Manifest, kinds: Registry) -> Conversion | None:
 
 def _faults(manifest: Manifest, conversion: Conversion, kinds: Registry) -> Iterator[str]:
     """Yield the reasons why a converted job would be denied."""
-    status = judge(conversion.job, Circumstances(kinds=kinds)).status
+    status = judge(conversion.job, ReviewOptions(kinds=kinds)).status
     if status is not None:
         job = f"the resulting {conversion.job.get('kind')}"
         yield f"{manifest.file}:{manifest.line}: cannot be converted: {job} would be denied"

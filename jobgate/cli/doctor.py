@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT
+from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, CannotRead, connect
 
 if TYPE_CHECKING:
-    from jobgate.doctor import Expected, Finding, Observed
-    from jobgate.doctor.look import Way
+    from jobgate.doctor import ClusterSnapshot, Expected, FoundFault
+    from jobgate.doctor.look import ServerAccess
 
 _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 
@@ -56,14 +56,10 @@ def doctor(
     """
     given = _given(values) | ({"namespace": namespace} if namespace else {})
     from jobgate.doctor.diagnosis import diagnose
-    from jobgate.doctor.look import CannotLook, Way
+    from jobgate.doctor.look import ServerAccess
 
-    try:
-        way = Way(kubeconfig is None, addresses, handshake_seconds)
-        observed, expected = asyncio.run(_look(kubeconfig, given, way))
-    except CannotLook as error:
-        click.echo(f"Error: {error}", err=True)
-        context.exit(2)
+    servers = ServerAccess(kubeconfig is None, addresses, handshake_seconds)
+    observed, expected = asyncio.run(_look(kubeconfig, given, servers))
     findings = diagnose(observed, expected)
     if output == "json":
         click.echo(json.dumps(_document(findings, observed, expected), indent=2))
@@ -72,17 +68,17 @@ def doctor(
     context.exit(1 if any(one.severity.is_fault for one in findings) else 0)
 
 
-async def _look(kubeconfig: Path | None, given: Mapping[str, Any], way: Way) -> tuple[Observed, Expected]:
-    from jobgate.cli.credentials import connect
-    from jobgate.doctor.look import CannotLook, look
+async def _look(
+    kubeconfig: Path | None, given: Mapping[str, Any], servers: ServerAccess
+) -> tuple[ClusterSnapshot, Expected]:
+    from jobgate.doctor.look import CannotDiagnose, look
     from jobgate.kinds import installed
 
     try:
-        client = await connect(kubeconfig)
-    except click.ClickException as error:
-        raise CannotLook(error.message) from error
-    async with client:
-        return await look(client, installed(), given, way)
+        async with await connect(kubeconfig) as client:
+            return await look(client, installed(), given, servers)
+    except (click.ClickException, CannotDiagnose) as error:
+        raise CannotRead(str(error)) from error
 
 
 def _given(values: TextIO | None) -> dict[str, Any]:
@@ -94,7 +90,7 @@ def _given(values: TextIO | None) -> dict[str, Any]:
     import yaml
     from pydantic import ValidationError
 
-    from jobgate.render import Installation
+    from jobgate.installation import Installation
 
     if values is None:
         return {}
@@ -109,7 +105,7 @@ def _given(values: TextIO | None) -> dict[str, Any]:
     return {field: getattr(installation, field) for field in installation.model_fields_set}
 
 
-def _print(findings: Sequence[Finding], observed: Observed, expected: Expected) -> None:
+def _print(findings: Sequence[FoundFault], observed: ClusterSnapshot, expected: Expected) -> None:
     choices = expected.installation
     click.echo(
         f"jobgate in {choices.namespace}: service {choices.service}, failurePolicy {choices.failure_policy}, "
@@ -121,7 +117,7 @@ def _print(findings: Sequence[Finding], observed: Observed, expected: Expected) 
         click.echo(f"\n{click.style(one.severity, fg=_COLOURS[one.severity])} {one.id}: {one.where}")
         click.echo(f"  {one.what}")
         click.echo(f"  fix: {one.fix}")
-    unseen = observed.unseen()
+    unseen = observed.not_checked()
     if unseen:
         click.echo("\nnot checked:")
     for why, what in unseen.items():
@@ -131,7 +127,7 @@ def _print(findings: Sequence[Finding], observed: Observed, expected: Expected) 
     click.echo(f"\n{count} found{' in what was checked' if unseen else ''}")
 
 
-def _document(findings: Sequence[Finding], observed: Observed, expected: Expected) -> dict[str, Any]:
+def _document(findings: Sequence[FoundFault], observed: ClusterSnapshot, expected: Expected) -> dict[str, Any]:
     choices = expected.installation
     return {
         "healthy": not any(one.severity.is_fault for one in findings),
@@ -139,7 +135,7 @@ def _document(findings: Sequence[Finding], observed: Observed, expected: Expecte
             {"id": one.id, "severity": one.severity, "where": one.where, "what": one.what, "fix": one.fix}
             for one in findings
         ],
-        "notChecked": [{"what": one, "why": why} for why, what in observed.unseen().items() for one in what],
+        "notChecked": [{"what": one, "why": why} for why, what in observed.not_checked().items() for one in what],
         "installation": choices.model_dump(mode="json", by_alias=True),
         "kinds": [kind.qualified_plural for kind in expected.kinds],
     }

@@ -1,4 +1,4 @@
-"""`jobgate explain`: what the pods of a job will be, and where each part comes from."""
+"""`jobgate explain`: shows the pods of a job, with the source of each part."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import click
 from crdgen.cli.command import UsageError
 from crdgen.reading import Manifest
 from jobgate.cli.cluster import OUTPUT
-from jobgate.cli.reading import objects
-from jobgate.cli.report import name_of
+from jobgate.cli.report import name_of, objects
 from jobgate.cli.settings import Configured, installation
-from jobgate.explain import Circumstances, Explanation, report
+from jobgate.explain import Explanation, report
 from jobgate.explain import explain as explained
-from jobgate.offline.files import Files
+from jobgate.offline.files import FileObjects
+from jobgate.offline.judge import ReviewOptions
 from webhook.text import short
 
 
@@ -29,24 +29,23 @@ from webhook.text import short
 def explain(
     context: click.Context, *, files: tuple[str, ...], namespace: str, output: str, configured: Configured
 ) -> None:
-    """Show what the pods of the jobs in FILEs will be, with no cluster.
+    """Show the pods of the jobs in FILEs, without a cluster.
 
-    For each task: command, variables, mounts and hosts of its first pod, and the Services and other objects beside the
-    pods, each with the plugin or the prerequisite that it comes from. Prerequisites are looked up in FILEs, too. FILE
-    may be - for standard input. Exit status: 0; 1 where a job would be denied, 2 where the input is not usable, or
-    makes no pods.
+    Shows command, variables, mounts and hosts of the first pod of each task, and the Services and other objects of the
+    job, each with the plugin or prerequisite that it comes from. Prerequisites are looked up in FILEs. FILE may be -
+    for standard input. Exit status: 0; 1 if a job would be denied; 2 if the input is invalid, or no object makes pods.
     """
     try:
         manifests = [manifest for file in files for manifest in objects(file)]
     except UsageError as error:
         click.echo(str(error), err=True)
         context.exit(2)
-    known = Files([manifest.object for manifest in manifests], namespace)
-    circumstances = Circumstances(configured.kinds, configured.settings, known, namespace)
+    known = FileObjects([manifest.object for manifest in manifests], namespace)
+    options = ReviewOptions(configured.kinds, namespace=namespace, settings=configured.settings, objects=known)
     found = [
         (manifest, explanation)
         for manifest in manifests
-        if (explanation := explained(manifest.object, circumstances)) is not None
+        if (explanation := explained(manifest.object, options)) is not None
     ]
     if not found:
         click.echo("nothing was explained: no object makes pods", err=True)
@@ -67,7 +66,7 @@ def _title(manifest: Manifest) -> str:
 
 
 def _entry(manifest: Manifest, explanation: Explanation) -> dict[str, Any]:
-    """Return an explanation as JSON: places become two fields."""
+    """Return an explanation as JSON, in which a place is two fields."""
     pods = [
         {
             **{key: value for key, value in asdict(one).items() if key != "parts"},

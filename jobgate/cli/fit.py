@@ -35,11 +35,7 @@ def fit(
     Use it if another chart installs the CRDs. Reports each field that would be dropped or rejected. Exit status: 0 if
     all are compatible, 1 if one is not or is missing, 2 if they cannot be read.
     """
-    try:
-        definitions = _read(files) if files else asyncio.run(_stored(kubeconfig))
-    except CannotRead as error:
-        click.echo(f"Error: {error}", err=True)
-        context.exit(2)
+    definitions = _read(files) if files else asyncio.run(_stored(kubeconfig))
     found = {
         kind.qualified_plural: misfits(stored, kind)
         for kind in kinds
@@ -47,8 +43,7 @@ def fit(
     }
     missing = [] if files else [kind.qualified_plural for kind in kinds if kind.qualified_plural not in found]
     if files and not found:
-        click.echo("Error: the files contain no CRD of a known kind", err=True)
-        context.exit(2)
+        raise CannotRead("the files contain no CRD of a known kind")
     _print(found, missing, output)
     context.exit(1 if missing or any(map(_loses, found.values())) else 0)
 

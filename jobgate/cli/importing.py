@@ -1,4 +1,4 @@
-"""`jobgate import`: jobs and what they share, from other systems."""
+"""`jobgate import`: imports jobs and prerequisites of other systems."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from pathlib import Path
 import click
 
 from crdgen import to_yaml
-from jobgate.importing import Imported, Target, Unreadable, imported
+from jobgate.importing import Imported, InvalidDocument, Target, imported
 from webhook.text import line
 
 
 @click.group("import")
 def import_group() -> None:
-    """Write jobs of other systems as objects of a cluster."""
+    """Import jobs of other systems as Kubernetes objects."""
 
 
 @import_group.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option("--to", "target", type=click.Choice([one.value for one in Target]), help="What jobs become.")
+@click.option("--to", "target", type=click.Choice([one.value for one in Target]), help="Kind of imported jobs.")
 @click.option(
-    "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Where to write; else standard output."
+    "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Output file; standard output if not set."
 )
 @click.pass_context
 def openpai(context: click.Context, *, files: tuple[str, ...], target: str | None, output_file: Path | None) -> None:
-    """Write OpenPAI jobs and marketplace items of FILEs as Prerequisites and jobs.
+    """Import the OpenPAI jobs and marketplace items in FILEs as Prerequisites and jobs.
 
-    A marketplace item becomes a ClusterPrerequisite; what a job defines for itself, Prerequisites. A job becomes a Job
-    (batch/v1) where it has one task role, else a DIJob. A comment above each object says what was changed and why. FILE
-    may be - for standard input. Exit status: 0 where all was imported; 2 where something cannot be, which is said, and
-    nothing is written.
+    A marketplace item becomes a ClusterPrerequisite, and what a job defines itself, Prerequisites. A job becomes a Job
+    (batch/v1) if it has one task role, else a DIJob. Comments above the objects list what was changed and why. FILE may
+    be - for standard input. Exit status: 0 if everything was imported; 2 if something cannot be imported, which is
+    reported, and nothing is written.
     """
     found: list[Imported] = []
     faults: list[str] = []
     for file in files:
         try:
             found += imported(_text(file), file, Target(target) if target else None)
-        except (Unreadable, OSError, UnicodeDecodeError) as error:
-            faults += str(error).splitlines() if isinstance(error, Unreadable) else [f"{file}: {error}"]
+        except (InvalidDocument, OSError, UnicodeDecodeError) as error:
+            faults += str(error).splitlines() if isinstance(error, InvalidDocument) else [f"{file}: {error}"]
     faults += [f"{one.where}: {fault}" for one in found for fault in one.faults]
     if faults:
         click.echo("\n".join(line(fault) for fault in faults), err=True)
@@ -59,7 +59,7 @@ def _text(file: str) -> str:
 
 
 def _texts(found: list[Imported]) -> Iterator[str]:
-    """Yield the objects as YAML, the first of each job or item with the report on it."""
+    """Yield the objects as YAML; the first of each job or item has a comment with its changes."""
     for one in found:
         report = "".join(f"# - {line(change)}\n" for change in one.changes)
         head = f"# Imported from {line(one.where)}{', with these changes:' if report else '.'}\n{report}"

@@ -1,8 +1,7 @@
-"""Commands that work under a Lease: their settings, and their process."""
+"""Commands that run under a Lease: their settings, and their process."""
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import click
 
-from jobgate.cli.pod import identity, own_namespace
-from jobgate.cli.settings import setting
+from jobgate.cli.cluster import connect, identity, own_namespace
+from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, setting
 from jobgate.names import dns_subdomain
 
 if TYPE_CHECKING:
@@ -23,15 +22,15 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Worker(Protocol):
-    """What works while the Lease is held."""
+class LedController(Protocol):
+    """A controller that works while the Lease is held."""
 
     @property
     def settled(self) -> bool:
-        """Whether it is known what there is."""
+        """Whether the caches are synced."""
 
     async def work(self) -> None:
-        """Work, for ever."""
+        """Work until cancelled."""
 
 
 def leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
@@ -40,24 +39,14 @@ def leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
     The command receives `kubeconfig`, `place` and `requests_per_second`.
 
     Args:
-        lease: the default name of the Lease.
-        rate: the default of the requests per second.
-        most: of them.
+        lease: default name of the Lease.
+        rate: default of the requests per second.
+        most: their maximum.
     """
     options = (
-        setting(
-            "--health-port",
-            type=click.IntRange(0, 65535),
-            default=8080,
-            show_default=True,
-            help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
-        ),
-        setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on."),  # noqa: S104
-        setting(
-            "--kubeconfig",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="Kubeconfig file to use instead of the pod's service account.",
-        ),
+        HEALTH_PORT,
+        BIND,
+        CREDENTIALS,
         setting(
             "--lease-namespace", metavar="NAMESPACE", help="Namespace of the Lease.  [default: the pod's namespace]"
         ),
@@ -94,37 +83,26 @@ def leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
     return add
 
 
-def lead(
+async def lead(
     kinds: Iterable[Kind],
     kubeconfig: Path | None,
     place: Place,
-    worker: Callable[[Writer, ControllerMetrics], Awaitable[Worker]],
+    controller: Callable[[Writer, ControllerMetrics], Awaitable[LedController]],
     started: str,
 ) -> None:
-    """Work while the Lease is held, until SIGTERM or SIGINT; then release the Lease.
+    """Run a controller while the Lease is held, until SIGTERM or SIGINT; then release the Lease.
 
     Args:
-        kinds: whose schemas are needed.
-        kubeconfig: the credentials, or None for those of a pod.
-        place: where this runs.
-        worker: returns what works; it may refuse to.
+        kinds: kinds whose schemas are needed.
+        kubeconfig: the credentials, or None for the pod's service account.
+        place: where this process runs.
+        controller: creates the controller; it may raise an error.
         started: log message at the start.
 
     Raises:
         click.ClickException: there are no credentials.
         OSError: the port cannot be listened on.
     """
-    asyncio.run(_lead(kinds, kubeconfig, place, worker, started))
-
-
-async def _lead(
-    kinds: Iterable[Kind],
-    kubeconfig: Path | None,
-    place: Place,
-    worker: Callable[[Writer, ControllerMetrics], Awaitable[Worker]],
-    started: str,
-) -> None:
-    from jobgate.cli.credentials import connect
     from jobgate.controller import ControllerMetrics
     from jobgate.serving.leader import lead_until_stopped
 
@@ -132,7 +110,7 @@ async def _lead(
         kind.schema.check({})  # compiled now, so that the Lease, once held, is renewed in time
     metrics = ControllerMetrics()
     async with await connect(kubeconfig) as writer:
-        found = await worker(writer, metrics)
+        found = await controller(writer, metrics)
         await lead_until_stopped(
             writer, place, found.work, settled=lambda: found.settled, metrics=metrics, started=started
         )

@@ -12,12 +12,11 @@ from pydantic import ValidationError
 from crdgen import to_yaml
 from jobgate.cli.kind_settings import kind_files
 from jobgate.cli.settings import CLUSTER_DOMAIN, checked_queueing
+from jobgate.installation import Installation, committed, objects
+from jobgate.installation.files import stale, surplus, write
+from jobgate.installation.installation import Rotation, values
 from jobgate.kinds import installed
-from jobgate.render import Installation, committed, objects
-from jobgate.render.files import stale, surplus, write
-from jobgate.render.installation import Rotation, values
-from jobgate.runner.queues import Unfit as NoQueues
-from jobgate.runner.queues import read_queues
+from jobgate.runner.queues import InvalidQueues, read_queues
 from jobgate.serving.kind_settings import InvalidSettings, KindFile
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -115,7 +114,7 @@ def manifests(
         )
         found = objects(installed(), installation)
     except ValidationError as error:
-        raise click.UsageError("; ".join(map(_said, error.errors(include_input=False)))) from None
+        raise click.UsageError("; ".join(map(_text, error.errors(include_input=False)))) from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     click.echo("---\n".join(to_yaml(one) for one in found), nl=False)
@@ -134,18 +133,18 @@ def _texts(files: tuple[KindFile, ...]) -> dict[str, str]:
 
 
 def _queues(path: Path | None) -> str:
-    """Return what the file of queues holds, refused here where the runner would refuse it at its start."""
+    """Return the content of the queues file, validated as the runner validates it at its start."""
     if path is None:
         return ""
     try:
         content = path.read_text(encoding="utf-8")
         read_queues(content)
-    except (NoQueues, OSError, UnicodeDecodeError) as error:
+    except (InvalidQueues, OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{path}: {error}", param_hint="--queues") from None
     return content
 
 
-def _said(fault: Any) -> str:
+def _text(fault: Any) -> str:
     place = ".".join(map(str, fault["loc"]))
     return f"{place}: {fault['msg']}" if place else fault["msg"].removeprefix("Value error, ")
 

@@ -1,4 +1,4 @@
-"""`jobgate render`: what the runner would make of jobs, with no cluster."""
+"""`jobgate render`: prints what the runner would create for jobs, without a cluster."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from crdgen.cli.command import UsageError
 from crdgen.cli.sources import objects
 from jobgate.cli.settings import Configured, installation, queueing_of
 from jobgate.kinds.common.runner import runner_of
-from jobgate.offline.judge import Circumstances, judge
-from jobgate.plugins.queueing import NATIVE_GROUP
-from jobgate.runner.grouping import grouping, versions
-from jobgate.runner.offline import rendered
+from jobgate.offline.judge import ReviewOptions, judge
+from jobgate.plugins.queueing import NATIVE_GROUP, grouping, versions
+from jobgate.runner.rendering import rendered
 
 #: No Kubernetes serves it yet.
 _FUTURE = f"{NATIVE_GROUP}/v1"
@@ -22,15 +21,15 @@ _FUTURE = f"{NATIVE_GROUP}/v1"
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option("--namespace", "-n", default="default", show_default=True, help="Of jobs that name none.")
+@click.option("--namespace", "-n", default="default", show_default=True, help="Namespace of jobs that set none.")
 @installation
 @click.pass_context
 def render(context: click.Context, *, files: tuple[str, ...], namespace: str, configured: Configured) -> None:
-    """Print the Services, PodGroups and batch Jobs that the runner would make of the jobs in FILEs, as YAML.
+    """Print the Services, PodGroups and batch Jobs that the runner would create for the jobs in FILEs, as YAML.
 
     With --queueing, pods are in the gangs of that system; PodGroups of `kubernetes` are those of Kubernetes 1.37.
     Variables that differ between the pods of a task, such as RANK, are set by the pod webhook, and are not shown. FILE
-    may be - for standard input. Exit status: 0, 1 if a job would be denied, 2 if the input is not usable or contains no
+    may be - for standard input. Exit status: 0; 1 if a job would be denied; 2 if the input is invalid or contains no
     job that the runner can run.
     """
     made: list[dict[str, Any]] = []
@@ -50,7 +49,7 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
                 continue
             verdict = judge(
                 manifest.object,
-                Circumstances(kinds=configured.kinds, namespace=namespace, settings=configured.settings),
+                ReviewOptions(kinds=configured.kinds, namespace=namespace, settings=configured.settings),
             )
             if not verdict.allowed:
                 denied = True

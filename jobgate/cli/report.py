@@ -1,4 +1,4 @@
-"""A verdict as text."""
+"""Reads the files of `review` and `explain`, and prints verdicts."""
 
 from __future__ import annotations
 
@@ -7,12 +7,36 @@ from typing import Any
 
 import click
 
+from crdgen.cli.command import UsageError
+from crdgen.cli.sources import content, parsed
 from crdgen.reading import Manifest
-from jobgate.offline.difference import readable
+from jobgate.difference import readable
+from jobgate.importing.document import looks_like_openpai, unquoted
 from jobgate.offline.judge import Verdict
+from jobgate.prerequisites.models import GROUP
 from webhook.text import escaped, short
 
 _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
+
+
+def objects(file: str) -> list[Manifest]:
+    """Return the objects in a file, or from standard input for `-`.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    text, name = content(file), "<stdin>" if file == "-" else file
+    try:
+        return parsed(text, name)
+    except UsageError as error:
+        raise UsageError(_advice(text.decode(errors="replace"), file, name) or str(error)) from None
+
+
+def _advice(text: str, file: str, name: str) -> str:
+    """Return the command that imports a file of OpenPAI, or the lines of a prerequisite that lack quotes."""
+    if looks_like_openpai(text):
+        return f"{name}: is an OpenPAI file; run: jobgate import openpai {file}"
+    return "\n".join(unquoted(text, name)) if f"{GROUP}/" in text else ""
 
 
 def name_of(document: Mapping[str, Any]) -> str:

@@ -12,13 +12,12 @@ import yaml
 
 from crdgen.cli.command import UsageError
 from crdgen.reading import Manifest
-from jobgate.cli.reading import objects
-from jobgate.cli.report import name_of, reading_warnings, text_report
+from jobgate.cli.report import name_of, objects, reading_warnings, text_report
 from jobgate.cli.settings import Configured, installation
 from jobgate.kinds.common.pod_security.policy import Standard, standard
 from jobgate.kinds.common.runner import left_alone
-from jobgate.offline.files import Files
-from jobgate.offline.judge import Circumstances, Verdict, judge
+from jobgate.offline.files import FileObjects
+from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from webhook import Operation
 
 
@@ -72,16 +71,16 @@ def review(  # noqa: PLR0913 - one argument an option
         raise click.UsageError("--old requires --operation UPDATE")
     stored, broken = _read((old,) if old else ())
     manifests, unreadable = _read(files)
-    circumstances = Circumstances(
+    options = ReviewOptions(
         kinds=configured.kinds,
         operation=Operation.UPDATE if old else Operation.CREATE,
         namespace=namespace,
         user=user,
         settings=configured.settings,
         stored=tuple(manifest.object for manifest in stored),
-        objects=Files([manifest.object for manifest in manifests], namespace, pod_security),
+        objects=FileObjects([manifest.object for manifest in manifests], namespace, pod_security),
     )
-    verdicts = [(manifest, _judged(manifest.object, circumstances)) for manifest in manifests]
+    verdicts = [(manifest, _judged(manifest.object, options)) for manifest in manifests]
     _print(verdicts, output)
     if broken or unreadable:
         context.exit(2)
@@ -91,11 +90,11 @@ def review(  # noqa: PLR0913 - one argument an option
     context.exit(0 if all(verdict.allowed for _, verdict in verdicts) else 1)
 
 
-def _judged(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
+def _judged(document: dict[str, Any], options: ReviewOptions) -> Verdict:
     """Return the verdict on an object, with a warning where nothing would run it."""
-    verdict = judge(document, circumstances)
-    kind = circumstances.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
-    settings = circumstances.settings
+    verdict = judge(document, options)
+    kind = options.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
+    settings = options.settings
     why = left_alone(kind, settings.runs, settings.operator_can) if kind is not None else ""
     return replace(verdict, warnings=(*verdict.warnings, why)) if why else verdict
 

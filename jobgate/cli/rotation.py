@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT
+from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect, identity
 from jobgate.cli.issuing import ISSUING, server_names
-from jobgate.cli.pod import identity
 from jobgate.names import dns_subdomain
 
 if TYPE_CHECKING:
@@ -142,7 +141,6 @@ def _run(kubeconfig: Path | None, work: Callable[[Writer], Awaitable[T]]) -> T:
         click.ClickException: there are no credentials, or the rotation fails.
     """
     from certs import Conflict, Refusal, Unavailable
-    from jobgate.cli.credentials import connect
 
     async def connected() -> T:
         async with await connect(kubeconfig) as client:

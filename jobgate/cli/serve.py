@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jobgate.cli.extras import NotInstalled
+from jobgate.cli.cluster import own_namespace
+from jobgate.cli.extras import not_installed
 from jobgate.cli.limits import limits_of
-from jobgate.cli.pod import own_namespace
-from jobgate.cli.settings import Configured, installation, setting
+from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, installation, setting
 from jobgate.names import dns_subdomain
-from jobgate.serving.reload import Reloader
+from jobgate.serving.reload import SettingsReloader
 from webhook import Kind
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="[NAMESPACE/]NAME",
     help="Secret with the certificate. It is watched: a new certificate is served within a second.",
 )
-@setting("--tls-cert", type=_FILE, help="Certificate chain, PEM. Reloaded when it changes, as is ca.crt beside it.")
+@setting("--tls-cert", type=_FILE, help="Certificate chain, PEM. Reloaded when it changes, like ca.crt in its folder.")
 @setting("--tls-key", type=_FILE, help="Private key of the certificate, PEM.")
 @setting(
     "--tls-name",
@@ -59,14 +59,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Server name that API servers use. A certificate without it is rejected.  "
     "[default: jobgate-webhook.<namespace of the Secret>.svc; with files, any]",
 )
-@setting(
-    "--health-port",
-    type=click.IntRange(0, 65535),
-    default=8080,
-    show_default=True,
-    help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
-)
-@setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on.")  # noqa: S104
+@HEALTH_PORT
+@BIND
 @setting(
     "--drain-seconds",
     type=click.FloatRange(0, 300),
@@ -98,7 +92,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Limit of the server in bytes, seconds or items, for example review-time=1.5; repeatable. "
     "docs/explanation/security.md lists the limits.",
 )
-@setting("--kubeconfig", type=_FILE, help="Kubeconfig file to use instead of the pod's service account.")
+@CREDENTIALS
 @installation
 def serve(  # noqa: PLR0913 - one argument an option
     *,
@@ -171,9 +165,9 @@ def serve(  # noqa: PLR0913 - one argument an option
             stack.enter_context(server.stopping_on_signals(stop))
             if sockets is not None:
                 stop_with_parent(stop)
-            await stack.enter_async_context(_beside(Reloader(endpoint, configured.kind_files).run()))
-            await stack.enter_async_context(_beside(known.run()))
-            await stack.enter_async_context(_beside(source.run()))
+            await stack.enter_async_context(_running(SettingsReloader(endpoint, configured.kind_files).run()))
+            await stack.enter_async_context(_running(known.run()))
+            await stack.enter_async_context(_running(source.run()))
             drain = server.Drain(delay=drain_seconds)
             await server.serve(endpoint, certificates.context, addresses, drain, stop=stop, sockets=sockets)
 
@@ -212,7 +206,7 @@ def _opened(
 
 def _need_client() -> None:
     if find_spec("kubernetes") is None:
-        raise NotInstalled("kubernetes", "cluster")
+        raise not_installed("kubernetes", "cluster")
 
 
 def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
@@ -255,7 +249,7 @@ def _listening(bind: str, port: int, health_port: int) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def _running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """Run a coroutine until the context ends."""
     task = asyncio.create_task(work)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any, TypeVar, cast
 
 import click
@@ -82,7 +83,7 @@ def _configured(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
             settings = {file.plural: file.read() for file in kind_settings}
         except InvalidSettings as error:
             raise click.BadParameter(str(error), param_hint="--kind-settings") from None
-        said = Settings(
+        admission = Settings(
             operator_can=frozenset(operator_can),
             forgetful_writers=frozenset(forgetful_writer),
             kinds=settings,
@@ -91,7 +92,9 @@ def _configured(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
             runs=frozenset(run),
             enforces=mode == _ENFORCE,
         )
-        return command(*args, configured=Configured(said, Registry(kinds, plugins.installed()), kind_settings), **rest)
+        return command(
+            *args, configured=Configured(admission, Registry(kinds, plugins.installed()), kind_settings), **rest
+        )
 
     for option in (one for group in groups for one in group):
         collected = option(collected)
@@ -115,7 +118,7 @@ def _queueing(_context: click.Context, _parameter: click.Parameter, value: str |
 
 
 def queueing_of(settings: Settings) -> QueueingArguments | None:
-    """Return what the installation says of queueing; None where it says nothing."""
+    """Return the queueing settings of the installation; None if there are none."""
     found = settings.plugins.get(Queueing.name)
     return found if isinstance(found, QueueingArguments) else None
 
@@ -199,6 +202,20 @@ RUN = setting(
     help="Kind whose jobs `jobgate run` runs, for example torchjobs.train.distributed.io; repeatable.",
 )
 
+#: Options of all processes that run in a cluster.
+HEALTH_PORT = setting(
+    "--health-port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
+)
+BIND = setting("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on.")  # noqa: S104
+CREDENTIALS = setting(
+    "--kubeconfig",
+    type=click.Path(exists=True, dir_okay=False, path_type=FilePath),
+    help="Kubeconfig file to use instead of the pod's service account.",
+)
 QUEUEING = setting(
     "--queueing",
     metavar="SYSTEM[=SCHEDULER]",

@@ -6,11 +6,10 @@ import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from certs import Entry, Refusal, Target
-from jobgate.cluster.informer import Api
-from jobgate.cluster.objects import Objects, asked_version
+from jobgate.cluster.objects import ClusterClient, asked_version
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.resource import Resource
 
@@ -21,22 +20,11 @@ CRDS = Resource("customresourcedefinitions", "v1", "apiextensions.k8s.io")
 _RESOURCES = {one.plural: one for one in (MUTATING, VALIDATING, CRDS)}
 
 
-class BundleClient(Objects, Protocol):
-    """What is asked of an API server."""
-
-    def labelled(self, selector: str) -> Api:
-        """Return the way to objects of a label selector only."""
-
-
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which objects are targets, and which of their entries: those that call our Service, or a URL.
+    """The targets: both webhook configurations, and CRDs with a conversion webhook, by name and by label selector.
 
-    Attributes:
-        namespace, service: the Service.
-        configuration: the name of both webhook configurations.
-        crds: names of CRDs with a conversion webhook.
-        crd_selector: a label selector of more of them, or nothing.
+    Of their entries, those are ours that call the Service, or a URL.
     """
 
     namespace: str
@@ -49,17 +37,12 @@ class Selection:
 class Bundles:
     """A `certs.Targets`."""
 
-    def __init__(self, cluster: BundleClient, selection: Selection) -> None:
-        """Take the API server, and what is looked at."""
+    def __init__(self, cluster: ClusterClient, selection: Selection) -> None:
         self._cluster = cluster
         self._selection = selection
 
     async def read(self) -> Sequence[Target]:
-        """Return all targets as they are now; one that may not be read, with its fault.
-
-        Raises:
-            Unavailable: there is no answer.
-        """
+        """Return all targets as they are now; one that may not be read has a fault."""
         targets = [await self._read(resource, self._selection.configuration) for resource in (MUTATING, VALIDATING)]
         targets += [await self._read(CRDS, name) for name in self._selection.crds]
         if self._selection.crd_selector:
@@ -67,13 +50,7 @@ class Bundles:
         return tuple({str(target): target for target in targets}.values())
 
     async def write(self, seen: Target, bundles: Sequence[bytes]) -> None:
-        """Give each entry of a target its bundle, where the target is still as it was seen.
-
-        Raises:
-            Conflict: it is not as it was seen.
-            Refusal: it may not be written, or not so.
-            Unavailable: there is no answer; it may have been written.
-        """
+        """Give each entry of a target its bundle, if the target is still as it was seen."""
         resource = _RESOURCES[seen.kind]
         encoded = [base64.b64encode(bundle).decode() for bundle in bundles]
         with understood("patch", resource, seen.name):
@@ -117,9 +94,9 @@ class Bundles:
                 yield name, client
 
     def _changes(self, resource: Resource, found: Mapping[str, Any], encoded: Sequence[str]) -> dict[str, Any]:
-        """Return the merge patch that gives our entries their bundles. It replaces the whole list of entries by itself.
+        """Return the merge patch with the bundles of our entries.
 
-        That is safe only because the patch holds for the object as it was read and no other.
+        It replaces the whole list of entries, which is safe because it holds only for the object as it was read.
         """
         if resource == CRDS:
             return {"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": encoded[0]}}}}}

@@ -1,4 +1,4 @@
-"""The cache that rules look into."""
+"""A cache of several resources."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from jobgate.cluster.informer import Api, Backoff, Informer, labels, slim
+from jobgate.cluster.informer import Api, Backoff, Informer, Key, labels, slim
 from jobgate.cluster.resource import Resource
 
 #: There may be thousands, some with kilobytes of annotations; only their labels are read.
@@ -22,14 +22,11 @@ class Cache:
         backoff: Backoff | None = None,
         keeps: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
         again: Callable[[Iterable[Mapping[str, Any]]], bool] | None = None,
+        changed: Callable[[Key], None] | None = None,
     ) -> None:
-        """Know nothing yet.
+        """Create a cache that knows nothing of these resources (`<plural>.<version>.<group>`).
 
-        Args:
-            resources: as `<plural>.<version>.<group>`.
-            backoff: of informers, after failures.
-            keeps: by resource, what makes of an object what is remembered; without one, `slim`.
-            again: tells of what is remembered of one of these whether all must be listed again.
+        `keeps` has the `keep` of informers by resource, for which `again` is asked, too; without one, it is `slim`.
         """
         keeps = keeps or {}
         self.informers: Mapping[str, Informer[dict[str, Any]]] = {
@@ -38,17 +35,14 @@ class Cache:
                 backoff,
                 keep=labels if resource == _NAMESPACES else keeps.get(name, slim),
                 again=again if name in keeps else None,
+                changed=changed,
             )
             for name in resources
             for resource in (Resource.parse(name),)
         }
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object, or None where there is none.
-
-        Raises:
-            LookupError: nothing is known of the resource.
-        """
+        """Return an object, or None; raises LookupError if the resource is unknown."""
         return self.informers[resource].get(name, namespace)
 
     async def run(self, api: Api) -> None:

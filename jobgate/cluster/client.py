@@ -1,4 +1,4 @@
-"""The way to the API server, over the raw calls of the package `kubernetes`."""
+"""A client of the API server, over the raw calls of the package `kubernetes`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from aiohttp import ClientResponse, ClientTimeout
 from kubernetes.aio import config
 from kubernetes.aio.client import ApiClient, Configuration
 
-from jobgate.cluster.informer import Page, Refused
-from jobgate.cluster.pages import Pages
+from jobgate.cluster.informer import ApiError, Page, Pages
 from jobgate.cluster.resource import Resource
 from webhook import trace
 
-#: For how long one watch goes on, in seconds; a connection that is dead without a word is noticed then.
+#: Duration of a watch, in seconds: a dead connection is noticed then.
 WATCH = 120
 #: Timeout of a read of one object, in seconds: a request waits for it.
 GET = 2.0
@@ -53,10 +52,6 @@ class Client:
     async def connect(cls, kubeconfig: Path | None = None, pages: Pages | None = None) -> Self:
         """Return a client with the credentials of a kubeconfig, or else of the pod that this runs in.
 
-        Args:
-            kubeconfig: the credentials, or None for those of a pod.
-            pages: how much of a list is read at once.
-
         Raises:
             kubernetes.config.ConfigException: there are none.
         """
@@ -72,7 +67,7 @@ class Client:
         return cls(ApiClient(configuration), pages)
 
     async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
-        """Return all objects, and the resourceVersion at which they were so: for what is few and small."""
+        """Return all objects, which must be few and small, and the resourceVersion of the list."""
         items: list[dict[str, Any]] = []
         version = ""
         async for page in self.pages(resource):
@@ -94,7 +89,7 @@ class Client:
                 return
 
     async def _page(self, resource: Resource, limit: int, token: str) -> _List | None:
-        """Return so many objects at most from a place in the list on, or None where they are more than a page holds."""
+        """Return at most `limit` objects from a place in the list on, or None if a page cannot hold them."""
         params = {"limit": str(limit), **({"continue": token} if token else {})}
         response = await self._get(resource.path, params, ClientTimeout(total=60, connect=_CONNECT))
         body = bytearray()
@@ -106,16 +101,11 @@ class Client:
         return _read_list(body)
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
-        """Return one object as it is stored now, or None where there is none.
-
-        Raises:
-            Refused: with the answer's code.
-            TimeoutError: the answer takes too long.
-        """
+        """Return one object as it is stored now, or None."""
         path = resource.path_of(name, namespace)
         try:
             response = await self._get(path, {}, ClientTimeout(total=GET))
-        except Refused as error:
+        except ApiError as error:
             if error.code == _NOT_FOUND:
                 return None
             raise
@@ -148,7 +138,7 @@ class Client:
         answer = await self._api.call_api(*request, _request_timeout=limits)
         if answer.status != 200:
             answer.response.release()
-            raise Refused(answer.status)
+            raise ApiError(answer.status)
         response: ClientResponse = answer.response
         return response
 
@@ -160,16 +150,12 @@ class Client:
 
 
 class Narrowed(Client):
-    """The same way to some objects only: those that a selector leaves, in one namespace or in all."""
+    """A client for some objects only, over the connection of another client, with which it is closed.
+
+    The selector is query parameters, as `labelSelector`; without a namespace, objects of all are listed.
+    """
 
     def __init__(self, client: Client, selector: Mapping[str, str], namespace: str = "") -> None:
-        """Use the way of another client; it is closed with that one.
-
-        Args:
-            client: whose way it is.
-            selector: the query parameters that select, as `labelSelector`.
-            namespace: in which objects are listed and watched; empty for all, and for what is in none.
-        """
         super().__init__(client._api, client._pages)
         self._selector = selector
         self._namespace = namespace
@@ -178,3 +164,11 @@ class Narrowed(Client):
         prefix, _, plural = path.rpartition("/")
         within = f"{prefix}/namespaces/{quote(self._namespace, safe='')}/{plural}" if self._namespace else path
         return await super()._get(within, {**params, **self._selector}, limits)
+
+
+class Named(Narrowed):
+    """Lists and watches one object: rights to `list` and `watch` it by `resourceNames` are enough."""
+
+    def __init__(self, client: Client, name: str, namespace: str) -> None:
+        # An API server grants a right to one name by this selector, and by no other.
+        super().__init__(client, {"fieldSelector": f"metadata.name={name}"}, namespace)

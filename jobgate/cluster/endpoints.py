@@ -1,12 +1,12 @@
-"""Who serves behind a Service, and what certificate each of them shows."""
+"""The servers behind a Service, and the certificate that each of them shows."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from cryptography import x509
 
@@ -18,78 +18,58 @@ from jobgate.cluster.resource import Resource
 SLICES = Resource("endpointslices", "v1", "discovery.k8s.io")
 SERVICES = Resource("services", "v1", "")
 
-#: How long a handshake may take, in seconds, and how many are made at the same time.
+#: Timeout of a handshake, in seconds, and how many are made at the same time.
 HANDSHAKE, AT_ONCE = 5.0, 32
-#: The Service's port that is ours, where it has several.
+#: Our port of a Service that has several.
 PORT_NAME = "webhook"
-#: Where a Service that is only another name says no port.
+#: The port of an ExternalName Service that names none.
 HTTPS = 443
 
 Address = tuple[str, int]
 
 
-class Directory(Protocol):
-    """Knows who serves."""
-
-    async def addresses(self) -> Sequence[Address]:
-        """Return host and port of all who serve, or end serving.
-
-        Raises:
-            Refusal, Unavailable: it is not known.
-        """
+#: Returns host and port of all servers, also of those that are stopping; raises `Refusal` or `Unavailable`.
+Addresses: TypeAlias = Callable[[], Awaitable[Sequence[Address]]]
 
 
 class Endpoints:
-    """A `certs.Probe`: makes a handshake with everyone behind a Service, and asks for it as API servers do."""
+    """A `certs.Probe`: makes a handshake with each address, and asks for the server name as API servers do."""
 
-    def __init__(self, directory: Directory, server_name: str) -> None:
-        """Take who knows the addresses, and the name that is asked for."""
-        self._directory = directory
+    def __init__(self, addresses: Addresses, server_name: str) -> None:
+        self._addresses = addresses
         self._server_name = server_name
 
     async def look(self) -> Sequence[Served]:
-        """Make a handshake with each address.
-
-        Raises:
-            Refusal, Unavailable: it is not known which addresses there are.
-        """
+        """Make a handshake with each address."""
         turns = asyncio.Semaphore(AT_ONCE)
 
         async def one(address: Address) -> Served:
             async with turns:
                 return await shown(address, self._server_name)
 
-        return await asyncio.gather(*(one(address) for address in await self._directory.addresses()))
+        return await asyncio.gather(*(one(address) for address in await self._addresses()))
 
 
-class Fixed:
-    """A directory of fixed addresses."""
+def fixed(addresses: Sequence[Address]) -> Addresses:
+    """Return what returns these addresses."""
 
-    def __init__(self, addresses: Sequence[Address]) -> None:
-        self._addresses = tuple(addresses)
+    async def given() -> Sequence[Address]:
+        return addresses
 
-    async def addresses(self) -> Sequence[Address]:
-        """Return them."""
-        return self._addresses
+    return given
 
 
 class Slices:
-    """A directory of a Service's EndpointSlices; of a Service without any, the host that it is another name of."""
+    """The addresses of a Service's EndpointSlices; of an ExternalName Service, its host."""
 
     def __init__(self, client: Client, namespace: str, service: str) -> None:
-        """Take the API server, and what the Service is called."""
         self._client = client
         self._slices = Narrowed(client, {"labelSelector": f"kubernetes.io/service-name={service}"}, namespace)
         self._namespace = namespace
         self._service = service
 
     async def addresses(self) -> Sequence[Address]:
-        """Return host and port of all endpoints that are ready or terminating: API servers may connect to both.
-
-        Raises:
-            Refusal: EndpointSlices may not be listed.
-            Unavailable: there is no answer.
-        """
+        """Return host and port of all endpoints that are ready or terminating: API servers may connect to both."""
         with understood("list", SLICES, namespace=self._namespace):
             slices, _ = await self._slices.list(SLICES)
         found = tuple(dict.fromkeys(address for one in slices for address in addresses_of(one)))
@@ -126,7 +106,7 @@ def _ours(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
 
 
 async def shown(address: Address, server_name: str) -> Served:
-    """Make one handshake, whatever the certificate is worth, and tell which it is."""
+    """Return the certificate that a server shows in a handshake, valid or not."""
     host, port = address
     written = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

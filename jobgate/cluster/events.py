@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, Self
 
-from jobgate.cluster.informer import Refused
-from jobgate.cluster.objects import Objects
+from jobgate.cluster.informer import ApiError
+from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.resource import Resource
 
 EVENTS: Final = Resource("events", "v1", "")
@@ -28,15 +28,7 @@ def event(
     component: str,
     now: datetime,
 ) -> dict[str, Any]:
-    """Return an Event.
-
-    Args:
-        metadata: name or generateName, and namespace.
-        about: the `involvedObject`.
-        said: type, reason and message; a message that is too long is truncated.
-        component: the reporting component.
-        now: the time.
-    """
+    """Return an Event. `about` is the `involvedObject`; `said` is type, reason and message, which is truncated."""
     kind, reason, message = said
     stamp = f"{now:%Y-%m-%dT%H:%M:%SZ}"
     return {
@@ -56,30 +48,16 @@ def event(
 
 
 class EventRecorder:
-    """Writes Events about one object. Use it in an `async with`, which waits for pending writes."""
+    """Writes Events about one object with a namespace. Use it in an `async with`, which waits for pending writes."""
 
-    def __init__(self, objects: Objects, about: Mapping[str, str], component: str) -> None:
-        """Create a recorder.
-
-        Args:
-            objects: the API server.
-            about: the `involvedObject`, which has a namespace.
-            component: the reporting component.
-        """
+    def __init__(self, objects: ObjectClient, about: Mapping[str, str], component: str) -> None:
         self._objects = objects
         self._about = about
         self._component = component
         self._tasks: set[asyncio.Task[None]] = set()
 
     def record(self, kind: Literal["Normal", "Warning"], reason: str, message: str, uid: str = "") -> None:
-        """Write an Event in the background.
-
-        Args:
-            kind: type of the Event.
-            reason: reason in CamelCase.
-            message: description; truncated if too long.
-            uid: uid of the object if known: `kubectl describe` finds Events by it.
-        """
+        """Write an Event in the background. `kubectl describe` finds Events by the uid of the object."""
         metadata = {"generateName": f"{self._about['name']}.", "namespace": self._about["namespace"]}
         about = {**self._about, **({"uid": uid} if uid else {})}
         made = event(metadata, about, (kind, reason, message), self._component, datetime.now(UTC))
@@ -90,7 +68,7 @@ class EventRecorder:
     async def _write(self, event: Mapping[str, Any]) -> None:
         try:
             await self._objects.create(EVENTS, event)
-        except (Refused, OSError, TimeoutError) as error:
+        except (ApiError, OSError, TimeoutError) as error:
             _logger.warning("failed to write an Event", extra={"fields": {"reason": str(error)}})
 
     async def __aenter__(self) -> Self:

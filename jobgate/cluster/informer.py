@@ -18,7 +18,7 @@ from jobgate.cluster.resource import Resource
 RETRY_PERIOD = 1.0
 #: Seconds without a response of the API server after which the cache is discarded.
 STALE = 60.0
-#: Seconds between two questions whether objects must be listed again that were not wholly kept.
+#: Seconds between two checks whether objects must be listed again, because `keep` would keep more of them.
 AGAIN = 10.0
 #: Objects of a list that are read at once before other tasks run: a long list must not block a server.
 BATCH = 20
@@ -38,7 +38,7 @@ _NOT_FOUND, _GONE = 404, 410
 _logger = logging.getLogger("jobgate")
 
 
-class Refused(Exception):
+class ApiError(Exception):
     """The API server rejected a request."""
 
     def __init__(self, code: int) -> None:
@@ -47,12 +47,7 @@ class Refused(Exception):
 
 
 class Page(NamedTuple):
-    """A page of a list.
-
-    Attributes:
-        items: the objects; can be iterated once, so that only one is in memory at a time.
-        version: resourceVersion of the whole list.
-    """
+    """A page of a list: objects, which can be iterated once, and the resourceVersion of the whole list."""
 
     items: Iterable[dict[str, Any]]
     version: str
@@ -62,18 +57,10 @@ class Api(Protocol):
     """The requests of an informer."""
 
     def pages(self, resource: Resource) -> AsyncIterator[Page]:
-        """Yield all objects by page, at least one page.
-
-        Raises:
-            Refused: with the code of the response.
-        """
+        """Yield all objects by page, at least one page."""
 
     def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
-        """Yield the events since a resourceVersion, until the API server ends the watch.
-
-        Raises:
-            Refused: with the code of the response.
-        """
+        """Yield the events since a resourceVersion, until the API server ends the watch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,27 +125,16 @@ class Informer(Generic[T]):
         self.settled = False
 
     def get(self, name: str, namespace: str = "") -> T | None:
-        """Return what is stored of an object, or None if it does not exist.
-
-        Raises:
-            LookupError: the cache is unknown.
-        """
+        """Return what is stored of an object, or None; raises LookupError if the cache is unknown."""
         return self._known().get((namespace, name))
 
     @property
     def age(self) -> float:
-        """Seconds since the last response of the API server; infinite before the first.
-
-        Bookmarks arrive about every minute if nothing changes.
-        """
+        """Seconds since the last response of the API server; infinite before the first. Bookmarks come each minute."""
         return time.monotonic() - self._heard if self._heard else float("inf")
 
     def keys(self) -> list[Key]:
-        """Return the keys of all objects.
-
-        Raises:
-            LookupError: the cache is unknown.
-        """
+        """Return the keys of all objects; raises LookupError if the cache is unknown."""
         return list(self._known())
 
     def _known(self) -> dict[Key, T]:
@@ -218,18 +194,14 @@ class Informer(Generic[T]):
         return not self._version
 
     async def _kept(self, found: dict[str, Any]) -> T:
-        if _size(found) <= LARGE:
+        if len(orjson.dumps(found)) <= LARGE:
             return self._keep(found)
         return await asyncio.get_running_loop().run_in_executor(_reader, self._keep, found)
 
     async def _take(self, change: str, found: dict[str, Any]) -> None:
-        """Apply one watch event.
-
-        Raises:
-            Refused: the event is an error.
-        """
+        """Apply one watch event; raises `ApiError` if it is an error."""
         if change == "ERROR":
-            raise Refused(int(found.get("code") or 500))
+            raise ApiError(int(found.get("code") or 500))
         objects = self._objects
         if change in {"ADDED", "MODIFIED", "DELETED"} and objects is not None:
             key = _key(found)
@@ -245,7 +217,7 @@ class Informer(Generic[T]):
 
     def _failed(self, error: Exception, failures: int) -> float:
         """Return the delay after a failure, and discard a cache that may be wrong."""
-        code = error.code if isinstance(error, Refused) else 0
+        code = error.code if isinstance(error, ApiError) else 0
         if code == _GONE:
             self._version = ""  # too old to watch from: the cache stays until the next list
             return RETRY_PERIOD if failures == 1 else self._backoff.seconds(failures)
@@ -267,11 +239,18 @@ class Informer(Generic[T]):
             _logger.log(level, message, extra={"fields": fields})
 
 
-def _size(found: Mapping[str, Any]) -> int:
-    """Return the size of an object as JSON, in bytes."""
-    return len(orjson.dumps(found))
-
-
 def _key(found: Mapping[str, Any]) -> Key:
     metadata = found["metadata"]
     return metadata.get("namespace", ""), metadata["name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Most objects and bytes of a page of a list.
+
+    A larger page is requested again with fewer objects, so that objects of a MiB each take no more memory than small
+    ones. A single object is read whatever its size.
+    """
+
+    objects: int = 100
+    bytes: int = 8 * 1024 * 1024

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from jobgate.cluster.informer import Refused
-from jobgate.cluster.objects import Objects
+from jobgate.cluster.informer import ApiError
+from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.resource import Resource
 
 LEASES = Resource("leases", "v1", "coordination.k8s.io")
@@ -45,16 +45,10 @@ class Times:
 class Lease:
     """A Lease that at most one process holds."""
 
-    def __init__(self, objects: Objects, namespace: str, name: str, identity: str, times: Times | None = None) -> None:
-        """Create a Lease that is not held.
-
-        Args:
-            objects: the API server.
-            namespace: namespace of the Lease.
-            name: name of the Lease.
-            identity: holder identity, unique to this run of the process.
-            times: durations.
-        """
+    def __init__(
+        self, objects: ObjectClient, namespace: str, name: str, identity: str, times: Times | None = None
+    ) -> None:
+        """Create a Lease that is not held. The identity of the holder is unique to this run of the process."""
         self.held = False
         self._objects = objects
         self._namespace = namespace
@@ -103,7 +97,7 @@ class Lease:
         try:
             async with asyncio.timeout(self._times.call if within is None else min(self._times.call, within)):
                 held = await self._try()
-        except (Refused, OSError, TimeoutError) as error:
+        except (ApiError, OSError, TimeoutError) as error:
             # A write without a response may have succeeded: read the Lease again.
             self._forget_version()
             self._log(f"{type(error).__qualname__}: {error}")
@@ -137,7 +131,7 @@ class Lease:
         found = self._found
         if found is None or not self._is_ours(found):
             return
-        with suppress(Refused, OSError, TimeoutError):
+        with suppress(ApiError, OSError, TimeoutError):
             async with asyncio.timeout(self._times.call):
                 spec = {"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": _now()}
                 self._found = await self._objects.patch(LEASES, found, {"spec": spec})

@@ -1,28 +1,24 @@
-"""Single objects: got, created, changed and deleted, each as it was judged and no other.
-
-What is asked of an API server stands here; `writer` asks a real one.
-"""
+"""Requests about single objects, and how they fail. `writer` sends them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import Api, ApiError
 from jobgate.cluster.resource import Resource
 
 _FORBIDDEN, _NOT_FOUND, _CONFLICT, _INVALID = 403, 404, 409, 422
 
 
-class Rejected(Refused):
+class Rejected(ApiError):
     """The API server did not write an object.
 
     Attributes:
-        code: of the answer.
-        reason: in one word, as `AlreadyExists`.
-        message: of the API server; empty where it might tell what a Secret holds.
-        terminating: whether it is because the namespace is being deleted.
-        after: so many seconds later it may be tried again; None where the API server says nothing of that.
+        code, reason: of the response, as 409 and `AlreadyExists`.
+        message: of the response; empty if it might contain the content of a Secret.
+        terminating: whether the namespace is being deleted.
+        after: seconds to wait before a retry, as the API server asks for.
     """
 
     def __init__(
@@ -65,32 +61,48 @@ class Rejected(Refused):
         return self.code == _INVALID
 
 
-class Objects(Protocol):
-    """What is asked of an API server about single objects. Any call may fail after the write was done.
+class ObjectClient(Protocol):
+    """Requests about single objects. A write that fails may have been done.
 
-    All raise `Refused`, those that write `Rejected`, and `OSError` or `TimeoutError` where there is no answer.
+    All raise `ApiError`, writes `Rejected`, and `OSError` or `TimeoutError` if there is no answer.
     """
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object as it is stored now, or None where there is none."""
+        """Return an object as it is stored now, or None."""
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> Mapping[str, Any]:
-        """Create an object, or only see whether it could be, and return it as it is stored."""
+        """Create an object, or try whether it could be, and return it as it is stored."""
 
     async def patch(
         self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Change an object that is still as it was found, by a merge patch, and return it as it is stored then.
+        """Change an object by a merge patch if it is still as it was found, and return it as it is stored.
 
-        Where what was found has no uid or no resourceVersion, whatever is there is changed.
+        If what was found has no uid or no resourceVersion, whatever exists is changed.
         """
 
     async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
-        """Delete an object that is still as it was found."""
+        """Delete an object if it is still as it was found."""
+
+
+class StatusClient(ObjectClient, Protocol):
+    """The same, and writes of a status."""
+
+    async def set_status(
+        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Change the status of an object by a merge patch if it is still as it was found."""
+
+
+class ClusterClient(Api, StatusClient, Protocol):
+    """All requests of a controller."""
+
+    def labelled(self, selector: str) -> Api:
+        """Return a client that lists and watches only objects of a label selector."""
 
 
 def rejection(resource: Resource, code: int, status: Mapping[str, Any]) -> Rejected:
-    """Return the error of an answer that is a Status."""
+    """Return the error of a response that is a Status."""
     details = status.get("details")
     causes = details.get("causes") if isinstance(details, dict) else None
     after = details.get("retryAfterSeconds") if isinstance(details, dict) else None
@@ -107,9 +119,6 @@ def rejection(resource: Resource, code: int, status: Mapping[str, Any]) -> Rejec
 
 
 def asked_version(found: Mapping[str, Any]) -> str:
-    """Return what changes with an object; where it counts changes of what it asks for, not with its annotations.
-
-    A new object of the same name has another uid, and begins to count at 1 again.
-    """
+    """Return the version of an object: its uid, and its generation or else its resourceVersion."""
     metadata = found["metadata"]
     return f"{metadata['uid']}/{metadata.get('generation') or metadata['resourceVersion']}"

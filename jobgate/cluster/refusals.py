@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from aiohttp import ClientError
 
 from certs import Conflict, Refusal, Unavailable
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import Rejected
 from jobgate.cluster.resource import Resource
 
@@ -17,22 +17,12 @@ _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY = 401, 403, 429
 
 @contextmanager
 def understood(verb: str, resource: Resource, name: str = "", namespace: str = "") -> Iterator[None]:
-    """Translate the errors of a request.
-
-    Args:
-        verb: RBAC verb of the request.
-        resource: the resource.
-        name: name of the object; empty for lists.
-        namespace: namespace of the object, if any.
-
-    Raises:
-        Conflict, Refusal, Unavailable: instead of `Refused`, `OSError`, `TimeoutError` and aiohttp's errors.
-    """
+    """Translate the errors of a request with this RBAC verb to `Conflict`, `Refusal` and `Unavailable`."""
     kind = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
     what = f"{kind} {namespace}/{name}".rstrip("/") if namespace else f"{kind} {name}".rstrip()
     try:
         yield
-    except Refused as error:
+    except ApiError as error:
         if isinstance(error, Rejected) and (error.conflict or error.exists):
             raise Conflict(f"{what} has changed") from error
         if error.code == _FORBIDDEN:

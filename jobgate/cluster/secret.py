@@ -14,7 +14,7 @@ SECRETS = Resource("secrets", "v1", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class SecretData:
     """What a Secret holds.
 
     Attributes:
@@ -26,7 +26,7 @@ class Content:
     garbled: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, secret: Mapping[str, Any], keys: Iterable[str]) -> Content:
+    def of(cls, secret: Mapping[str, Any], keys: Iterable[str]) -> SecretData:
         """Return what a Secret, as the API server writes it, holds under these keys; the others are not kept."""
         written = secret.get("data") or {}
         decoded, garbled = {}, set()

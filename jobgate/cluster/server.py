@@ -1,41 +1,60 @@
-"""What an API server is: its version, and where it is."""
+"""The API server itself: its version, its time, and where it is."""
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
+from typing import Final
 from urllib.parse import urlsplit
 
 import orjson
-from aiohttp import ClientTimeout
+from aiohttp import ClientResponse, ClientTimeout
 
-from certs import Refusal
+from certs import Reading, Refusal, Unavailable
 from jobgate.cluster.client import GET, Client
-from jobgate.cluster.clock import VERSION
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.resource import Resource
 
+#: Every account may read it.
+_VERSION: Final = "/version"
+
 
 class Server(Client):
-    """The API server itself."""
+    """The API server itself, which is a `certs.Clock`. It uses the connection of another client, and closes with it.
+
+    What asks the server raises `Refusal` and `Unavailable`.
+    """
 
     def __init__(self, client: Client) -> None:
-        """Use the way of another client; it is closed with that one."""
         super().__init__(client._api)
 
     async def version(self) -> str:
-        """Return its version, as `v1.36.3`.
-
-        Raises:
-            Refusal: it does not know us, or says none.
-            Unavailable: there is no answer.
-        """
-        with understood("get", Resource(VERSION, "", "")):
-            response = await self._get(VERSION, {}, ClientTimeout(total=GET))
-            text = await response.read()
+        """Return its version, as `v1.36.3`."""
+        _, text = await self._asked()
         try:
             return str(orjson.loads(text)["gitVersion"])
         except (ValueError, KeyError, TypeError):
             raise Refusal("the API server reports no version") from None
+
+    async def read(self) -> Reading:
+        """Return its time, in whole seconds: the header Date of an answer."""
+        response, _ = await self._asked()
+        own = datetime.now(UTC)
+        said = date(response.headers.get("Date", ""))
+        if said is None:
+            raise Unavailable("responses of the API server have no Date header, which the rotation needs")
+        return Reading(said, own - said)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        await asyncio.sleep(seconds)
+
+    async def _asked(self) -> tuple[ClientResponse, bytes]:
+        with understood("get", Resource(_VERSION, "", "")):
+            response = await self._get(_VERSION, {}, ClientTimeout(total=GET))
+            return response, await response.read()
 
     @property
     def is_local(self) -> bool:
@@ -44,8 +63,17 @@ class Server(Client):
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine, without looking its name up."""
+    """Return whether a host is this machine, without a DNS lookup."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def date(header: str) -> datetime | None:
+    """Return the time in a header Date, if there is one."""
+    try:
+        found = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return found.astimezone(UTC) if found.tzinfo else None

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from certs import Changes, Stored
-from jobgate.cluster.objects import Objects
+from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.refusals import understood
-from jobgate.cluster.secret import SECRETS, Content
+from jobgate.cluster.secret import SECRETS, SecretData
 
-#: Before the names of stamps, which are annotations.
+#: Prefix of stamps, which are annotations.
 PREFIX = "jobgate.dev/"
-#: By its annotation, who keeps a Secret that is therefore not ours to write.
+#: Programs that manage a Secret, which is then not ours to write, by their annotation.
 KEEPERS = {"cert-manager.io/certificate-name": "cert-manager"}
 
 
@@ -22,7 +22,7 @@ def stored_of(secret: Mapping[str, Any]) -> Stored:
     annotations = secret["metadata"].get("annotations") or {}
     return Stored(
         found=True,
-        contents=Content.of(secret, secret.get("data") or {}).data,
+        contents=SecretData.of(secret, secret.get("data") or {}).data,
         stamps={key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)},
         keeper=next((keeper for key, keeper in KEEPERS.items() if key in annotations), ""),
         origin=secret,
@@ -32,31 +32,19 @@ def stored_of(secret: Mapping[str, Any]) -> Stored:
 class TlsSecret:
     """A `certs.Store`: one Secret, by name."""
 
-    def __init__(self, objects: Objects, namespace: str, name: str) -> None:
-        """Take the API server, and what the Secret is called."""
+    def __init__(self, objects: ObjectClient, namespace: str, name: str) -> None:
         self._objects = objects
         self._namespace = namespace
         self._name = name
 
     async def read(self) -> Stored:
-        """Return what it holds now.
-
-        Raises:
-            Refusal: it may not be read.
-            Unavailable: there is no answer.
-        """
+        """Return what it holds now."""
         with understood("get", SECRETS, self._name, self._namespace):
             found = await self._objects.get(SECRETS, self._name, self._namespace)
         return Stored(found=False) if found is None else stored_of(found)
 
     async def write(self, seen: Stored, changes: Changes) -> None:
-        """Change it, where it still is as it was seen, or create it where it was not there.
-
-        Raises:
-            Conflict: it is not as it was seen.
-            Refusal: it may not be written.
-            Unavailable: there is no answer; it may have been written.
-        """
+        """Change it if it is still as it was seen, or create it."""
         contents = {
             key: None if value is None else base64.b64encode(value).decode() for key, value in changes.contents.items()
         }

@@ -1,4 +1,4 @@
-"""The way to the API server for who writes, too."""
+"""A client of the API server that writes, too."""
 
 from __future__ import annotations
 
@@ -13,86 +13,52 @@ from jobgate.cluster.client import Client, Narrowed
 from jobgate.cluster.objects import rejection
 from jobgate.cluster.resource import Resource
 
-#: How long one write may take, in seconds. Admission webhooks of others may take a part of it.
+#: Timeout of a write, in seconds. Admission webhooks take a part of it.
 WRITE = 15.0
 
 _JSON, _MERGE = "application/json", "application/merge-patch+json"
 
 
 class Writer(Client):
-    """Lists, watches and gets; creates, changes and deletes single objects. Use it in an `async with`."""
+    """A `ClusterClient`, which says what each request does. Use it in an `async with`."""
 
     def labelled(self, selector: str) -> Client:
-        """Return the same way to objects of a label selector only; it is closed with this one."""
+        """Return a client for objects of a label selector only; it is closed with this one."""
         return Narrowed(self, {"labelSelector": selector})
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
-        """Return one object as it is stored now, or None where there is none.
-
-        Raises:
-            Refused: with the answer's code.
-            OSError, TimeoutError: no answer.
-        """
+        """Return one object as it is stored now, or None."""
         with _answered():
             return await super().get(resource, name, namespace)
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> dict[str, Any]:
-        """Create an object, or only see whether it could be, and return it as it is stored.
-
-        Raises:
-            Rejected: with the answer's code.
-            OSError, TimeoutError: no answer; it may have been created.
-        """
+        """Create an object, or try whether it could be."""
         path = resource.path_of("", manifest["metadata"].get("namespace", "")).rstrip("/")
         return await self._write("POST", resource, path, manifest, {"dryRun": "All"} if dry else {}, _JSON)
 
     async def patch(self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Change an object that is still as it was found, by a merge patch, and return it as it is stored then.
-
-        Where what was found has no uid or no resourceVersion, whatever is there is changed.
-
-        Raises:
-            Rejected: with the answer's code: 409 where it is not as it was found, or another of its name.
-            OSError, TimeoutError: no answer; it may have been changed.
-        """
+        """Change an object by a merge patch; 409 if it is not as it was found."""
         metadata = {**changes.get("metadata", {}), **_identity(found)}
         return await self._write(
             "PATCH", resource, _path(resource, found), {**changes, "metadata": metadata}, {}, _MERGE
         )
 
     async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
-        """Delete an object that is still as it was found.
-
-        Raises:
-            Rejected: with the answer's code: 409 where it is not as it was found, or another of its name.
-            OSError, TimeoutError: no answer; it may have been deleted.
-        """
+        """Delete an object; 409 if it is not as it was found."""
         options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": _identity(found)}
         await self._write("DELETE", resource, _path(resource, found), options, {}, _JSON)
 
     async def set_status(
         self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Change the status of an object that is still as it was found, by a merge patch.
-
-        Raises:
-            Rejected: with the answer's code: 409 where it is not as it was found, or another of its name.
-            OSError, TimeoutError: no answer; it may have been changed.
-        """
+        """Change the status of an object by a merge patch; 409 if it is not as it was found."""
         body = {"metadata": _identity(found), "status": dict(changes)}
         return await self._write("PATCH", resource, f"{_path(resource, found)}/status", body, {}, _MERGE)
 
     async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
-        """Delete an object, whatever has become of it: it has the uid that was found.
+        """Delete an object of the uid that was found, whatever has changed.
 
-        Args:
-            resource: that it is one of.
-            found: the object.
-            propagation: what becomes of what it owns: `Foreground`, `Background` or `Orphan`.
-
-        Raises:
-            Rejected: with the answer's code: 409 where it is another one of its name.
-            OSError, TimeoutError: no answer; it may have been deleted.
+        `propagation` says what happens to what it owns: `Foreground`, `Background` or `Orphan`.
         """
         options = {
             "apiVersion": "v1",
@@ -133,7 +99,7 @@ class Writer(Client):
 
 @contextmanager
 def _answered() -> Iterator[None]:
-    """Make of all that aiohttp can raise where there is no answer an `OSError` or a `TimeoutError`."""
+    """Raise an `OSError` for all errors of aiohttp."""
     try:
         yield
     except ClientError as error:
@@ -141,7 +107,7 @@ def _answered() -> Iterator[None]:
 
 
 def _identity(found: Mapping[str, Any]) -> dict[str, str]:
-    """Return what tells an object, as it was found, from all others and from itself at other times."""
+    """Return the preconditions under which an object is still as it was found."""
     metadata = found["metadata"]
     return {key: metadata[key] for key in ("uid", "resourceVersion") if key in metadata}
 

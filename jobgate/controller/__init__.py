@@ -1,19 +1,18 @@
-"""The companion controller: makes the objects that the plugins of jobs declare, and keeps them so.
+"""The companion controller: creates and maintains the objects that the plugins of jobs declare.
 
 - `jobs`: all jobs, as their crews
-- `owned`: the objects that carry our label, by job
-- `territory`: the namespaces in which anything is made
-- `desired`: what has to be there beside a job
-- `difference`: what is to be done with what is there in its place
-- `loop`: one look at one job
-- `queue`, `pace`: which job next, and how often the API server is called at most
-- `work`: the loop of caches, queue and workers, which the runner shares
+- `owned`: objects with our label, by job
+- `territory`: the namespaces in which objects are created
+- `desired`, `difference`: the objects that a job needs, and what to do with what exists
+- `loop`: reconciles one job
+- `queue`, `pace`: the work queue, and the rate limit of requests
+- `work`: runs caches, queue and workers; shared with the runner
 - `statuses`: the status of prerequisites
-- `events`, `metrics`: what others see of it
-- `run`: its life
+- `events`, `metrics`: Events and metrics
+- `run`: puts all of it together
 """
 
 from jobgate.controller.metrics import ControllerMetrics
-from jobgate.controller.run import Cluster, Controller, Settings
+from jobgate.controller.run import Controller, ControllerSettings
 
-__all__ = ["Cluster", "Controller", "ControllerMetrics", "Settings"]
+__all__ = ["Controller", "ControllerMetrics", "ControllerSettings"]

@@ -1,4 +1,4 @@
-"""What has to be there beside a job: what its plugins declare, marked as ours and as the job's."""
+"""The objects that the plugins of a job declare, with our label and the job as owner."""
 
 from __future__ import annotations
 
@@ -42,13 +42,7 @@ def followed(plugins: Mapping[str, Any]) -> list[Resource]:
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """One object that has to be there.
-
-    Attributes:
-        resource: what it is one of.
-        manifest: the whole object, without what is made once.
-        declared: what the plugin says of it.
-    """
+    """One declared object; the manifest is without what is generated once."""
 
     resource: Resource
     manifest: Mapping[str, Any]
@@ -56,20 +50,17 @@ class Desired:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         name: str = self.manifest["metadata"]["name"]
         return name
 
     @property
     def called(self) -> str:
-        """What messages call it."""
+        """Its kind and name, for messages."""
         return f"{self.manifest['kind']} {self.name}"
 
     def made(self) -> Mapping[str, Any]:
-        """Return the object with what is made once: another one each time.
-
-        Where both have a field, as `data`, the object gets the entries of both.
-        """
+        """Return the object with what is generated once, which differs each time; maps such as `data` are merged."""
         whole = dict(self.manifest)
         for name, value in (self.declared.made() if self.declared.made else {}).items():
             declared = whole.get(name)
@@ -94,7 +85,7 @@ def desired(crew: Crew) -> list[Desired]:
 
 
 def unsupported(crew: Crew) -> list[str]:
-    """Return what plugins declare that the controller has no way to make, in words for the job's owner."""
+    """Return messages about objects of kinds that the controller does not support."""
     known = ", ".join(dict.fromkeys(kind for _, kind in _RESOURCES))
     return [
         f"plugin {plugin} declares a {declared.manifest['kind']}; the controller supports only {known}"
@@ -104,10 +95,10 @@ def unsupported(crew: Crew) -> list[str]:
 
 
 def owner_reference(crew: Crew) -> Mapping[str, Any]:
-    """Return the reference by which garbage collection takes an object away with its job.
+    """Return the owner reference by which an object is garbage-collected with its job.
 
-    It is not that of the job's controller, which is its operator's: some count what they control. And it does not hold
-    up the job's deletion, for which a right to every kind's finalizers would be needed.
+    It sets no `controller`, because some operators count what they control, and no `blockOwnerDeletion`, which would
+    need a permission on the finalizers of each kind.
     """
     return {"apiVersion": crew.api_version, "kind": crew.kind, "name": crew.name, "uid": crew.uid}
 

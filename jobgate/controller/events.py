@@ -7,14 +7,13 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from jobgate.cluster import events
 from jobgate.cluster.events import EVENTS
-from jobgate.cluster.informer import Refused
-from jobgate.cluster.objects import Objects, Rejected
+from jobgate.cluster.informer import ApiError
+from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.plugins import Crew
 
 SOURCE = "jobgate-controller"
@@ -27,63 +26,51 @@ REMEMBERED = 4096
 _logger = logging.getLogger("jobgate")
 
 
-@dataclass(slots=True)
-class _Recorded:
-    when: float
-    count: int
-    event: Mapping[str, Any]
-
-
 class Events:
     """Records warning Events on jobs. A failure is logged and otherwise ignored."""
 
-    def __init__(self, objects: Objects, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, objects: ObjectClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._objects = objects
         self._clock = clock
-        self._recorded: OrderedDict[str, _Recorded] = OrderedDict()
+        #: By name, when an Event was recorded last, and how often it was.
+        self._recorded: OrderedDict[str, tuple[float, int]] = OrderedDict()
 
     async def warn(self, crew: Crew, reason: str, message: str) -> None:
         """Record an Event, unless it was recorded recently."""
         manifest = event(crew, reason, message, datetime.now(UTC))
         name = manifest["metadata"]["name"]
-        recorded = self._recorded.get(name)
-        if recorded and self._clock() - recorded.when < RESYNC:
+        when, count = self._recorded.get(name, (float("-inf"), 0))
+        if self._clock() - when < RESYNC:
             return
         try:
-            stored, count = await self._tell(manifest, recorded)
-        except (Refused, OSError, TimeoutError) as error:
-            fields = {
-                "job": f"{crew.namespace}/{crew.name}",
-                "reason": reason,
-                "error": f"{type(error).__qualname__}: {error}",
-            }
+            await self._write(manifest, count)
+        except (ApiError, OSError, TimeoutError) as error:
+            job, why = f"{crew.namespace}/{crew.name}", f"{type(error).__qualname__}: {error}"
+            fields = {"job": job, "reason": reason, "error": why}
             _logger.warning("failed to write an Event", extra={"fields": fields})
             return
-        self._recorded[name] = _Recorded(self._clock(), count, stored)
+        self._recorded[name] = self._clock(), count + 1
         self._recorded.move_to_end(name)
-        while len(self._recorded) > REMEMBERED:
+        if len(self._recorded) > REMEMBERED:
             self._recorded.popitem(last=False)
 
-    async def _tell(self, manifest: Mapping[str, Any], recorded: _Recorded | None) -> tuple[Mapping[str, Any], int]:
-        """Create the Event, or increase the count of the existing one."""
-        if recorded is None:
+    async def _write(self, manifest: Mapping[str, Any], count: int) -> None:
+        """Create the Event, or update the existing one. No resourceVersion is needed: no other client writes it."""
+        changes = {"lastTimestamp": manifest["lastTimestamp"], **({"count": count + 1} if count else {})}
+        if not count:
             try:
-                return await self._objects.create(EVENTS, manifest), 1
+                await self._objects.create(EVENTS, manifest)
             except Rejected as error:
                 if not error.exists:
                     raise
-            # From before a restart. No resourceVersion is needed: no other client writes it.
-            return await self._again(manifest, {"lastTimestamp": manifest["lastTimestamp"]}), 1
-        changes = {"lastTimestamp": manifest["lastTimestamp"], "count": recorded.count + 1}
-        return await self._again(manifest, changes), recorded.count + 1
-
-    async def _again(self, manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
+            else:
+                return
         try:
-            return await self._objects.patch(EVENTS, manifest, changes)
+            await self._objects.patch(EVENTS, manifest, changes)
         except Rejected as error:
             if not error.absent:
                 raise
-        return await self._objects.create(EVENTS, manifest)
+            await self._objects.create(EVENTS, manifest)
 
 
 def event(crew: Crew, reason: str, message: str, now: datetime) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from jobgate.cluster import Backoff, Informer, Resource
@@ -31,13 +32,12 @@ class Remembered(NamedTuple):
     """What is remembered of a job.
 
     Attributes:
-        crew: the job, or None where it cannot be read, or is too large to be remembered.
-        over: whether it is finished or being deleted, so that nothing is made for it any more.
-        understood: whether all that it asks for is understood. Where a package is missing, or a newer version takes
-            less than an older one, a running job does not lose what it has.
-        waits_since: when the job was made, where nobody has taken it up: it has no status, and no runner. Empty else.
-        erased: fields that a client has erased which does not know them, as a sentence; empty for none.
-        unkept: a job for which there was no room: it is read again when it is looked at (`Jobs.read`).
+        crew: the job, or None if it is unreadable or too large.
+        over: whether it is finished or being deleted, so that nothing is created for it.
+        understood: whether all its plugins are known. If a package is missing, a running job keeps its objects.
+        unkept: a job for which there was no room: it is read again when it is reconciled (`Jobs.read`).
+        waits_since: creation time of a job without a status and without a runner; else empty.
+        erased: fields that a client erased because it does not know them, as a sentence; empty for none.
     """
 
     crew: Crew | None
@@ -54,26 +54,19 @@ class Jobs:
     def __init__(
         self, kinds: Iterable[Kind], settings: Settings, changed: Callable[[Key], None], backoff: Backoff | None = None
     ) -> None:
-        """Know nothing yet.
-
-        Args:
-            kinds: of the jobs.
-            settings: of the installation.
-            changed: told each job that came, went or changed in what is remembered of it.
-            backoff: how long informers wait after failures.
-        """
+        """Create a cache that knows nothing. `changed` is called with each job of which the stored part changed."""
         room = Room()
         self._kinds: dict[tuple[str, str], Resource] = {}
-        self._readers: dict[Resource, Reader] = {}
+        self._readers: dict[Resource, JobDigests] = {}
         self.informers: dict[Resource, Informer[Remembered]] = {}
         for kind in kinds:
             if (kind.group, kind.kind) in self._kinds:
                 continue  # another version of it: the API server gives every job in each
             resource = Resource(kind.plural, kind.version, kind.group)
             self._kinds[kind.group, kind.kind] = resource
-            reader = self._readers[resource] = Reader(kind, settings, room)
+            reader = self._readers[resource] = JobDigests(kind, settings, room)
             self.informers[resource] = Informer(
-                resource, backoff, keep=reader.remember, changed=_teller(resource, changed)
+                resource, backoff, keep=reader.remember, changed=partial(_changed, resource, changed)
             )
 
     def get(self, key: Key) -> Remembered | None:
@@ -114,11 +107,10 @@ def finished(status: Mapping[str, Any]) -> bool:
     )
 
 
-class Reader:
+class JobDigests:
     """Reads the jobs of a kind, as the pod webhook reads them."""
 
     def __init__(self, kind: Kind, settings: Settings | None = None, room: Room | None = None) -> None:
-        """Take the kind, what the installation asks for, and the room for all digests."""
         self._kind = kind
         self._digests = Digests(kind, settings, room)
 
@@ -143,5 +135,5 @@ class Reader:
         return Remembered(digest, over, understood, waits_since=since, erased=found.said if found else "")
 
 
-def _teller(resource: Resource, changed: Callable[[Key], None]) -> Callable[[tuple[str, str]], None]:
-    return lambda key: changed(Key(resource, *key))
+def _changed(resource: Resource, changed: Callable[[Key], None], key: tuple[str, str]) -> None:
+    changed(Key(resource, *key))

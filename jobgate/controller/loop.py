@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jobgate.cluster.informer import Refused
-from jobgate.cluster.objects import Objects, Rejected
+from jobgate.cluster.informer import ApiError
+from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
 from jobgate.controller.desired import Desired, desired, unsupported
@@ -21,6 +21,7 @@ from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.owned import Owned, is_partial
+from jobgate.controller.present import PresentPods
 from jobgate.controller.queue import Outcome
 from jobgate.controller.territory import Territory
 from jobgate.plugins import Crew
@@ -50,25 +51,22 @@ class Loop:
         self,
         jobs: Jobs,
         owned: Owned,
-        objects: Objects,
+        present: PresentPods,
+        objects: ObjectClient,
         events: Events,
         metrics: ControllerMetrics,
         territory: Territory,
     ) -> None:
         self._jobs = jobs
         self._owned = owned
+        self._present = present
         self._objects = objects
         self._events = events
         self._metrics = metrics
         self._territory = territory
 
     async def reconcile(self, key: Key) -> Outcome:
-        """Reconcile a job.
-
-        Raises:
-            Refused: the API server rejected a request; to be retried.
-            OSError, TimeoutError: there is no response.
-        """
+        """Reconcile a job. What a request raises is to be retried."""
         if key.namespace not in self._territory:
             return Outcome.FINE
         remembered = self._jobs.get(key)
@@ -82,11 +80,12 @@ class Loop:
             await self._events.warn(crew, NOT_RUN, _NOT_RUN)
         if remembered.erased:
             await self._events.warn(crew, ERASED, _ERASED.format(remembered.erased))
+        crew = self._present.in_lists(key, crew)
         wanted, cannot = desired(crew), unsupported(crew)
         # Looked up before anything is written: what is written shows up in the cache while this goes on.
         undeclared = self._undeclared(crew, wanted) if remembered.understood else []
         outcomes = [await self._keep(crew, one) for one in wanted]
-        outcomes += [await self._remove(resource, found) for resource, found in undeclared]
+        outcomes += [await self._remove(crew, resource, found) for resource, found in undeclared]
         for why in cannot:
             await self._events.warn(crew, CANNOT_MAKE, why)
             outcomes.append(Outcome.AGAIN)
@@ -106,7 +105,7 @@ class Loop:
             # The cache is unknown, because the API server is unavailable or does not serve the resource.
             self._metrics.blocked.labels(one.resource.plural, "unknown").inc()
             return Outcome.AGAIN
-        except Refused as error:
+        except ApiError as error:
             if not _passing(error) and not await self._explained(crew, one, error):
                 raise
             return Outcome.AGAIN
@@ -132,10 +131,8 @@ class Loop:
         if verdict is Ownership.CHANGED:
             return await self._change(crew, one, found, judgement.changes)
         self._metrics.blocked.labels(one.resource.plural, verdict.name.lower()).inc()
-        if verdict is Ownership.FOREIGN:
-            await self._events.warn(crew, IN_THE_WAY, judgement.why)
-        elif verdict is Ownership.INCOMPLETE:
-            await self._events.warn(crew, INCOMPLETE, judgement.why)
+        if reason := {Ownership.FOREIGN: IN_THE_WAY, Ownership.INCOMPLETE: INCOMPLETE}.get(verdict):
+            await self._events.warn(crew, reason, judgement.why)
         else:
             fields = {"namespace": crew.namespace, "job": crew.name, "reason": judgement.why}
             _logger.info("waiting for an object to be deleted", extra={"fields": fields})
@@ -146,9 +143,7 @@ class Loop:
         try:
             stored = await self._objects.patch(one.resource, found, changes)
         except Rejected as error:
-            if not error.invalid:
-                raise
-            if not await self._could_be_made(one):
+            if not error.invalid or not await self._could_be_made(one):
                 raise
             await self._objects.delete(one.resource, found)
             self._wrote(crew, one.resource, one.name, "replace")
@@ -184,22 +179,17 @@ class Loop:
             and not found["metadata"].get("deletionTimestamp")
         ]
 
-    async def _remove(self, resource: Resource, found: Mapping[str, Any]) -> Outcome:
+    async def _remove(self, crew: Crew, resource: Resource, found: Mapping[str, Any]) -> Outcome:
         try:
             await self._objects.delete(resource, found)
         except Rejected as error:
             if not _passing(error):
                 raise
             return Outcome.AGAIN
-        metadata = found["metadata"]
-        self._metrics.writes.labels(resource.plural, "delete").inc()
-        _logger.info(
-            "delete",
-            extra={"fields": {"object": f"{resource.plural}/{metadata['name']}", "namespace": metadata["namespace"]}},
-        )
+        self._wrote(crew, resource, found["metadata"]["name"], "delete")
         return Outcome.WROTE
 
-    async def _explained(self, crew: Crew, one: Desired, error: Refused) -> bool:
+    async def _explained(self, crew: Crew, one: Desired, error: ApiError) -> bool:
         """Record an Event if an object cannot be created and retrying does not help; return whether it is so."""
         if error.code == _FORBIDDEN:
             why = _NO_SECRETS.format(crew.namespace) if one.resource == SECRETS else str(error)
@@ -225,6 +215,6 @@ def _age(timestamp: str) -> float:
         return 0.0
 
 
-def _passing(error: Refused) -> bool:
+def _passing(error: ApiError) -> bool:
     """Return whether an error will pass when the cache is up to date."""
     return isinstance(error, Rejected) and (error.conflict or error.absent or error.terminating)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -18,17 +19,14 @@ class ControllerMetrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.reconciles = Counter(
+        counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
+        self.reconciles = counter(
             "controller_runtime_reconcile",
             "Reconciliations by result (fine, wrote, status, again).",
             ["controller", "result"],
-            registry=self.registry,
         )
-        self.errors = Counter(
-            "controller_runtime_reconcile_errors",
-            "Reconciliations that failed with an error.",
-            ["controller"],
-            registry=self.registry,
+        self.errors = counter(
+            "controller_runtime_reconcile_errors", "Reconciliations that failed with an error.", ["controller"]
         )
         self.latency = Histogram(
             "controller_runtime_reconcile_time_seconds",
@@ -37,30 +35,19 @@ class ControllerMetrics:
             registry=self.registry,
             buckets=(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60),
         )
-        self.writes = Counter(
-            "jobgate_controller_writes",
-            "Objects created, changed and deleted.",
-            ["resource", "action"],
-            registry=self.registry,
+        self.writes = counter(
+            "jobgate_controller_writes", "Objects created, changed and deleted.", ["resource", "action"]
         )
-        self.blocked = Counter(
+        self.blocked = counter(
             "jobgate_controller_blocked",
             "Objects that could not be created or updated, by reason.",
             ["resource", "reason"],
-            registry=self.registry,
         )
-        self.depth = Gauge("workqueue_depth", "Jobs in the work queue.", ["name"], registry=self.registry)
-        self.struggling = Gauge(
-            "jobgate_controller_unsettled_jobs",
-            "Jobs whose last reconciliation failed or changed something.",
-            registry=self.registry,
+        self.depth = gauge("workqueue_depth", "Jobs in the work queue.", ["name"])
+        self.struggling = gauge(
+            "jobgate_controller_unsettled_jobs", "Jobs whose last reconciliation failed or changed something."
         )
-        self.leader = Gauge(
-            "leader_election_master_status",
-            "1 if this process holds the Lease, else 0.",
-            ["name"],
-            registry=self.registry,
-        )
+        self.leader = gauge("leader_election_master_status", "1 if this process holds the Lease, else 0.", ["name"])
 
     def follow(self, name: str, *, depth: Callable[[], float], struggling: Callable[[], float]) -> None:
         """Read the gauges of the work queue from these functions."""

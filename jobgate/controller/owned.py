@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -14,8 +15,8 @@ from jobgate.cluster import Backoff, Informer, Resource, slim
 from jobgate.controller.jobs import Key
 from jobgate.names import MANAGED_BY
 
-#: Larger objects, in bytes of JSON, are remembered by their metadata alone, and got whole when their job is looked at:
-#: anybody may give our label to a ConfigMap of a MiB.
+#: Of larger objects, in bytes of JSON, only metadata is cached, and they are read when their job is reconciled: anyone
+#: may give our label to a ConfigMap of a MiB.
 LARGE = 8 * 1024
 #: Owners of a large object that are remembered; ours have one.
 OWNERS = 16
@@ -36,33 +37,26 @@ class Owned:
         changed: Callable[[Key], None],
         backoff: Backoff | None = None,
     ) -> None:
-        """Know nothing yet.
-
-        Args:
-            resources: of the objects.
-            owner: gives the job of an owner reference.
-            changed: told each job of which an object came, went or changed.
-            backoff: how long informers wait after failures.
-        """
+        """Create a cache that knows nothing. `changed` is called with each job of which an object changed."""
         self._owner = owner
         self._changed = changed
         self._places: dict[tuple[Resource, str, str], Mapping[str, Key]] = {}
         self._by_uid: defaultdict[str, set[tuple[Resource, str, str]]] = defaultdict(set)
         self.informers = {
-            resource: Informer(resource, backoff, keep=self._kept, changed=self._teller(resource))
+            resource: Informer(resource, backoff, keep=self._kept, changed=partial(self._take, resource))
             for resource in resources
         }
 
     def get(self, resource: Resource, name: str, namespace: str) -> Mapping[str, Any] | None:
-        """Return an object, or None where there is none with our label; of a large one only metadata (`is_partial`).
+        """Return an object with our label, or None; of a large one only metadata (`is_partial`).
 
         Raises:
-            LookupError: nothing is known of the resource.
+            LookupError: the resource is unknown.
         """
         return self.informers[resource].get(name, namespace)
 
     def of(self, uid: str, namespace: str) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
-        """Yield the objects of a job: those that are known now, in its namespace; others only say that they are its."""
+        """Yield the objects of a job in its namespace; objects of other namespaces only claim to be its."""
         for resource, where, name in tuple(self._by_uid.get(uid, ())):
             with suppress(LookupError):
                 if where == namespace and (found := self.informers[resource].get(name, where)):
@@ -89,13 +83,10 @@ class Owned:
             },
         }
 
-    def _teller(self, resource: Resource) -> Callable[[tuple[str, str]], None]:
-        return lambda key: self._take(resource, *key)
-
-    def _take(self, resource: Resource, namespace: str, name: str) -> None:
-        """Take over who owns an object now, and tell its jobs of before and of now."""
-        place = (resource, namespace, name)
-        before, now = self._places.pop(place, {}), self._owners(resource, namespace, name)
+    def _take(self, resource: Resource, key: tuple[str, str]) -> None:
+        """Update the owners of an object, and report its former and present jobs as changed."""
+        place = (resource, *key)
+        before, now = self._places.pop(place, {}), self._owners(*place)
         for uid in before:
             self._by_uid[uid].discard(place)
             if not self._by_uid[uid]:

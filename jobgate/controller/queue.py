@@ -16,12 +16,12 @@ K = TypeVar("K", bound=Hashable)
 
 #: Shortest delay after a failure, in seconds.
 RETRY_PERIOD = 1.0
-#: Times that are no longer asked for, and may wait to be dropped, beside as many as there is work.
+#: Outdated times that may stay in the heap, in addition to as many as there is work.
 _SPARE = 64
 
 
 class Outcome(Enum):
-    """What came of work."""
+    """The result of work."""
 
     FINE = "nothing was to be done"
     WROTE = "something was done"
@@ -29,11 +29,10 @@ class Outcome(Enum):
     AGAIN = "something is left to be done"
 
 
-class Queue(Generic[K]):
+class WorkQueue(Generic[K]):
     """Gives work to workers when it is due.
 
-    What failed is tried again by itself, later each time. What was done and has to be done again at once, because
-    somebody undoes it, is done later each time, too: two who do not agree must not keep an API server busy.
+    What failed is retried with backoff. So is work that has to be repeated at once because another client reverts it.
     """
 
     def __init__(
@@ -43,13 +42,7 @@ class Queue(Generic[K]):
         *,
         rest: float | None = None,
     ) -> None:
-        """Have nothing to do.
-
-        Args:
-            backoff: how long what failed is put off.
-            clock: gives the time.
-            rest: seconds after which what was done may be done again; later each time where it is not given.
-        """
+        """Create an empty queue. After work that wrote, `rest` is the delay in seconds; without it, the backoff."""
         self._rest = rest
         self._backoff = backoff or Backoff(first=0.5, most=60.0)
         self._clock = clock
@@ -72,7 +65,7 @@ class Queue(Generic[K]):
         return len(self._strikes)
 
     def add(self, key: K, after: float = 0.0) -> None:
-        """Ask for work, in so many seconds or as soon as it may be done again. The earliest time asked for holds."""
+        """Ask for work in so many seconds, or as soon as it may be done again. The earliest time holds."""
         when = max(self._clock() + after, self._not_before.get(key, 0.0))
         if key in self._working:
             self._meanwhile[key] = min(when, self._meanwhile.get(key, when))
@@ -83,7 +76,7 @@ class Queue(Generic[K]):
             self._wake.set()
 
     async def get(self) -> K:
-        """Wait for work that is due. Whoever gets it says when it is `done`."""
+        """Wait for work that is due. The caller reports when it is `done`."""
         while True:
             wait = self._next()
             if wait is not None and wait <= 0:
@@ -99,7 +92,7 @@ class Queue(Generic[K]):
                 continue
 
     def done(self, key: K, outcome: Outcome) -> None:
-        """Say what came of work."""
+        """Report the result of work."""
         self._working.discard(key)
         asked = self._meanwhile.pop(key, None)
         if outcome is Outcome.FINE:
@@ -118,7 +111,7 @@ class Queue(Generic[K]):
             self.add(key, asked - self._clock())
 
     def _tidy(self) -> None:
-        """Drop the later times of what was asked for earlier since, before they outnumber the rest."""
+        """Drop outdated times before they outnumber the rest."""
         if len(self._heap) > 2 * len(self._due) + _SPARE:
             self._heap = [one for one in self._heap if self._due.get(one[2]) == one[0]]
             heapq.heapify(self._heap)

@@ -1,4 +1,4 @@
-"""Where the controller works: in no namespace of the system, nor in one that has opted out."""
+"""The namespaces in which objects are created: not those of the system, nor those that have opted out."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 
 
 class Territory:
-    """The namespaces in which objects are made. The admission policy of the controller's account says the same.
+    """The namespaces in which objects are created; the admission policy of the controller's account agrees.
 
-    Where the webhooks are off, jobs are stored unchecked, and no pod is wired: a NetworkPolicy would only cut it off.
+    Where webhooks are off, jobs are unchecked and pods are not wired: a NetworkPolicy would only cut them off.
     """
 
     def __init__(self, own: str = "", backoff: Backoff | None = None) -> None:
-        """Know no namespace yet; `own` is that of the controller."""
         self._never = {*SYSTEM_NAMESPACES, own}
         self.namespaces = Informer(Resource("namespaces", "v1", ""), backoff, keep=labels)
 
     def __contains__(self, namespace: str) -> bool:
-        """Tell whether the controller works in a namespace. Where nothing is known of it, the policy decides."""
+        """Return whether objects are created in a namespace. If it is unknown, the admission policy decides."""
         if namespace in self._never:
             return False
         try:

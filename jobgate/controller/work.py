@@ -1,4 +1,4 @@
-"""What a controller does with its caches and its work queue: wait until it knows, then look at job after job."""
+"""Runs a controller: waits for its caches, then gives jobs from the work queue to its workers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from jobgate.cluster import Api, Informer
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import ApiError
 from jobgate.controller.metrics import ControllerMetrics
-from jobgate.controller.queue import Outcome, Queue
+from jobgate.controller.queue import Outcome, WorkQueue
 
 K = TypeVar("K", bound=tuple[Any, ...])
 
@@ -22,21 +22,13 @@ _logger = logging.getLogger("jobgate")
 
 @dataclass(frozen=True)
 class Work(Generic[K]):
-    """The work of a controller.
+    """The work of a controller. `name` is the label `controller` of metrics, `resync` in seconds.
 
-    Attributes:
-        name: the label `controller` of metrics.
-        queue: of what is to be looked at.
-        reconcile: looks at a job.
-        keys: gives all jobs.
-        resync: after so many seconds each job is looked at, whatever is known.
-        workers: how many jobs are looked at at once.
-        metrics: what is counted.
-        informers: the caches, each with the API server that it asks.
+    Each informer has the client that it uses.
     """
 
     name: str
-    queue: Queue[K]
+    queue: WorkQueue[K]
     reconcile: Callable[[K], Awaitable[Outcome]]
     keys: Callable[[], Iterable[K]]
     resync: float
@@ -46,19 +38,19 @@ class Work(Generic[K]):
 
     @property
     def settled(self) -> bool:
-        """Whether it is known what there is."""
+        """Whether all caches are filled."""
         return all(informer.settled for informer, _ in self.informers)
 
     async def run(self, *beside: Callable[[], Awaitable[None]]) -> None:
-        """Work, for ever; beside it, do this, as soon as it is known what there is."""
+        """Work until cancelled. Functions in `beside` start when all caches are filled."""
         self.metrics.follow(self.name, depth=lambda: len(self.queue), struggling=lambda: self.queue.struggling)
         async with asyncio.TaskGroup() as group:
             for informer, api in self.informers:
                 group.create_task(informer.run(api))
-            # Before it is known what there is, everything would seem to be missing.
+            # Before that, everything would seem to be missing.
             while not self.settled:  # noqa: ASYNC110  # it is some seconds, once
                 await asyncio.sleep(0.05)
-            for one in (self._resync, *beside, *[self._serve] * self.workers):
+            for one in (self._resync, *beside, self._serve):
                 group.create_task(_awaited(one))
 
     async def _resync(self) -> None:
@@ -68,22 +60,29 @@ class Work(Generic[K]):
                 self.queue.add(key, random.uniform(0.0, self.resync / 2))  # noqa: S311  # spread, not secret
 
     async def _serve(self) -> None:
-        while True:
-            key = await self.queue.get()
-            outcome, began = Outcome.AGAIN, time.monotonic()
-            try:
-                outcome = await self.reconcile(key)
-            except Exception as error:  # noqa: BLE001  # whatever it is: it is tried again, and others go on
-                self._failed(key, error)
-            finally:
-                self.queue.done(key, outcome)
-            self.metrics.latency.labels(self.name).observe(time.monotonic() - began)
-            self.metrics.reconciles.labels(self.name, outcome.name.lower()).inc()
+        """Reconcile what is due. One task waits for it: many would all be woken by each that comes."""
+        free = asyncio.Semaphore(self.workers)
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await free.acquire()
+                key = await self.queue.get()
+                group.create_task(self._look(key)).add_done_callback(lambda _: free.release())
+
+    async def _look(self, key: K) -> None:
+        outcome, began = Outcome.AGAIN, time.monotonic()
+        try:
+            outcome = await self.reconcile(key)
+        except Exception as error:  # noqa: BLE001  # it is retried, and others go on
+            self._failed(key, error)
+        finally:
+            self.queue.done(key, outcome)
+        self.metrics.latency.labels(self.name).observe(time.monotonic() - began)
+        self.metrics.reconciles.labels(self.name, outcome.name.lower()).inc()
 
     def _failed(self, key: K, error: Exception) -> None:
         self.metrics.errors.labels(self.name).inc()
-        # The text of what is no answer of the API server's may quote an object.
-        known = isinstance(error, Refused | OSError | TimeoutError | LookupError)
+        # The text of other errors may quote an object.
+        known = isinstance(error, ApiError | OSError | TimeoutError | LookupError)
         reason = f"{type(error).__qualname__}: {error}" if known else type(error).__qualname__
         plural, namespace, name = key
         fields = {"kind": str(plural), "job": f"{namespace}/{name}", "reason": reason}

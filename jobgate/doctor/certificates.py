@@ -1,4 +1,4 @@
-"""The certificate, as it is stored and as it is served: against the name that is asked for, and against the time."""
+"""Checks the stored and the served certificates: names, validity, progress of the rotation."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ from datetime import UTC, datetime, timedelta
 from cryptography import x509
 
 from certs import CLOCK_SKEW, ServerNames, Stored
-from certs.authority import AUTHORITY_NAME
 from certs.bundle import read_certificates
+from certs.generation import AUTHORITY_NAME
 from certs.mark import issuing_number
-from certs.pair import Pair, judged
-from certs.state import State, elapsed, read_state
-from certs.store import CERTIFICATE, KEY, NEXT, Stamp
+from certs.places import CERTIFICATE, KEY, NEXT, Stamp
+from certs.state import Pair, RotationState, elapsed, judged, read_state
 from jobgate.cluster.tls_secret import stored_of
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import APPLY, Finding, error, warning
-from jobgate.doctor.observed import SECRETS, Observed, Shown, place
-from jobgate.render.installation import Rotation
+from jobgate.doctor.finding import APPLY, FoundFault, error, warning
+from jobgate.doctor.observed import SECRETS, ClusterSnapshot, Handshake, place
+from jobgate.installation.installation import Rotation
 
-#: With so much of its life left, or so many days, whichever is less, a certificate should have been renewed.
+#: Remaining part of the lifetime, and remaining time, at which a certificate should have been renewed: the shorter one.
 LATE, LATE_DAYS = 1 / 6, timedelta(days=14)
-#: A rotation that has got no further for so long does not go on by itself. It waits for minutes.
+#: Time without progress after which a rotation is stuck. Its own waits take minutes.
 STANDSTILL = timedelta(hours=1)
-#: So long after the Secret was written all servers serve what is in it.
+#: Time after which all servers serve what was written into the Secret.
 RELOADED = timedelta(minutes=10)
 
-#: Any time: of what is judged at it, nothing is kept but what holds at all times.
+#: Any time, for checks that do not depend on it.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 ROTATE = "run `jobgate certs status` to see what blocks the rotation, and `jobgate certs rotate` to continue it"
@@ -94,20 +93,15 @@ BEHIND = warning(
     f"restart it; {APPLY}",
 )
 
-FAULTS = (
-    SECRET_MISSING, SECRET_UNREADABLE, SECRET_KEPT, KEY_MISMATCH, UNFIT, LACKS_NAME, EXPIRED, EARLY, LATERENEWAL,
-    STANDS_STILL, UNREACHABLE, BEHIND,
-)  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where a certificate that is served was seen.
+class ServedChain:
+    """A certificate that servers serve or will serve.
 
     Attributes:
-        where: it was.
-        chain: it, and what came with it as far as that is known.
-        whole: whether all that leads to its CA is known.
+        where: the Secret, or the address of the server.
+        chain: the certificate, and the known intermediate certificates.
+        whole: whether the chain is complete up to the CA.
     """
 
     where: str
@@ -115,12 +109,12 @@ class Source:
     whole: bool = True
 
 
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield what is wrong with the certificate, as it is stored and as it is served."""
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield faults of the stored and the served certificates."""
     secret = _secret(observed, expected)
     chain = _chain(secret)
     yield from _secret_findings(observed, expected, secret)
-    for shown in observed.shown:
+    for shown in observed.handshakes:
         leaf = shown.served.leaf
         if leaf is None:
             if shown.certain:
@@ -131,22 +125,22 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
                 yield BEHIND.at(shown.served.address, _behind(leaf, chain[0]))
 
 
-def sources(observed: Observed, expected: Expected) -> list[Source]:
-    """Return all certificates that API servers may be shown."""
+def sources(observed: ClusterSnapshot, expected: Expected) -> list[ServedChain]:
+    """Return all certificates that API servers may receive."""
     secret = _secret(observed, expected)
     chain = _chain(secret)
-    found = [Source(_where(expected), chain)] if chain else []
-    for shown in observed.shown:
+    found = [ServedChain(_where(expected), chain)] if chain else []
+    for shown in observed.handshakes:
         leaf = shown.served.leaf
         if leaf is not None and leaf not in chain[:1]:
-            # A handshake shows the leaf alone. Ours has nothing between itself and its CA.
+            # A handshake gives the leaf only. Ours has no intermediate certificates.
             ours = leaf.issuer.rfc4514_string().startswith(f"CN={AUTHORITY_NAME}")
-            found.append(Source(shown.served.address, shown.served.chain, whole=ours or secret is not None))
+            found.append(ServedChain(shown.served.address, shown.served.chain, whole=ours or secret is not None))
     return found
 
 
 def lacks(leaf: x509.Certificate, name: str) -> bool:
-    """Tell whether a certificate is for other names only; one for all of a domain is for it."""
+    """Return whether a certificate lacks a name; a wildcard for its domain is valid for it."""
     try:
         there = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
@@ -155,7 +149,7 @@ def lacks(leaf: x509.Certificate, name: str) -> bool:
     return not names & {name, f"*.{name.partition('.')[2]}"}
 
 
-def _secret(observed: Observed, expected: Expected) -> Stored | None:
+def _secret(observed: ClusterSnapshot, expected: Expected) -> Stored | None:
     found = observed.get(SECRETS, expected.installation.secret, expected.namespace)
     return None if found is None else stored_of(found)
 
@@ -168,7 +162,7 @@ def _where(expected: Expected) -> str:
     return place(SECRETS, expected.installation.secret, expected.namespace)
 
 
-def _secret_findings(observed: Observed, expected: Expected, secret: Stored | None) -> Iterator[Finding]:
+def _secret_findings(observed: ClusterSnapshot, expected: Expected, secret: Stored | None) -> Iterator[FoundFault]:
     where = _where(expected)
     if secret is None:
         missing = observed.missing(SECRETS, expected.installation.secret, expected.namespace)
@@ -190,7 +184,7 @@ def _secret_findings(observed: Observed, expected: Expected, secret: Stored | No
 
 
 def _timeless(contents: Mapping[str, bytes]) -> Pair | None:
-    """Return a generation judged at a time at which it is valid: what time says of it is told by itself."""
+    """Return a generation as read while it is valid: expiry is reported separately."""
     pair = judged(contents, ServerNames(()), _EPOCH)
     return (
         pair if pair is None or pair.validity is None else judged(contents, ServerNames(()), pair.validity.not_before)
@@ -199,7 +193,7 @@ def _timeless(contents: Mapping[str, bytes]) -> Pair | None:
 
 def _leaf_findings(
     leaf: x509.Certificate, authority: x509.Certificate | None, expected: Expected, now: datetime | None, where: str
-) -> Iterator[Finding]:
+) -> Iterator[FoundFault]:
     if lacks(leaf, expected.server_name):
         yield LACKS_NAME.at(where, f"not valid for {expected.server_name}")
     if now is None:
@@ -215,7 +209,7 @@ def _leaf_findings(
         yield LATERENEWAL.at(where, f"expires at {_time(ends)}")
 
 
-def _standstill(secret: Stored, expected: Expected, now: datetime, where: str) -> Iterator[Finding]:
+def _standstill(secret: Stored, expected: Expected, now: datetime, where: str) -> Iterator[FoundFault]:
     state = read_state(secret, ServerNames((expected.server_name,)), now)
     staged = read_certificates(secret.contents.get(NEXT + CERTIFICATE, b""))
     if staged:
@@ -230,7 +224,7 @@ def _standstill(secret: Stored, expected: Expected, now: datetime, where: str) -
         yield STANDS_STILL.at(where, what)
 
 
-def _is_unverified(state: State, now: datetime) -> bool:
+def _is_unverified(state: RotationState, now: datetime) -> bool:
     return not state.verified and elapsed(state.stamped(Stamp.PROMOTED_AT), now) > STANDSTILL
 
 
@@ -242,7 +236,7 @@ def _behind(leaf: x509.Certificate, stored: x509.Certificate) -> str:
 
 
 def _just_written(stored: Stored, now: datetime | None) -> bool:
-    """Tell whether servers may not have read the Secret yet."""
+    """Return whether servers may not have read the Secret yet."""
     if now is None:
         return True
     times = [one.get("time", "") for one in stored.origin["metadata"].get("managedFields") or ()]
@@ -253,18 +247,18 @@ def _time(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def without_strangers(observed: Observed, expected: Expected) -> Observed:
-    """Return what was seen without answers of others.
+def without_strangers(observed: ClusterSnapshot, expected: Expected) -> ClusterSnapshot:
+    """Return the observed state without handshakes with other hosts.
 
-    Outside the cluster, the address of a pod may be somebody else's: who is not certain to have reached a server, and
-    got a certificate that is for other names, has reached another host.
+    Outside the cluster, another host may have the address of a pod. If it is not certain that a server was reached, and
+    the certificate is for other names, it was another host.
     """
     chain = _chain(_secret(observed, expected))
 
-    def known(shown: Shown) -> Shown:
+    def known(shown: Handshake) -> Handshake:
         leaf = shown.served.leaf
         if shown.certain or leaf is None or leaf in chain or not lacks(leaf, expected.server_name):
             return shown
         return replace(shown, served=replace(shown.served, chain=(), fault="another host responds"))
 
-    return replace(observed, served=[known(one) for one in observed.shown]) if observed.shown else observed
+    return replace(observed, served=[known(one) for one in observed.handshakes]) if observed.handshakes else observed

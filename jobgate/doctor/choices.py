@@ -1,7 +1,7 @@
-"""The choices of an installation, read back from what is stored of it: so that none of them is taken for a fault.
+"""The settings of an installation, read from its objects, so that no setting is reported as a fault.
 
-What the server is told is in the arguments of its Deployment; the rest shows in which objects there are. Whoever wants
-to be sure tells the choices: what is told is not read back.
+The arguments of the server's Deployment have most of them; the others follow from which objects exist. Settings that
+the user gives are not read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from jobgate.doctor.expected import container_of, entries_of
+from jobgate.doctor.expected import container_of
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
@@ -19,103 +19,101 @@ from jobgate.doctor.observed import (
     CRON_JOBS,
     DEPLOYMENTS,
     SERVICES,
-    Observed,
+    ClusterSnapshot,
 )
-from jobgate.render import Installation, certificates, controller, runner
-from jobgate.render.configurations import NAME
-from jobgate.render.installation import Rotation
-from jobgate.render.workload import ACCOUNT
+from jobgate.installation import Installation, certificates, controller, runner
+from jobgate.installation.configurations import NAME
+from jobgate.installation.installation import Rotation
+from jobgate.installation.workload import ACCOUNT
 from webhook import Kind
 
 T = TypeVar("T")
 
-#: The ClusterRole that names all kinds that are on.
+#: The ClusterRole that lists all enabled kinds.
 VIEW = "jobgate-jobs-view"
 _INJECTED = "cert-manager.io/inject-ca-from"
-#: What of the server's arguments is which choice.
+#: Flags of the server, and the settings that they set.
 _TEXTS = {"queueing": "queueing", "cluster-domain": "cluster_domain", "mode": "mode"}
 _PORTS = {"port": "target_port", "health-port": "health_port"}
 
 
-def namespace_of(configurations: Iterable[Mapping[str, Any] | None], told: Mapping[str, Any]) -> str:
-    """Return where jobgate is installed: where it is told, or where most entries call."""
-    if "namespace" in told:
-        return str(told["namespace"])
-    return _most([str(one["namespace"]) for one in _services(configurations)], Installation().namespace)
+def namespace_of(observed: ClusterSnapshot, given: Mapping[str, Any]) -> str:
+    """Return the namespace of the installation: the given one, or the one that most webhooks call."""
+    if "namespace" in given:
+        return str(given["namespace"])
+    return _most([str(one["namespace"]) for one in _services(observed)], Installation().namespace)
 
 
-def service_of(configurations: Iterable[Mapping[str, Any] | None], deployment: Any, told: Mapping[str, Any]) -> str:
-    """Return what the Service is called: as it is told, as the server expects, or as most entries call it."""
-    if "service" in told:
-        return str(told["service"])
-    names = _flags(deployment).get("tls-name", [""])[0].split(".")
-    if names[0]:
-        return names[0]
-    return _most([str(one["name"]) for one in _services(configurations)], Installation().service)
+def service_of(observed: ClusterSnapshot, namespace: str, given: Mapping[str, Any]) -> str:
+    """Return the name of the Service: the given one, the one in the server's flags, or the one that most webhooks call.
+
+    The Deployment of the server must have been read.
+    """
+    if "service" in given:
+        return str(given["service"])
+    name = _flags(observed, ACCOUNT, namespace).get("tls-name", [""])[0].split(".")[0]
+    return name or _most([str(one["name"]) for one in _services(observed)], Installation().service)
 
 
-def read_back(observed: Observed, kinds: Iterable[Kind], namespace: str, told: Mapping[str, Any]) -> Installation:
-    """Return the choices of the installation in a namespace.
+def read_back(
+    observed: ClusterSnapshot, kinds: Iterable[Kind], namespace: str, given: Mapping[str, Any]
+) -> Installation:
+    """Return the settings of the installation in a namespace.
 
     Args:
-        observed: what was seen; the rights, the Secret and what is served are not needed.
-        kinds: all that there are.
+        observed: permissions, the Secret and handshakes are not needed.
+        kinds: all kinds.
         namespace: of the installation.
-        told: choices by name of field, which are as they are.
+        given: settings by name of field; they take precedence.
 
     Raises:
-        pydantic.ValidationError: what is told does not go together with what was seen.
+        pydantic.ValidationError: the given settings conflict with those that were read.
     """
-    configurations = [observed.get(resource, NAME) for resource in CONFIGURATIONS]
-    deployment = observed.get(DEPLOYMENTS, ACCOUNT, namespace)
-    service = service_of(configurations, deployment, told)
-    seen = {
+    policies = [entry.get("failurePolicy", "Fail") for _, entry in observed.webhooks()]
+    service = service_of(observed, namespace, given)
+    read = {
         "namespace": namespace,
         "service": service,
-        "service_port": _most([one.get("port") or 443 for one in _services(configurations)], 443),
-        "failure_policy": _failure_policy(configurations),
-        "rotation": _rotation(observed, configurations, namespace),
+        "service_port": _most([one.get("port") or 443 for one in _services(observed)], 443),
+        "failure_policy": _most(policies, "Fail"),
+        "rotation": _rotation(observed, namespace),
         "secrets_in": _secrets_in(observed),
         "external_name": _external_name(observed, service, namespace),
-        "kinds": _kinds(observed, kinds, configurations, deployment),
-        **_of_deployment(deployment),
-        **_of_runner(deployment, observed.get(DEPLOYMENTS, runner.ACCOUNT, namespace)),
+        "kinds": _kinds(observed, kinds, namespace),
+        **_of_server(observed, namespace),
+        **_of_runner(observed, namespace),
     }
-    return Installation(**{**seen, **told})
+    return Installation(**{**read, **given})
 
 
-def _services(configurations: Iterable[Mapping[str, Any] | None]) -> Sequence[Mapping[str, Any]]:
-    clients = [entry["clientConfig"] for one in configurations for entry in entries_of(one)]
+def _services(observed: ClusterSnapshot) -> Sequence[Mapping[str, Any]]:
+    clients = [entry["clientConfig"] for _, entry in observed.webhooks()]
     return [client["service"] for client in clients if client.get("service")]
 
 
-def _most(values: Sequence[T], otherwise: T) -> T:
-    """Return the value that most have, the usual one where as many do."""
+def _most(values: Sequence[T], default: T) -> T:
+    """Return the most frequent value; the default one wins a tie."""
     counted = Counter(values)
-    return max(counted, key=lambda one: (counted[one], one == otherwise)) if counted else otherwise
+    return max(counted, key=lambda one: (counted[one], one == default)) if counted else default
 
 
-def _failure_policy(configurations: Iterable[Mapping[str, Any] | None]) -> str:
-    return str(
-        _most([entry.get("failurePolicy", "Fail") for one in configurations for entry in entries_of(one)], "Fail")
-    )
-
-
-def _flags(deployment: Mapping[str, Any] | None) -> dict[str, list[str]]:
-    """Return the arguments of a Deployment's container, by flag."""
+def _flags(observed: ClusterSnapshot, name: str, namespace: str) -> dict[str, list[str]]:
+    """Return the values of the flags of a Deployment's container; nothing without the Deployment."""
     found: dict[str, list[str]] = {}
+    deployment = observed.get(DEPLOYMENTS, name, namespace)
     if deployment is not None:
         for argument in container_of(deployment["spec"]["template"]["spec"]).get("args") or ():
-            name, equals, value = str(argument).removeprefix("--").partition("=")
+            flag, equals, value = str(argument).removeprefix("--").partition("=")
             if equals:
-                found.setdefault(name, []).append(value)
+                found.setdefault(flag, []).append(value)
     return found
 
 
-def _of_deployment(deployment: Mapping[str, Any] | None) -> dict[str, Any]:
+def _of_server(observed: ClusterSnapshot, namespace: str) -> dict[str, Any]:
+    deployment = observed.get(DEPLOYMENTS, ACCOUNT, namespace)
     if deployment is None:
         return {}
-    flags = _flags(deployment)
+    flags = _flags(observed, ACCOUNT, namespace)
     found: dict[str, Any] = {"replicas": max(deployment["spec"].get("replicas", 1), 1)}
     found |= {field: flags[flag][0] for flag, field in _TEXTS.items() if flag in flags}
     found |= {field: int(flags[flag][0]) for flag, field in _PORTS.items() if flags.get(flag, [""])[0].isdigit()}
@@ -125,57 +123,51 @@ def _of_deployment(deployment: Mapping[str, Any] | None) -> dict[str, Any]:
     return found
 
 
-def _of_runner(server: Mapping[str, Any] | None, found: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what is said of the kinds that jobgate runs, by the server or by the runner: both have `--run`."""
-    flags = _flags(found)
-    run = dict.fromkeys([*_flags(server).get("run", ()), *flags.get("run", ())])
-    # What the queues are is not in the arguments; that there are any decides what the runner may.
-    return {"run": tuple(run), **({"queues": "queues: []"} if "queues" in flags else {})}
+def _of_runner(observed: ClusterSnapshot, namespace: str) -> dict[str, Any]:
+    """Return the settings of the runner: server and runner both have `--run`."""
+    server, found = (_flags(observed, name, namespace) for name in (ACCOUNT, runner.ACCOUNT))
+    run = dict.fromkeys([*server.get("run", ()), *found.get("run", ())])
+    # The arguments do not contain the queues; that there are any decides which permissions the runner has.
+    return {"run": tuple(run), **({"queues": "queues: []"} if "queues" in found else {})}
 
 
-def _kinds(
-    observed: Observed,
-    kinds: Iterable[Kind],
-    configurations: Iterable[Mapping[str, Any] | None],
-    deployment: Mapping[str, Any] | None,
-) -> dict[str, bool]:
-    """Return which kinds are on: as the server is told, or as anything of the installation speaks of them."""
+def _kinds(observed: ClusterSnapshot, kinds: Iterable[Kind], namespace: str) -> dict[str, bool]:
+    """Return which kinds are enabled: by the server's flags, or by the objects that name them."""
     names = list(dict.fromkeys(kind.qualified_plural for kind in kinds))
-    if deployment is not None:
-        off = set(_flags(deployment).get("without-kind", ()))
+    if observed.get(DEPLOYMENTS, ACCOUNT, namespace) is not None:
+        off = set(_flags(observed, ACCOUNT, namespace).get("without-kind", ()))
         return {name: name not in off for name in names}
     role = observed.get(CLUSTER_ROLES, VIEW)
-    spoken = {
+    named = {
         f"{plural}.{group}"
         for rule in (role or {}).get("rules") or ()
         for group in rule["apiGroups"]
         for plural in rule["resources"]
     }
-    entries = {entry["name"] for one in configurations for entry in entries_of(one)}
-    spoken |= {name for name in names for entry in entries if entry.startswith(f"{name}.")}
-    return {name: name in spoken for name in names} if spoken & set(names) else {}
+    entries = {entry["name"] for _, entry in observed.webhooks()}
+    named |= {name for name in names for entry in entries if entry.startswith(f"{name}.")}
+    return {name: name in named for name in names} if named & set(names) else {}
 
 
-def _rotation(observed: Observed, configurations: Iterable[Mapping[str, Any] | None], namespace: str) -> Rotation:
-    annotations = [(one or {}).get("metadata", {}).get("annotations") or {} for one in configurations]
-    if any(_INJECTED in one for one in annotations):
+def _rotation(observed: ClusterSnapshot, namespace: str) -> Rotation:
+    configurations = (observed.get(resource, NAME) or {} for resource in CONFIGURATIONS)
+    if any(_INJECTED in (one.get("metadata", {}).get("annotations") or {}) for one in configurations):
         return Rotation.CERT_MANAGER
-    if observed.get(DEPLOYMENTS, certificates.ACCOUNT, namespace) is not None:
-        return Rotation.WATCH
-    if observed.get(CRON_JOBS, certificates.ACCOUNT, namespace) is not None:
-        return Rotation.CRONJOB
-    # Its account without a workload: that is missing.
-    return Rotation.WATCH if observed.get(ACCOUNTS, certificates.ACCOUNT, namespace) is not None else Rotation.NONE
+    # An account without a workload: the Deployment is missing.
+    for resource, rotation in (
+        (DEPLOYMENTS, Rotation.WATCH), (CRON_JOBS, Rotation.CRONJOB), (ACCOUNTS, Rotation.WATCH)
+    ):  # fmt: skip
+        if observed.get(resource, certificates.ACCOUNT, namespace) is not None:
+            return rotation
+    return Rotation.NONE
 
 
-def _secrets_in(observed: Observed) -> tuple[str, ...]:
+def _secrets_in(observed: ClusterSnapshot) -> tuple[str, ...]:
     name = f"{controller.ACCOUNT}-secrets"
     found = (one["metadata"] for one in observed.all(BINDINGS) or ())
     return tuple(sorted(one["namespace"] for one in found if one["name"] == name))
 
 
-def _external_name(observed: Observed, service: str, namespace: str) -> str:
+def _external_name(observed: ClusterSnapshot, service: str, namespace: str) -> str:
     spec = (observed.get(SERVICES, service, namespace) or {}).get("spec") or {}
-    if spec.get("type") != "ExternalName":
-        return ""
-    return str(spec.get("externalName") or "")
+    return str(spec.get("externalName") or "") if spec.get("type") == "ExternalName" else ""

@@ -1,4 +1,4 @@
-"""Clocks, and who holds the Leases of what must work once."""
+"""Checks clocks, and the Leases of leader election."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import Finding, warning
-from jobgate.doctor.observed import LEASES, Observed, Unseen, place
-from jobgate.render import certificates, controller, runner
-from jobgate.render.installation import Rotation
+from jobgate.doctor.finding import FoundFault, warning
+from jobgate.doctor.observed import LEASES, ClusterSnapshot, NotChecked, place
+from jobgate.installation import certificates, controller, runner
+from jobgate.installation.installation import Rotation
 
-#: Clocks may differ by so much; beyond, the rotation stands still.
+#: Clock difference at which the rotation stops.
 SKEW = timedelta(minutes=5)
-#: A Lease that was last renewed so long ago is nobody's. Its time is that of its holder's clock.
+#: Time since the last renewal after which a Lease has no holder. The time is that of the holder's clock.
 STALE = timedelta(minutes=1)
-#: A Lease that was renewed so far in the future has a holder with a wrong clock.
+#: A renewal so far in the future means that the clock of the holder is wrong.
 AHEAD = timedelta(minutes=1)
 
 CLOCK_SKEW = warning(
@@ -40,12 +40,10 @@ STALE_LEASE = warning(
     "check that its pods run, and read their logs: `kubectl logs deployment/NAME`",
 )
 
-FAULTS = (CLOCK_SKEW, MISSING, FREE, STALE_LEASE)
 
-
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield which clocks are wrong, and which Leases nobody keeps."""
-    if not isinstance(observed.clock, Unseen) and abs(observed.clock.skew) > SKEW:
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield wrong clocks, and Leases without a holder."""
+    if not isinstance(observed.clock, NotChecked) and abs(observed.clock.skew) > SKEW:
         side = "ahead of" if observed.clock.skew > timedelta() else "behind"
         what = f"the clock is {round(abs(observed.clock.skew).total_seconds())}s {side} the API server's"
         yield CLOCK_SKEW.at("this machine", what)
@@ -58,7 +56,7 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
 
 
 def leases(expected: Expected) -> list[str]:
-    """Return the Leases that somebody should hold all the time."""
+    """Return the Leases that must always have a holder."""
     rotates = certificates.ACCOUNT in expected.deployments and expected.installation.rotation is Rotation.WATCH
     kept = {
         controller.LEASE: controller.ACCOUNT in expected.deployments,
@@ -68,7 +66,7 @@ def leases(expected: Expected) -> list[str]:
     return [name for name, keeps in kept.items() if keeps]
 
 
-def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterator[Finding]:
+def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterator[FoundFault]:
     spec = lease.get("spec") or {}
     if not spec.get("holderIdentity"):
         yield FREE.at(where, "it has no holder")
@@ -78,8 +76,8 @@ def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterato
     renewed = datetime.fromisoformat(spec["renewTime"]).astimezone(UTC)
     duration = timedelta(seconds=spec.get("leaseDurationSeconds") or 0)
     if now - renewed > max(STALE, 4 * duration):
-        said = f"{renewed:%Y-%m-%d %H:%M:%S} UTC"
-        yield STALE_LEASE.at(where, f"the holder {spec['holderIdentity']} last renewed it at {said}")
+        last = f"{renewed:%Y-%m-%d %H:%M:%S} UTC"
+        yield STALE_LEASE.at(where, f"the holder {spec['holderIdentity']} last renewed it at {last}")
     elif renewed - now > AHEAD:
         ahead = round((renewed - now).total_seconds())
         yield CLOCK_SKEW.at(

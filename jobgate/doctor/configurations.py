@@ -1,4 +1,4 @@
-"""The webhook configurations: which entries there are, what they call and for what, and others for the same kinds."""
+"""Checks the webhook configurations: their webhooks, what these call, and other webhooks for the same kinds."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jobgate.cluster import Resource
-from jobgate.doctor.expected import Expected, differing_entries, entries_of
-from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
-from jobgate.doctor.observed import CONFIGURATIONS, SERVICES, Observed, place
-from jobgate.render.configurations import NAME
+from jobgate.doctor.expected import Expected, differing_entries
+from jobgate.doctor.finding import APPLY, FaultType, FoundFault, error, notice, warning
+from jobgate.doctor.observed import CONFIGURATIONS, SERVICES, ClusterSnapshot, entries_of, place
+from jobgate.installation.configurations import NAME
 from webhook import Kind
 
 MISSING = error(
@@ -56,11 +56,9 @@ OTHER_DEAD = warning(
     "remove that configuration if its software was uninstalled, or install the software again",
 )
 
-FAULTS = (MISSING, ENTRY_MISSING, ENTRY_UNKNOWN, SERVICE, PATH, RULES, OTHER, OTHER_DEAD)
 
-
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield what is wrong with the webhook configurations."""
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield faults of the webhook configurations."""
     for resource in CONFIGURATIONS:
         if observed.missing(resource, NAME):
             yield MISSING.at(place(resource, NAME), "not found")
@@ -70,20 +68,20 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
     yield from _others(observed, expected)
 
 
-def grouped(found: Iterable[tuple[Fault, Resource, str, str]]) -> Iterator[Finding]:
-    """Yield findings of entries; what is wrong alike in many entries of a configuration is told once.
+def grouped(found: Iterable[tuple[FaultType, Resource, str, str]]) -> Iterator[FoundFault]:
+    """Yield faults of webhooks; one that several webhooks of a configuration share, once.
 
     Args:
-        found: fault, configuration, entry, and what is wrong.
+        found: type, configuration, name of the webhook, and what is wrong.
     """
-    together: dict[tuple[Fault, Resource, str], list[str]] = {}
+    together: dict[tuple[FaultType, Resource, str], list[str]] = {}
     for fault, resource, entry, what in found:
         together.setdefault((fault, resource, what), []).append(entry)
     for (fault, resource, what), entries in together.items():
         yield fault.at(f"{place(resource, NAME)}: {', '.join(entries)}", what)
 
 
-def _entries(resource: Resource, found: Mapping[str, Any], expected: Expected) -> Iterator[Finding]:
+def _entries(resource: Resource, found: Mapping[str, Any], expected: Expected) -> Iterator[FoundFault]:
     shipped = expected.entries(resource)
     there = [entry["name"] for entry in entries_of(found)]
     where = place(resource, NAME)
@@ -93,9 +91,8 @@ def _entries(resource: Resource, found: Mapping[str, Any], expected: Expected) -
         yield ENTRY_UNKNOWN.at(where, f"unknown: {', '.join(unknown)}")
 
 
-def _calls(observed: Observed, expected: Expected) -> Iterator[tuple[Fault, Resource, str, str]]:
-    found = {resource: observed.get(resource, NAME) for resource in CONFIGURATIONS}
-    for resource, shipped, entry in differing_entries(expected, found):
+def _calls(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[FaultType, Resource, str, str]]:
+    for resource, shipped, entry in differing_entries(observed, expected):
         name, wanted = entry["name"], shipped["clientConfig"]["service"]
         client = entry["clientConfig"]
         if (called := _called(client)) != (right := _called(shipped["clientConfig"])):
@@ -114,7 +111,7 @@ def _called(client: Mapping[str, Any]) -> str:
 
 
 def _rules(entry: Mapping[str, Any]) -> str:
-    """Return what an entry is for, in words; in one order, as it means the same in each."""
+    """Return the rules of a webhook as text. They are sorted, because their order has no meaning."""
     return "; ".join(
         sorted(
             f"{_list(rule.get('operations'))} of {_list(rule.get('resources'))} in "
@@ -129,7 +126,7 @@ def _list(words: Iterable[str] | None) -> str:
     return ", ".join(sorted(words or ()))
 
 
-def _others(observed: Observed, expected: Expected) -> Iterator[Finding]:
+def _others(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
     for resource in CONFIGURATIONS:
         for configuration in observed.all(resource) or ():
             if configuration["metadata"]["name"] != NAME:
@@ -137,8 +134,8 @@ def _others(observed: Observed, expected: Expected) -> Iterator[Finding]:
 
 
 def _other(
-    observed: Observed, expected: Expected, resource: Resource, configuration: Mapping[str, Any]
-) -> Iterator[Finding]:
+    observed: ClusterSnapshot, expected: Expected, resource: Resource, configuration: Mapping[str, Any]
+) -> Iterator[FoundFault]:
     kinds, dead = set[str](), set[str]()
     for entry in entries_of(configuration):
         kinds |= {kind.qualified_plural for kind in expected.kinds if _names(entry, kind)}
@@ -155,7 +152,7 @@ def _other(
 
 
 def _names(entry: Mapping[str, Any], kind: Kind) -> bool:
-    """Tell whether an entry names a kind of ours outright; those for everything are policies of the cluster."""
+    """Return whether the rules of a webhook name a kind. Webhooks for everything are policies of the cluster."""
     return any(
         kind.group in rule["apiGroups"] and {kind.plural, "*", "*/*"} & set(rule.get("resources") or ())
         for rule in entry.get("rules") or ()
@@ -163,7 +160,7 @@ def _names(entry: Mapping[str, Any], kind: Kind) -> bool:
 
 
 def concerns(entry: Mapping[str, Any], kinds: Iterable[Kind]) -> bool:
-    """Tell whether an entry is for a kind of ours, be it with everything else."""
+    """Return whether a webhook is called for one of the kinds, by name or for everything."""
     everything = any(
         "*" in rule["apiGroups"] and {"*", "*/*"} & set(rule.get("resources") or ())
         for rule in entry.get("rules") or ()

@@ -1,17 +1,15 @@
-"""The CustomResourceDefinitions, against those that this version ships."""
+"""Compares the CustomResourceDefinitions with those of this version."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
-from jobgate.doctor.observed import CRDS, SERVICES, Observed, place
-from jobgate.doctor.schemas import differing, lacking
-from jobgate.doctor.targets import conversion_client
+from jobgate.doctor.expected import Expected, conversion_client
+from jobgate.doctor.finding import APPLY, FaultType, FoundFault, error, notice, warning
+from jobgate.doctor.observed import CRDS, SERVICES, ClusterSnapshot, place
+from jobgate.installation.installation import LABELS
 from jobgate.offline.fit import MisfitOutcome, misfits
-from jobgate.render.installation import LABELS
 from webhook import Kind
 
 _OWNER = "apply the CRD of jobgate (`manifests/crds`), or update the chart that owns it to a compatible version"
@@ -65,28 +63,17 @@ NOWHERE = error(
     "install the software that serves the conversion webhook, or set `spec.conversion.strategy` to `None`",
 )
 
-FAULTS = (
-    MISSING,
-    NOT_ESTABLISHED,
-    SCOPE,
-    VERSION_MISSING,
-    NOT_STORED,
-    LACKS_FIELDS,
-    DIFFERS,
-    REFUSES,
-    DEFAULTS,
-    STATUS,
-    NOWHERE,
-)
+_OUTCOMES = {MisfitOutcome.DROPPED: LACKS_FIELDS, MisfitOutcome.REJECTED: REFUSES, MisfitOutcome.DIFFERS: DEFAULTS}
 
-_OUTCOMES = {MisfitOutcome.DROPPED: LACKS_FIELDS, MisfitOutcome.REFUSED: REFUSES, MisfitOutcome.DIFFERS: DEFAULTS}
-
-#: So many places are named; whoever needs all compares the CRDs.
+#: Most places that are listed.
 _NAMED = 5
+#: Keywords that change nothing of what is stored.
+_DOCUMENTATION = frozenset({"description", "example", "externalDocs", "title"})
+_INNER = {"items": "[]", "additionalProperties": "{}"}
 
 
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield what is wrong with the CRDs of the kinds that are on."""
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield faults of the CRDs of enabled kinds."""
     for shipped in expected.definitions:
         name = shipped["metadata"]["name"]
         where = place(CRDS, name)
@@ -101,18 +88,18 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
                 yield from _fits(found, of_it, where)
 
 
-def _whole(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _whole(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
     conditions = {one["type"]: one for one in (found.get("status") or {}).get("conditions") or ()}
     established = conditions.get("Established") or {}
     if established.get("status") != "True":
         names = conditions.get("NamesAccepted") or {}
-        said = (names if names.get("status") == "False" else established).get("message") or "no condition has a message"
-        yield NOT_ESTABLISHED.at(where, f"not Established: {said}")
+        why = (names if names.get("status") == "False" else established).get("message") or "no condition has a message"
+        yield NOT_ESTABLISHED.at(where, f"not Established: {why}")
     if found["spec"]["scope"] != shipped["spec"]["scope"]:
         yield SCOPE.at(where, f"scope is {found['spec']['scope']}, must be {shipped['spec']['scope']}")
 
 
-def _versions(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _versions(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
     there = {one["name"]: one for one in found["spec"]["versions"]}
     for version in shipped["spec"]["versions"]:
         name = version["name"]
@@ -127,29 +114,54 @@ def _versions(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) 
             yield from _version(there[name], version, where, ours=_is_ours(found))
 
 
-def _version(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str, *, ours: bool) -> Iterator[Finding]:
+def _version(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str, *, ours: bool) -> Iterator[FoundFault]:
     mine, stored = _schema(shipped), _schema(found)
-    if ours and mine != stored:  # mostly they are alike, and large
-        if lacks := list(lacking(mine, stored)):
+    if ours and mine != stored:  # mostly they are equal, and large
+        changes = list(schema_changes(mine, stored))
+        if lacks := [path for path, what in changes if not what]:
             yield LACKS_FIELDS.at(f"{where}, version {shipped['name']}", f"missing: {_some(lacks)}")
-        if others := list(differing(mine, stored)):
+        if others := [f"{path}: {what}" for path, what in changes if what]:
             yield DIFFERS.at(f"{where}, version {shipped['name']}", f"differs in {_some(others)}")
     if "status" in (shipped.get("subresources") or {}) and "status" not in (found.get("subresources") or {}):
         yield STATUS.at(f"{where}, version {shipped['name']}", "has no status subresource")
 
 
-def _fits(found: Mapping[str, Any], kinds: Iterable[Kind], where: str) -> Iterator[Finding]:
-    """Yield in what a CRD of another chart does not fit: it need not be ours, word by word."""
+def schema_changes(shipped: Mapping[str, Any], found: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the places at which a stored schema differs, with what differs; empty for a field that it lacks.
+
+    The API server drops fields that a schema lacks, unless it preserves unknown fields.
+    """
+    keywords = {**shipped, **found}.keys() - _DOCUMENTATION - {"properties", *_INNER}
+    yield from ((path, key) for key in sorted(keywords) if shipped.get(key) != found.get(key))
+    mine, stored = shipped.get("properties") or {}, found.get("properties") or {}
+    for name in {**mine, **stored}:
+        inner = f"{path}.{name}".removeprefix(".")
+        if name not in mine:
+            yield inner, "not in this version"
+        elif name in stored:
+            yield from schema_changes(mine[name], stored[name], inner)
+        elif not found.get("x-kubernetes-preserve-unknown-fields"):
+            yield inner, ""
+    for keyword, mark in _INNER.items():
+        one, other = shipped.get(keyword), found.get(keyword)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            yield from schema_changes(one, other, path + mark)
+        elif one != other:
+            yield path, keyword
+
+
+def _fits(found: Mapping[str, Any], kinds: Iterable[Kind], where: str) -> Iterator[FoundFault]:
+    """Yield incompatibilities of a CRD of another chart, which need not equal ours."""
     for kind in kinds:
-        by_fault: dict[Fault, list[str]] = {}
+        by_fault: dict[FaultType, list[str]] = {}
         for one in misfits(found, kind):
-            if one.outcome in _OUTCOMES:  # that it is not served is told by itself
+            if one.outcome in _OUTCOMES:  # a version that is not served is reported separately
                 by_fault.setdefault(_OUTCOMES[one.outcome], []).append(f"{one.path} ({one.message})")
         for fault, places in by_fault.items():
             yield fault.at(f"{where}, version {kind.version}", _some(places))
 
 
-def _conversion(observed: Observed, found: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _conversion(observed: ClusterSnapshot, found: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
     client = conversion_client(found)
     service = (client or {}).get("service")
     if service and observed.missing(SERVICES, service["name"], service["namespace"]):
@@ -158,7 +170,7 @@ def _conversion(observed: Observed, found: Mapping[str, Any], where: str) -> Ite
 
 
 def _is_ours(found: Mapping[str, Any]) -> bool:
-    """Tell whether we installed a CRD, and no other chart."""
+    """Return whether the CRD was installed by jobgate, not by another chart."""
     labels = found["metadata"].get("labels") or {}
     return all(labels.get(key) == value for key, value in LABELS.items())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 from jobgate.doctor import (
     bundles,
@@ -19,26 +19,26 @@ from jobgate.doctor import (
     workloads,
 )
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import Fault, Finding, Severity
-from jobgate.doctor.observed import Observed
-
-Check = Callable[[Observed, Expected], Iterator[Finding]]
+from jobgate.doctor.finding import FaultType, FoundFault, Severity
+from jobgate.doctor.observed import ClusterSnapshot
 
 _FAMILIES = (
     certificates, bundles, configurations, selectors, policies, endpoints, workloads, rights, definitions, versions,
     clock, jobs,
 )  # fmt: skip
 
-CHECKS: Sequence[Check] = tuple(family.check for family in _FAMILIES)
-#: Every fault that can be found, by the name of its family.
-CATALOGUE: dict[str, Sequence[Fault]] = {family.__name__.rpartition(".")[2]: family.FAULTS for family in _FAMILIES}
+#: Every fault that can be found, by the name of its family: the constants of the family's file.
+CATALOGUE: dict[str, Sequence[FaultType]] = {
+    family.__name__.rpartition(".")[2]: [one for one in vars(family).values() if isinstance(one, FaultType)]
+    for family in _FAMILIES
+}
 
 _ORDER = list(Severity)
 
 
-def diagnose(observed: Observed, expected: Expected) -> list[Finding]:
-    """Return all that is wrong with what was seen, the worst first."""
+def diagnose(observed: ClusterSnapshot, expected: Expected) -> list[FoundFault]:
+    """Return all faults of an installation, the most severe first."""
     if nothing := workloads.not_installed(observed, expected):
         return [nothing]
-    found = [finding for check in CHECKS for finding in check(observed, expected)]
+    found = [fault for family in _FAMILIES for fault in family.check(observed, expected)]
     return sorted(dict.fromkeys(found), key=lambda one: _ORDER.index(one.severity))

@@ -1,4 +1,4 @@
-"""The way from an entry to a server: the Service, its ports, the pods that it selects, and who of them is ready."""
+"""Checks the path from a webhook to a server: the Service, its ports, its pods, and whether they are ready."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jobgate.cluster.endpoints import PORT_NAME
-from jobgate.doctor.expected import Expected, entries_of
-from jobgate.doctor.finding import APPLY, Finding, error, warning
-from jobgate.doctor.labels import matches
-from jobgate.doctor.observed import CONFIGURATIONS, DEPLOYMENTS, PODS, SERVICES, SLICES, Observed, place
-from jobgate.render.configurations import NAME
-from jobgate.render.workload import ACCOUNT, SELECTOR
+from jobgate.doctor.expected import Expected
+from jobgate.doctor.finding import APPLY, FoundFault, error, warning
+from jobgate.doctor.observed import DEPLOYMENTS, PODS, SERVICES, SLICES, ClusterSnapshot, place
+from jobgate.doctor.selectors import matches
+from jobgate.installation.workload import ACCOUNT, SELECTOR
 
 SERVICE_MISSING = error("service-missing", "The Service that webhooks call does not exist: every call fails.", APPLY)
 SELECTS_NOTHING = error(
@@ -41,13 +40,11 @@ SINGLE = warning(
     "set `--replicas` to 2 or more; if it is, find out why the other servers are not ready",
 )
 
-FAULTS = (SERVICE_MISSING, SELECTS_NOTHING, SELECTS_OTHERS, PORT_WRONG, TARGET_WRONG, NONE_READY, SINGLE)
-
 _HTTPS = 443
 
 
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield what is wrong between an entry and a server."""
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield faults between a webhook and a server."""
     name, namespace = expected.installation.service, expected.namespace
     where = place(SERVICES, name, namespace)
     if observed.missing(SERVICES, name, namespace):
@@ -63,18 +60,19 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
     if service is not None and pods is not None and selector:
         selected = [pod for pod in pods if matches({"matchLabels": selector}, _labels(pod))]
         if not selected:
-            yield SELECTS_NOTHING.at(where, f"no pod has labels {_said(selector)}")
+            yield SELECTS_NOTHING.at(where, f"no pod has labels {_text(selector)}")
             return
         yield from _selected(expected, service, selected, where)
     yield from _ready(observed, expected, where)
 
 
-def _ports(observed: Observed, expected: Expected, service: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _ports(
+    observed: ClusterSnapshot, expected: Expected, service: Mapping[str, Any], where: str
+) -> Iterator[FoundFault]:
     ports = {port["port"] for port in service["spec"].get("ports") or ()}
     called = {
         client["service"].get("port") or _HTTPS
-        for resource in CONFIGURATIONS
-        for entry in entries_of(observed.get(resource, NAME))
+        for _, entry in observed.webhooks()
         for client in [entry["clientConfig"]]
         if (client.get("service") or {}).get("name") == expected.installation.service
     }
@@ -85,7 +83,7 @@ def _ports(observed: Observed, expected: Expected, service: Mapping[str, Any], w
 
 def _selected(
     expected: Expected, service: Mapping[str, Any], pods: Sequence[Mapping[str, Any]], where: str
-) -> Iterator[Finding]:
+) -> Iterator[FoundFault]:
     others = [pod["metadata"]["name"] for pod in pods if not matches({"matchLabels": SELECTOR}, _labels(pod))]
     if others:
         yield SELECTS_OTHERS.at(where, f"matches {', '.join(sorted(others))}")
@@ -104,14 +102,14 @@ def _ours(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
 
 
 def _number(target: str | int, pod: Mapping[str, Any]) -> int | None:
-    """Return the port of a pod that a targetPort means."""
+    """Return the port number of a targetPort in a pod; None if the pod has no port of this name."""
     if isinstance(target, int):
         return target
     ports = [port for one in pod["spec"]["containers"] for port in one.get("ports") or ()]
     return next((port["containerPort"] for port in ports if port.get("name") == target), None)
 
 
-def _ready(observed: Observed, expected: Expected, where: str) -> Iterator[Finding]:
+def _ready(observed: ClusterSnapshot, expected: Expected, where: str) -> Iterator[FoundFault]:
     namespace = expected.namespace
     deployment = observed.get(DEPLOYMENTS, ACCOUNT, namespace)
     replicas = (deployment or {}).get("spec", {}).get("replicas", 1) if deployment is not None else None
@@ -128,9 +126,9 @@ def _ready(observed: Observed, expected: Expected, where: str) -> Iterator[Findi
 
 
 def _ready_endpoints(slices: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return to whom the Service sends calls, a pod of several addresses once.
+    """Return the ready pods or addresses, a pod with several addresses once.
 
-    What is not said of readiness counts as ready (discovery.k8s.io/v1).
+    An endpoint without the condition is ready (discovery.k8s.io/v1).
     """
     return {
         (endpoint.get("targetRef") or {}).get("name") or ", ".join(endpoint.get("addresses") or ())
@@ -144,5 +142,5 @@ def _labels(pod: Mapping[str, Any]) -> dict[str, str]:
     return pod["metadata"].get("labels") or {}
 
 
-def _said(labels: Mapping[str, str]) -> str:
+def _text(labels: Mapping[str, str]) -> str:
     return ", ".join(f"{key}={value}" for key, value in labels.items())

@@ -1,32 +1,32 @@
-"""What should be there: an installation as this version renders it."""
+"""The expected state: an installation as this version renders it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jobgate.cluster import Resource
-from jobgate.doctor.observed import CONFIGURATIONS, MUTATING
-from jobgate.render import Installation
-from jobgate.render.configurations import KINDS
-from jobgate.render.definitions import definition
-from jobgate.render.objects import base
+from jobgate.doctor.observed import CONFIGURATIONS, MUTATING, ClusterSnapshot
+from jobgate.installation import Installation
+from jobgate.installation.configurations import KINDS
+from jobgate.installation.definitions import definition
+from jobgate.installation.objects import base
 from webhook import Kind, Phase, Registry
 
-#: Of the server, the controller, the rotation and the runner.
+#: Containers of the server, the controller, the rotation and the runner.
 _CONTAINERS = frozenset({"webhook", "controller", "certificates", "runner"})
 
 
 @dataclass(frozen=True)
 class Expected:
-    """An installation.
+    """The expected state of an installation.
 
     Attributes:
-        installation: its choices.
-        kinds: of job, that are on.
-        base: all that is rendered beside CRDs.
-        definitions: the CRDs of these kinds, whoever installs them.
+        installation: its settings.
+        kinds: the enabled kinds.
+        base: all rendered objects except CRDs.
+        definitions: the CRDs of these kinds, even if another chart installs them.
     """
 
     installation: Installation
@@ -36,12 +36,12 @@ class Expected:
 
     @property
     def namespace(self) -> str:
-        """Where it is installed."""
+        """The namespace of the installation."""
         return self.installation.namespace
 
     @property
     def server_name(self) -> str:
-        """The name that API servers ask for in a handshake."""
+        """The server name that API servers use in a handshake."""
         return f"{self.installation.service}.{self.installation.namespace}.svc"
 
     @property
@@ -54,7 +54,7 @@ class Expected:
         return [one for one in self.base if one["kind"] == kind]
 
     def entries(self, resource: Resource) -> Mapping[str, Mapping[str, Any]]:
-        """Return the entries of a webhook configuration, by name."""
+        """Return the webhooks of a configuration, by name."""
         kind = KINDS[Phase.MUTATE if resource == MUTATING else Phase.VALIDATE]
         return {entry["name"]: entry for one in self.of(kind) for entry in one["webhooks"]}
 
@@ -65,15 +65,15 @@ class Expected:
 
 
 def expected(kinds: Registry, installation: Installation, definitions: Sequence[Mapping[str, Any]] = ()) -> Expected:
-    """Return what an installation of these kinds should be.
+    """Return the expected state of an installation.
 
     Args:
-        kinds: all that there are.
-        installation: its choices.
-        definitions: the CRDs of all kinds, where they are at hand: making them takes half a second.
+        kinds: all kinds.
+        installation: its settings.
+        definitions: the CRDs of all kinds, if they have been generated already: that takes half a second.
 
     Raises:
-        ValueError: the installation speaks of a kind or plugin that there is not, or leaves no kind.
+        ValueError: the settings name an unknown kind or plugin, or disable all kinds.
     """
     chosen = tuple(kind for kind in kinds if installation.on("kinds", kind.qualified_plural))
     groups = base(kinds, installation)
@@ -87,25 +87,26 @@ def expected(kinds: Registry, installation: Installation, definitions: Sequence[
     )
 
 
-def entries_of(configuration: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
-    """Return the entries of a stored webhook configuration."""
-    return [] if configuration is None else configuration.get("webhooks") or []
+def conversion_client(definition: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return the client configuration of a CRD's conversion webhook; None if it has none."""
+    conversion = (definition or {}).get("spec", {}).get("conversion") or {}
+    if conversion.get("strategy") != "Webhook":
+        return None
+    client: Mapping[str, Any] | None = (conversion.get("webhook") or {}).get("clientConfig")
+    return client
 
 
 def container_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return our container of a pod's spec: others may have been injected before it."""
+    """Return our container of a pod's spec. Others may have been injected before it."""
     containers: Sequence[Mapping[str, Any]] = pod["containers"]
     return next((one for one in containers if one["name"] in _CONTAINERS), containers[0])
 
 
 def differing_entries(
-    expected: Expected, found: Mapping[Resource, Mapping[str, Any] | None]
-) -> Sequence[tuple[Resource, Mapping[str, Any], Mapping[str, Any]]]:
-    """Return the entries that are shipped and stored: where, as shipped, as stored."""
-    return [
-        (resource, shipped[entry["name"]], entry)
-        for resource in CONFIGURATIONS
-        for shipped in [expected.entries(resource)]
-        for entry in entries_of(found[resource])
-        if entry["name"] in shipped
-    ]
+    observed: ClusterSnapshot, expected: Expected
+) -> Iterator[tuple[Resource, Mapping[str, Any], Mapping[str, Any]]]:
+    """Yield the webhooks that are shipped and stored: resource of the configuration, as shipped, as stored."""
+    shipped = {resource: expected.entries(resource) for resource in CONFIGURATIONS}
+    for resource, entry in observed.webhooks():
+        if entry["name"] in shipped[resource]:
+            yield resource, shipped[resource][entry["name"]], entry

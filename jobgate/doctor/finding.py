@@ -1,4 +1,4 @@
-"""What the doctor says: a kind of fault, documented once, and each place where it was found."""
+"""Types of faults, documented once, and the places where they were found."""
 
 from __future__ import annotations
 
@@ -7,31 +7,29 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How bad a fault is."""
+    """How severe a fault is."""
 
-    #: Jobs are refused or go unchecked now, or somebody may do what nobody must.
+    #: Jobs are denied or not reviewed now, or someone has a permission that no one should have.
     ERROR = "error"
-    #: It will be so one day, or when one thing more goes wrong.
+    #: An error in the future, or after one more failure.
     WARNING = "warning"
-    #: A choice that somebody made, or another's affair, which is worth knowing; no fault of the installation.
+    #: A choice that is worth knowing. The installation is healthy.
     NOTICE = "notice"
 
     @property
     def is_fault(self) -> bool:
-        """Whether an installation with it is not sound."""
+        """Whether an installation with it is not healthy."""
         return self is not Severity.NOTICE
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FoundFault:
     """A fault at one place.
 
     Attributes:
-        id: of the fault; stable, as in docs/reference/doctor.md.
-        severity: of the fault.
+        id, severity, fix: those of its type.
         where: the object, as kubectl names it, and the part of it.
-        what: is wrong there.
-        fix: what to do.
+        what: what is wrong there.
     """
 
     id: str
@@ -42,13 +40,13 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """A kind of fault.
+class FaultType:
+    """A type of fault.
 
     Attributes:
-        id: stable.
-        severity: how bad it is.
-        cause: what it does, and where it comes from, in one sentence.
+        id: stable, as in docs/reference/doctor.md.
+        severity: how severe it is.
+        cause: its effect and its cause, in one sentence.
         fix: what to do about it.
     """
 
@@ -57,25 +55,25 @@ class Fault:
     cause: str
     fix: str
 
-    def at(self, where: str, what: str) -> Finding:
-        """Return it as found somewhere."""
-        return Finding(self.id, self.severity, where, what, self.fix)
+    def at(self, where: str, what: str) -> FoundFault:
+        """Return the fault at one place."""
+        return FoundFault(self.id, self.severity, where, what, self.fix)
 
 
-def error(name: str, cause: str, fix: str) -> Fault:
-    """Return a fault by which jobs are refused or unchecked now."""
-    return Fault(name, Severity.ERROR, cause, fix)
+def error(name: str, cause: str, fix: str) -> FaultType:
+    """Return a type of severity ERROR."""
+    return FaultType(name, Severity.ERROR, cause, fix)
 
 
-def warning(name: str, cause: str, fix: str) -> Fault:
-    """Return a fault that does harm later."""
-    return Fault(name, Severity.WARNING, cause, fix)
+def warning(name: str, cause: str, fix: str) -> FaultType:
+    """Return a type of severity WARNING."""
+    return FaultType(name, Severity.WARNING, cause, fix)
 
 
-def notice(name: str, cause: str, fix: str) -> Fault:
-    """Return what is worth knowing and no fault."""
-    return Fault(name, Severity.NOTICE, cause, fix)
+def notice(name: str, cause: str, fix: str) -> FaultType:
+    """Return a type of severity NOTICE."""
+    return FaultType(name, Severity.NOTICE, cause, fix)
 
 
-#: What repairs an object that was rendered once and has been changed.
+#: The fix of rendered objects that are missing or were changed.
 APPLY = "apply the manifests again with kubectl, kustomize or Helm"

@@ -1,4 +1,4 @@
-"""Jobs that nobody runs, without a status for minutes, and jobs that lost fields to a client's full update."""
+"""Checks for jobs that are not run, and for jobs that lost fields when a client updated them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Final
 
 from jobgate.cluster import Resource
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import Finding, warning
-from jobgate.doctor.observed import Observed, place
+from jobgate.doctor.finding import FoundFault, notice, warning
+from jobgate.doctor.observed import CRDS, ClusterSnapshot, place
 from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.runner import is_run, runner_of
+from jobgate.plugins.queueing import KUEUE_CRD
 from webhook import Kind
 
 NOT_RUN = warning(
@@ -27,10 +28,15 @@ ERASED = warning(
     "again; the default is DI-orchestrator's own, `system:serviceaccount:di-system:di-orchestrator`",
 )
 
-FAULTS = (NOT_RUN, ERASED)
+KUEUE = notice(
+    "kueue-discovered",
+    "Kueue is installed, and the installation names no system for queueing: the runner uses Kueue, and own queues are "
+    "ignored. The webhook does not know of it, and warns that nothing acts on `queue`.",
+    "name the system for all: `--queueing kueue`, or another one of docs/reference/plugins/queueing.md",
+)
 
-#: An operator writes a status within seconds.
-PATIENCE: Final = timedelta(minutes=5)
+#: Age of a job without a status that is reported. An operator writes a status within seconds.
+WITHOUT_STATUS: Final = timedelta(minutes=5)
 
 
 def resource_of(kind: Kind) -> Resource:
@@ -38,8 +44,11 @@ def resource_of(kind: Kind) -> Resource:
     return Resource(kind.plural, kind.version, kind.group)
 
 
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield the kinds of which jobs wait for an operator or the runner, and those of which jobs have lost fields."""
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield the first job that is not run, for each kind, and the first that lost fields, for each client."""
+    installation = expected.installation
+    if installation.run and not installation.queueing and observed.get(CRDS, KUEUE_CRD) is not None:
+        yield KUEUE.at(f"customresourcedefinitions/{KUEUE_CRD}", "Kueue is installed, and --queueing is not set")
     for kind in expected.kinds:
         if runner_of(kind) is None:
             continue
@@ -56,9 +65,9 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
             yield NOT_RUN.at(where, f"no operator has taken up this job{more}")
 
 
-def _erased(observed: Observed, kind: Kind) -> Iterator[Finding]:
+def _erased(observed: ClusterSnapshot, kind: Kind) -> Iterator[FoundFault]:
     """Yield the first job of each writer that erased fields."""
-    writers: dict[str, Finding] = {}
+    writers: dict[str, FoundFault] = {}
     for one in observed.all(resource_of(kind)) or ():
         if found := erased(kind, one):
             metadata = one["metadata"]
@@ -67,7 +76,7 @@ def _erased(observed: Observed, kind: Kind) -> Iterator[Finding]:
     yield from writers.values()
 
 
-def _is_old(timestamp: object, observed: Observed) -> bool:
+def _is_old(timestamp: object, observed: ClusterSnapshot) -> bool:
     if observed.now is None or not isinstance(timestamp, str):
         return False
-    return observed.now - datetime.fromisoformat(timestamp) > PATIENCE
+    return observed.now - datetime.fromisoformat(timestamp) > WITHOUT_STATUS

@@ -1,4 +1,4 @@
-"""Looks at a cluster: reads, asks what accounts may do, makes handshakes, and changes nothing."""
+"""Reads a cluster, asks for the permissions of accounts and makes handshakes; changes nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from certs import Reading, Refusal, Served, Unavailable
-from jobgate.cluster import Refused, Resource
+from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.client import Narrowed
-from jobgate.cluster.clock import ServerClock
 from jobgate.cluster.endpoints import HANDSHAKE, Address, addresses_of, shown
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.server import Server, is_loopback
@@ -20,7 +19,7 @@ from jobgate.doctor import jobs, rights
 from jobgate.doctor.certificates import without_strangers
 from jobgate.doctor.choices import VIEW, namespace_of, read_back, service_of
 from jobgate.doctor.configurations import concerns
-from jobgate.doctor.expected import Expected, entries_of, expected
+from jobgate.doctor.expected import Expected, conversion_client, expected
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
@@ -37,26 +36,27 @@ from jobgate.doctor.observed import (
     SECRETS,
     SERVICES,
     SLICES,
-    Access,
-    Observed,
+    ClusterSnapshot,
+    Handshake,
+    NotChecked,
+    Permission,
     Ref,
-    Shown,
-    Unseen,
+    entries_of,
 )
 from jobgate.doctor.selectors import opted_out
-from jobgate.doctor.targets import conversion_client
+from jobgate.installation import certificates, controller, runner, workload
+from jobgate.installation.configurations import NAME
+from jobgate.installation.installation import LABELS
 from jobgate.kinds.common.runner import runner_of
-from jobgate.render import certificates, controller, runner, workload
-from jobgate.render.configurations import NAME
-from jobgate.render.installation import LABELS
+from jobgate.plugins.queueing import KUEUE_CRD
 from webhook import Kind, Registry
 
 T = TypeVar("T")
 
-#: So many calls are made at the same time: few enough that each is answered within its time.
-AT_ONCE = 8
-#: How often each is made before it counts as not answered.
-TRIES = 3
+#: Most concurrent calls.
+CONCURRENCY = 8
+#: Attempts of each call.
+ATTEMPTS = 3
 _FORBIDDEN, _NOT_FOUND = 403, 404
 
 _REVIEWS = Resource("subjectaccessreviews", "v1", "authorization.k8s.io")
@@ -64,68 +64,67 @@ _NAMED = ",".join(f"{key}={value}" for key, value in list(LABELS.items())[:1])
 _WORKLOADS = (workload.ACCOUNT, controller.ACCOUNT, certificates.ACCOUNT, runner.ACCOUNT)
 
 
-class CannotLook(Exception):
-    """Nothing can be said of the cluster; the text says why."""
+class CannotDiagnose(Exception):
+    """The installation cannot be examined; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ServerAccess:
     """How servers are reached.
 
     Attributes:
-        inside: whether this runs in the cluster, and so reaches pods as the API server does.
-        addresses: of servers, in the place of the Service's endpoints; somebody says that they are reached from here.
-        patience: how long a handshake may take, in seconds.
+        in_cluster: whether this process runs in the cluster, and so reaches pods as the API server does.
+        addresses: addresses of servers, used instead of the Service's endpoints. They are reachable from here.
+        timeout: timeout of a handshake, in seconds.
     """
 
-    inside: bool = False
+    in_cluster: bool = False
     addresses: tuple[Address, ...] = ()
-    patience: float = 2.0
+    timeout: float = 2.0
 
 
 async def look(
     client: Writer,
     kinds: Registry,
-    told: Mapping[str, Any],
-    way: Way,
+    given: Mapping[str, Any],
+    servers: ServerAccess,
     shipped: Sequence[Mapping[str, Any]] = (),
-) -> tuple[Observed, Expected]:
-    """Return what is seen of an installation, and what it should be.
+) -> tuple[ClusterSnapshot, Expected]:
+    """Return the observed and the expected state of an installation.
 
     Args:
-        client: the way to the API server.
-        kinds: all that there are.
-        told: choices of the installation by name of field; the others are read back.
-        way: how servers are reached.
-        shipped: the CRDs of all kinds, where they are at hand.
+        client: connection to the API server.
+        kinds: all kinds.
+        given: settings of the installation by name of field; the others are read from the cluster.
+        servers: how servers are reached.
+        shipped: the CRDs of all kinds, if they have been generated already.
 
     Raises:
-        CannotLook: there is no answer, no right to read a webhook configuration, or what is told cannot be.
+        CannotDiagnose: the API server does not respond, webhook configurations cannot be read, or settings conflict.
     """
-    eyes = _Eyes(client)
-    await eyes.first()
-    await eyes.gather(*(Ref(resource, NAME) for resource in CONFIGURATIONS), *map(Ref, CONFIGURATIONS), Ref(NAMESPACES))
-    if all(isinstance(eyes.objects[Ref(resource, NAME)], Unseen) for resource in CONFIGURATIONS):
-        why = eyes.objects[Ref(CONFIGURATIONS[0], NAME)]
-        assert isinstance(why, Unseen)
-        raise CannotLook(f"webhook configurations cannot be read: {why.why}")
+    reader = _SnapshotReader(client)
+    await reader.first()
+    await reader.gather(
+        *(Ref(resource, NAME) for resource in CONFIGURATIONS), *map(Ref, CONFIGURATIONS), Ref(NAMESPACES)
+    )
+    first, second = (reader.objects[Ref(resource, NAME)] for resource in CONFIGURATIONS)
+    if isinstance(first, NotChecked) and isinstance(second, NotChecked):
+        raise CannotDiagnose(f"webhook configurations cannot be read: {first.why}")
 
-    configurations = [eyes.observed().get(resource, NAME) for resource in CONFIGURATIONS]
-    namespace = namespace_of(configurations, told)
-    await eyes.gather(*_of_installation(namespace), *_of_kinds(kinds))
-    service = service_of(configurations, eyes.observed().get(DEPLOYMENTS, workload.ACCOUNT, namespace), told)
-    eyes.selectors[Ref(SLICES, "", namespace)] = {"labelSelector": f"kubernetes.io/service-name={service}"}
-    await eyes.gather(Ref(SERVICES, service, namespace), Ref(SLICES, "", namespace), *_foreign_services(eyes, kinds))
+    namespace = namespace_of(reader.snapshot(), given)
+    await reader.gather(*_of_installation(namespace), *_of_kinds(kinds))
+    service = service_of(reader.snapshot(), namespace, given)
+    slices = Ref(SLICES, "", namespace)
+    reader.selectors[slices] = {"labelSelector": f"kubernetes.io/service-name={service}"}
+    await reader.gather(Ref(SERVICES, service, namespace), slices, *_foreign_services(reader.snapshot(), kinds))
 
     try:
-        wanted = expected(kinds, read_back(eyes.observed(), kinds, namespace, told), shipped)
+        wanted = expected(kinds, read_back(reader.snapshot(), kinds, namespace, given), shipped)
     except ValueError as error:
-        raise CannotLook(f"invalid installation: {error}") from error
-    await eyes.gather(
-        Ref(SECRETS, wanted.installation.secret, namespace), *_opted_out_jobs(eyes, wanted), *_jobs(wanted)
-    )
-    observed = await eyes.rights([*rights.needed(wanted), *rights.dangerous(wanted)], namespace)
-    observed = replace(observed, served=await _served(client, observed, wanted, way))
+        raise CannotDiagnose(f"invalid installation: {error}") from error
+    await reader.gather(Ref(SECRETS, wanted.installation.secret, namespace), *_jobs(reader.snapshot(), wanted))
+    observed = await reader.permissions([*rights.needed(wanted), *rights.dangerous(wanted)], namespace)
+    observed = replace(observed, served=await _served(client, observed, wanted, servers))
     return without_strangers(observed, wanted), wanted
 
 
@@ -141,6 +140,7 @@ def _of_installation(namespace: str) -> list[Ref]:
             for name in (certificates.ACCOUNT, controller.ACCOUNT, runner.ACCOUNT, f"{runner.ACCOUNT}-jobs")
         ),
         Ref(CLUSTER_ROLES, VIEW),
+        Ref(CRDS, KUEUE_CRD),
         Ref(BINDINGS),
         Ref(PODS, "", namespace),
     ]
@@ -150,10 +150,9 @@ def _of_kinds(kinds: Iterable[Kind]) -> list[Ref]:
     return [Ref(CRDS, name) for name in dict.fromkeys(kind.qualified_plural for kind in kinds)]
 
 
-def _foreign_services(eyes: _Eyes, kinds: Iterable[Kind]) -> list[Ref]:
-    """Return the Services of others that are called for our kinds: by other webhooks, and by conversions."""
+def _foreign_services(observed: ClusterSnapshot, kinds: Iterable[Kind]) -> list[Ref]:
+    """Return the Services that other webhooks and conversions call for our kinds."""
     kinds = tuple(kinds)
-    observed = eyes.observed()
     clients = [
         entry["clientConfig"]
         for resource in CONFIGURATIONS
@@ -167,91 +166,89 @@ def _foreign_services(eyes: _Eyes, kinds: Iterable[Kind]) -> list[Ref]:
     return list(dict.fromkeys(Ref(SERVICES, one["name"], one["namespace"]) for one in services))
 
 
-def _jobs(wanted: Expected) -> list[Ref]:
-    return [Ref(jobs.resource_of(kind)) for kind in wanted.kinds if runner_of(kind) is not None]
-
-
-def _opted_out_jobs(eyes: _Eyes, wanted: Expected) -> list[Ref]:
-    namespaces = [one for one in eyes.observed().all(NAMESPACES) or () if opted_out(one)]
+def _jobs(observed: ClusterSnapshot, wanted: Expected) -> list[Ref]:
+    """Return the jobs to list: of the kinds that have a runner, and those in namespaces that have opted out."""
+    namespaces = [one["metadata"]["name"] for one in observed.all(NAMESPACES) or () if opted_out(one)]
     return [
-        Ref(Resource(kind.plural, kind.version, kind.group), "", one["metadata"]["name"])
-        for one in namespaces
-        for kind in wanted.kinds
+        *(Ref(jobs.resource_of(kind)) for kind in wanted.kinds if runner_of(kind) is not None),
+        *(Ref(jobs.resource_of(kind), "", namespace) for namespace in namespaces for kind in wanted.kinds),
     ]
 
 
-async def _served(client: Writer, observed: Observed, wanted: Expected, way: Way) -> Sequence[Shown] | Unseen:
+async def _served(
+    client: Writer, observed: ClusterSnapshot, wanted: Expected, servers: ServerAccess
+) -> Sequence[Handshake] | NotChecked:
     """Make a handshake with every server that can be found."""
-    if way.addresses:
-        addresses, certain = list(way.addresses), True
+    if servers.addresses:
+        addresses, certain = list(servers.addresses), True
     elif wanted.outside:
         host = wanted.installation.external_name
         addresses = [(host, wanted.installation.service_port)]
         certain = Server(client).is_local and is_loopback(host)
     else:
         slices = observed.lists[Ref(SLICES, "", wanted.namespace)]
-        if isinstance(slices, Unseen):
+        if isinstance(slices, NotChecked):
             return slices
-        addresses, certain = [one for piece in slices for one in addresses_of(piece)], way.inside
+        addresses, certain = [one for piece in slices for one in addresses_of(piece)], servers.in_cluster
 
-    async def one(address: Address) -> Shown:
+    async def one(address: Address) -> Handshake:
         with suppress(TimeoutError):
-            async with asyncio.timeout(way.patience):
-                return Shown(await shown(address, wanted.server_name), certain)
-        fault = f"TLS handshake timed out after {min(way.patience, HANDSHAKE):g}s"
-        return Shown(Served(f"{address[0]}:{address[1]}", fault=fault), certain)
+            async with asyncio.timeout(servers.timeout):
+                return Handshake(await shown(address, wanted.server_name), certain)
+        fault = f"TLS handshake timed out after {min(servers.timeout, HANDSHAKE):g}s"
+        return Handshake(Served(f"{address[0]}:{address[1]}", fault=fault), certain)
 
     return await asyncio.gather(*map(one, dict.fromkeys(addresses)))
 
 
-class _Eyes:
-    """Everything that was seen so far."""
+class _SnapshotReader:
+    """Reads a cluster, bit by bit; each object and list once."""
 
     def __init__(self, client: Writer) -> None:
         self._client = client
-        self._turns = asyncio.Semaphore(AT_ONCE)
-        self.objects: dict[Ref, Mapping[str, Any] | Unseen | None] = {}
-        self._lists: dict[Ref, Sequence[Mapping[str, Any]] | Unseen] = {}
-        self._access: dict[Access, bool | Unseen] = {}
-        self._clock: Reading | Unseen = Unseen("not checked")
-        self._version: str | Unseen = Unseen("not checked")
-        #: Of lists that are narrowed.
+        self._slots = asyncio.Semaphore(CONCURRENCY)
+        self.objects: dict[Ref, Mapping[str, Any] | NotChecked | None] = {}
+        self._lists: dict[Ref, Sequence[Mapping[str, Any]] | NotChecked] = {}
+        self._permissions: dict[Permission, bool | NotChecked] = {}
+        self._clock: Reading | NotChecked = NotChecked("not checked")
+        self._version: str | NotChecked = NotChecked("not checked")
+        #: Label selectors of lists.
         self.selectors: dict[Ref, Mapping[str, str]] = {Ref(BINDINGS): {"labelSelector": _NAMED}}
 
-    def observed(self) -> Observed:
-        """Return it."""
-        return Observed(self.objects, self._lists, self._access, (), self._clock, self._version)
+    def snapshot(self) -> ClusterSnapshot:
+        """Return what was read so far."""
+        return ClusterSnapshot(self.objects, self._lists, self._permissions, (), self._clock, self._version)
 
     async def first(self) -> None:
         """Read clock and version.
 
         Raises:
-            CannotLook: there is no answer.
+            CannotDiagnose: the API server does not respond.
         """
         try:
-            self._clock = await self._repeated(ServerClock(self._client).read)
+            self._clock = await self._repeated(Server(self._client).read)
             self._version = await self._repeated(Server(self._client).version)
         except (Refusal, Unavailable) as error:
-            raise CannotLook(str(error)) from error
+            raise CannotDiagnose(str(error)) from error
 
     async def gather(self, *refs: Ref) -> None:
         """Read objects and lists, each once."""
         wanted = [ref for ref in dict.fromkeys(refs) if ref not in self.objects and ref not in self._lists]
         await asyncio.gather(*(self._object(ref) if ref.name else self._list(ref) for ref in wanted))
 
-    async def rights(self, accesses: Sequence[Access], namespace: str) -> Observed:
-        """Ask what accounts of a namespace may, and return all that was seen; after one refusal nothing more is asked.
+    async def permissions(self, asked: Sequence[Permission], namespace: str) -> ClusterSnapshot:
+        """Ask which permissions accounts of a namespace have, at least one, and return all that was read.
 
-        `accesses` must not be empty.
+        If the first question is denied, the others are not asked.
         """
-        first, *others = accesses
+        first, *others = asked
         answer = await self._may(first, namespace)
-        if isinstance(answer, Unseen):
-            self._access = dict.fromkeys(accesses, answer)
+        if isinstance(answer, NotChecked):
+            self._permissions = dict.fromkeys(asked, answer)
         else:
             answers = await asyncio.gather(*(self._may(one, namespace) for one in others))
-            self._access = dict(zip(accesses, [answer, *answers], strict=True))
-        return self.observed()
+            self._permissions = dict(zip(asked, [answer, *answers], strict=True))
+        return self.snapshot()
 
     async def _object(self, ref: Ref) -> None:
         self.objects[ref] = await self._seen(
@@ -264,22 +261,22 @@ class _Eyes:
         async def read() -> Sequence[Mapping[str, Any]]:
             try:
                 return (await narrowed.list(ref.resource))[0]
-            except Refused as error:
+            except ApiError as error:
                 if error.code == _NOT_FOUND:
                     return []  # of a kind that is not installed, there is none
                 raise
 
         self._lists[ref] = await self._seen("list", ref, read)
 
-    async def _may(self, access: Access, namespace: str) -> bool | Unseen:
-        resource, _, subresource = access.resource.partition("/")
+    async def _may(self, permission: Permission, namespace: str) -> bool | NotChecked:
+        resource, _, subresource = permission.resource.partition("/")
         attributes = {
-            "verb": access.verb,
-            "group": access.group,
+            "verb": permission.verb,
+            "group": permission.group,
             "resource": resource,
             "subresource": subresource,
-            "namespace": access.namespace,
-            "name": access.name,
+            "namespace": permission.namespace,
+            "name": permission.name,
         }
         accounts = "system:serviceaccounts"
         review = {
@@ -287,32 +284,32 @@ class _Eyes:
             "kind": "SubjectAccessReview",
             "metadata": {},
             "spec": {
-                "user": f"system:serviceaccount:{namespace}:{access.account}",
+                "user": f"system:serviceaccount:{namespace}:{permission.account}",
                 "groups": [accounts, f"{accounts}:{namespace}", "system:authenticated"],
                 "resourceAttributes": {key: value for key, value in attributes.items() if value},
             },
         }
         answer = await self._seen("create", Ref(_REVIEWS), lambda: self._client.create(_REVIEWS, review))
-        return answer if isinstance(answer, Unseen) else bool(answer["status"].get("allowed"))
+        return answer if isinstance(answer, NotChecked) else bool(answer["status"].get("allowed"))
 
-    async def _seen(self, verb: str, ref: Ref, call: Callable[[], Awaitable[T]]) -> T | Unseen:
+    async def _seen(self, verb: str, ref: Ref, call: Callable[[], Awaitable[T]]) -> T | NotChecked:
         async def understandable() -> T:
             with understood(verb, *ref):
                 return await call()
 
-        async with self._turns:
+        async with self._slots:
             try:
                 return await self._repeated(understandable)
             except Refusal as refusal:
-                if isinstance(refusal.__cause__, Refused) and refusal.__cause__.code == _FORBIDDEN:
-                    return Unseen(f"this account cannot {verb} {ref.resource.plural}")
-                return Unseen(str(refusal))
+                if isinstance(refusal.__cause__, ApiError) and refusal.__cause__.code == _FORBIDDEN:
+                    return NotChecked(f"this account cannot {verb} {ref.resource.plural}")
+                return NotChecked(str(refusal))
             except Unavailable as error:
-                return Unseen(str(error))
+                return NotChecked(str(error))
 
     async def _repeated(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Make a call, and make it again where it was not answered: reading can be repeated."""
-        for _ in range(TRIES - 1):
+        """Make a call, and retry it if the API server was unavailable."""
+        for _ in range(ATTEMPTS - 1):
             with suppress(Unavailable):
                 return await call()
         return await call()

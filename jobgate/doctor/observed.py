@@ -1,4 +1,4 @@
-"""What was seen of a cluster, and what could not be looked at. Checks are pure functions of it."""
+"""The observed state of a cluster. Checks are pure functions of it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING
 from jobgate.cluster.endpoints import SERVICES, SLICES
 from jobgate.cluster.lease import LEASES
 from jobgate.cluster.secret import SECRETS
+from jobgate.installation.configurations import NAME
 
 __all__ = [
     "ACCOUNTS",
@@ -32,11 +33,12 @@ __all__ = [
     "SERVICES",
     "SLICES",
     "VALIDATING",
-    "Access",
-    "Observed",
+    "ClusterSnapshot",
+    "Handshake",
+    "NotChecked",
+    "Permission",
     "Ref",
-    "Shown",
-    "Unseen",
+    "entries_of",
     "place",
 ]
 
@@ -67,8 +69,8 @@ class Ref(NamedTuple):
         return place(*self)
 
 
-class Access(NamedTuple):
-    """Something that an account of ours might be allowed. A subresource follows the resource, as `pods/exec`."""
+class Permission(NamedTuple):
+    """A permission that an account of jobgate may have. The resource can have a subresource: `pods/exec`."""
 
     account: str
     verb: str
@@ -79,27 +81,26 @@ class Access(NamedTuple):
 
     @property
     def what(self) -> str:
-        """What of it people call a resource."""
+        """The object of the permission, in words."""
         kind = f"{self.resource}.{self.group}" if self.group else self.resource
         named = f"{kind}/{self.name}" if self.name else kind
         return f"{named} in {self.namespace}" if self.namespace else named
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
-    """Something that could not be looked at."""
+class NotChecked:
+    """Something that could not be read."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What an address showed in a handshake.
+class Handshake:
+    """A handshake with the server at an address.
 
     Attributes:
-        served: it.
-        certain: whether this machine reaches that address as the API server does. Where it is not, no answer means
-            nothing.
+        served: the certificate.
+        certain: whether this machine reaches the address as the API server does; otherwise a failure means nothing.
     """
 
     served: Served
@@ -107,84 +108,82 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Observed:
-    """A cluster as it was seen.
+class ClusterSnapshot:
+    """The observed state of a cluster.
 
     Attributes:
-        objects: single ones; None where there is none of that name.
-        lists: of all objects of a kind, by a `Ref` without a name.
-        access: what accounts may.
-        served: what each server showed.
-        clock: the API server's, and this machine's.
-        version: of the API server, as `v1.36.3`.
+        objects: single objects; None if there is none of that name.
+        lists: all objects of a resource, by a `Ref` without a name.
+        permissions: whether accounts have them.
+        served: the handshake with each server.
+        clock: of the API server, and of this machine.
+        version: of the API server, for example `v1.36.3`.
     """
 
-    objects: Mapping[Ref, Mapping[str, Any] | Unseen | None]
-    lists: Mapping[Ref, Sequence[Mapping[str, Any]] | Unseen]
-    access: Mapping[Access, bool | Unseen]
-    served: Sequence[Shown] | Unseen
-    clock: Reading | Unseen
-    version: str | Unseen
+    objects: Mapping[Ref, Mapping[str, Any] | NotChecked | None]
+    lists: Mapping[Ref, Sequence[Mapping[str, Any]] | NotChecked]
+    permissions: Mapping[Permission, bool | NotChecked]
+    served: Sequence[Handshake] | NotChecked
+    clock: Reading | NotChecked
+    version: str | NotChecked
 
     def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object; None where there is none, or where it could not be looked at.
-
-        Raises:
-            KeyError: nobody looked for it.
-        """
+        """Return an object; None if there is none, or if it could not be read."""
         found = self.objects[Ref(resource, name, namespace)]
-        return None if isinstance(found, Unseen) else found
+        return None if isinstance(found, NotChecked) else found
 
     def missing(self, resource: Resource, name: str, namespace: str = "") -> bool:
-        """Tell whether there certainly is no such object.
-
-        Raises:
-            KeyError: nobody looked for it.
-        """
+        """Return whether there certainly is no such object."""
         return self.objects[Ref(resource, name, namespace)] is None
 
     def all(self, resource: Resource, namespace: str = "") -> Sequence[Mapping[str, Any]] | None:
-        """Return all objects; None where they could not be looked at.
-
-        Raises:
-            KeyError: nobody looked for them.
-        """
+        """Return all objects; None if they could not be read."""
         found = self.lists[Ref(resource, "", namespace)]
-        return None if isinstance(found, Unseen) else found
+        return None if isinstance(found, NotChecked) else found
+
+    def webhooks(self) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
+        """Yield the webhooks of our configurations, each with the resource of its configuration."""
+        for resource in CONFIGURATIONS:
+            yield from ((resource, entry) for entry in entries_of(self.get(resource, NAME)))
 
     @property
     def now(self) -> datetime | None:
-        """The API server's time: it is the one that judges certificates."""
-        return None if isinstance(self.clock, Unseen) else self.clock.now
+        """The API server's time, because API servers verify certificates."""
+        return None if isinstance(self.clock, NotChecked) else self.clock.now
 
     @property
-    def shown(self) -> Sequence[Shown]:
-        """What servers showed, as far as it could be looked at."""
-        return () if isinstance(self.served, Unseen) else self.served
+    def handshakes(self) -> Sequence[Handshake]:
+        """The handshakes; none if the endpoints could not be read."""
+        return () if isinstance(self.served, NotChecked) else self.served
 
-    def unseen(self) -> dict[str, list[str]]:
-        """Return what could not be looked at, by the reason."""
+    def not_checked(self) -> dict[str, list[str]]:
+        """Return what could not be read, by reason."""
         found: dict[str, list[str]] = {}
-        for what, why in self._unseen():
+        for what, why in self._not_checked():
             if what not in found.setdefault(why, []):
                 found[why].append(what)
         return found
 
-    def _unseen(self) -> Iterator[tuple[str, str]]:
+    def _not_checked(self) -> Iterator[tuple[str, str]]:
         seen: Sequence[tuple[str, object]] = [
             ("the API server's time", self.clock),
             ("the API server's version", self.version),
             *((str(ref), one) for ref, one in (*self.objects.items(), *self.lists.items())),
-            *((f"permissions of {access.account}", one) for access, one in self.access.items()),
+            *((f"permissions of {permission.account}", one) for permission, one in self.permissions.items()),
             ("certificates that servers serve", self.served),
         ]
-        yield from ((what, one.why) for what, one in seen if isinstance(one, Unseen))
-        for one in self.shown:
+        yield from ((what, one.why) for what, one in seen if isinstance(one, NotChecked))
+        for one in self.handshakes:
             if one.served.fault and not one.certain:
                 yield f"certificate of {one.served.address}", f"not reachable: {one.served.fault}"
 
 
+def entries_of(configuration: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
+    """Return the webhooks of a stored webhook configuration."""
+    return [] if configuration is None else configuration.get("webhooks") or []
+
+
 def place(resource: Resource, name: str = "", namespace: str = "") -> str:
-    """Return how people and kubectl call an object, or all of a kind."""
+    """Return the name of an object as kubectl prints it, or that of all objects of a resource."""
     named = f"{resource.plural}/{name}" if name else resource.plural
     return f"{named} in {namespace}" if namespace else named

@@ -1,4 +1,4 @@
-"""What the API server does with an entry: when it fails, how long it waits, what it sends. And our admission policy."""
+"""Checks the fields of webhooks that tell the API server how to call them, and our admission policies."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from jobgate.cluster import Resource
 from jobgate.doctor.configurations import grouped
-from jobgate.doctor.expected import Expected, differing_entries, entries_of
-from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
-from jobgate.doctor.observed import CONFIGURATIONS, POLICIES, POLICY_BINDINGS, Observed, place
-from jobgate.render.configurations import NAME
+from jobgate.doctor.expected import Expected, differing_entries
+from jobgate.doctor.finding import APPLY, FaultType, FoundFault, error, notice, warning
+from jobgate.doctor.observed import CONFIGURATIONS, POLICIES, POLICY_BINDINGS, ClusterSnapshot, place
+from jobgate.installation.configurations import NAME
 
 FAILURE_POLICY = error(
     "failure-policy-differs",
@@ -62,12 +62,8 @@ POLICY_MISSING = warning(
     APPLY,
 )
 
-FAULTS = (
-    FAILURE_POLICY, IGNORES, TIMEOUT, MATCH_POLICY, SIDE_EFFECTS, CONDITIONS, REINVOCATION, REVIEWS, POLICY_MISSING,
-)  # fmt: skip
-
-#: Each field of an entry, its fault, and what an absent one means to the API server.
-_FIELDS: Mapping[str, tuple[Fault, Any]] = {
+#: Fields of a webhook, with the fault and the default of the API server.
+_FIELDS: Mapping[str, tuple[FaultType, Any]] = {
     "failurePolicy": (FAILURE_POLICY, "Fail"),
     "timeoutSeconds": (TIMEOUT, 10),
     "matchPolicy": (MATCH_POLICY, "Equivalent"),
@@ -78,32 +74,31 @@ _FIELDS: Mapping[str, tuple[Fault, Any]] = {
 }
 
 
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield what the API server does otherwise than it should."""
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield differing fields of webhooks, and missing or changed admission policies."""
     yield from grouped(_fields(observed, expected))
-    entries = [entry for resource in CONFIGURATIONS for entry in entries_of(observed.get(resource, NAME))]
+    entries = [entry for _, entry in observed.webhooks()]
     if entries and all(entry.get("failurePolicy") == "Ignore" for entry in entries):
         where = ", ".join(place(resource, NAME) for resource in CONFIGURATIONS)
         yield IGNORES.at(where, "failurePolicy is Ignore in all webhooks")
     yield from _policy(observed, expected)
 
 
-def _fields(observed: Observed, expected: Expected) -> Iterator[tuple[Fault, Resource, str, str]]:
-    found = {resource: observed.get(resource, NAME) for resource in CONFIGURATIONS}
-    for resource, shipped, entry in differing_entries(expected, found):
+def _fields(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[FaultType, Resource, str, str]]:
+    for resource, shipped, entry in differing_entries(observed, expected):
         for field, (fault, absent) in _FIELDS.items():
             is_, must = entry.get(field, absent), shipped.get(field, absent)
             if is_ != must:
-                yield fault, resource, entry["name"], f"{field} is {_said(is_)}, must be {_said(must)}"
+                yield fault, resource, entry["name"], f"{field} is {_text(is_)}, must be {_text(must)}"
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(_said(one) for one in value) or "none"
+        return ", ".join(_text(one) for one in value) or "none"
     return f"{value['name']}: {value['expression']}" if isinstance(value, Mapping) else str(value)
 
 
-def _policy(observed: Observed, expected: Expected) -> Iterator[Finding]:
+def _policy(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
     for kind, resource in (
         ("ValidatingAdmissionPolicy", POLICIES),
         ("ValidatingAdmissionPolicyBinding", POLICY_BINDINGS),
@@ -117,7 +112,7 @@ def _policy(observed: Observed, expected: Expected) -> Iterator[Finding]:
 
 
 def _is_within(shipped: Any, found: Any) -> bool:
-    """Tell whether all that is shipped is there. The API server adds defaults."""
+    """Return whether all that is shipped is stored. The API server adds defaults."""
     if isinstance(shipped, Mapping) and isinstance(found, Mapping):
         return all(_is_within(value, found.get(key)) for key, value in shipped.items())
     if isinstance(shipped, list) and isinstance(found, list):

@@ -1,4 +1,4 @@
-"""What our accounts may do: all that is rendered, and nothing that is dangerous and is not."""
+"""Checks the permissions of our accounts: they have what is rendered, and nothing dangerous in addition."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import APPLY, Finding, error
-from jobgate.doctor.observed import ACCOUNTS, Access, Observed, place
+from jobgate.doctor.finding import APPLY, FoundFault, error
+from jobgate.doctor.observed import ACCOUNTS, ClusterSnapshot, Permission, place
 
 ACCOUNT_MISSING = error(
     "account-missing",
@@ -27,24 +27,22 @@ TOO_WIDE = error(
     "`system:authenticated`: `kubectl get rolebindings,clusterrolebindings -A -o wide`",
 )
 
-FAULTS = (ACCOUNT_MISSING, MISSING, TOO_WIDE)
-
 _ADMISSION = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
 _SYSTEM = "kube-system"
-#: A name that nothing has: who may do something with it may do so with any.
+#: A name that no object has. A permission for it is one for any name.
 _ANY = "jobgate-doctor-asks-for-any"
 
 
 class Grant(NamedTuple):
-    """A rule, as it is bound to an account, in a namespace or in all."""
+    """A rule that is bound to an account, in a namespace or, if it is empty, in all."""
 
     account: str
     namespace: str
     rule: Any
 
-    def covers(self, access: Access) -> bool:
-        """Tell whether it allows something."""
+    def covers(self, access: Permission) -> bool:
+        """Return whether it includes a permission."""
         return (
             self.account == access.account
             and self.namespace in {"", access.namespace}
@@ -56,7 +54,7 @@ class Grant(NamedTuple):
 
 
 def grants(expected: Expected) -> Sequence[Grant]:
-    """Return all rules that are rendered for our accounts."""
+    """Return all rendered rules of our accounts."""
     roles = {
         (one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]): one["rules"]
         for kind in ("Role", "ClusterRole")
@@ -71,11 +69,11 @@ def grants(expected: Expected) -> Sequence[Grant]:
     return found
 
 
-def needed(expected: Expected) -> Sequence[Access]:
-    """Return all that our accounts must be allowed."""
+def needed(expected: Expected) -> Sequence[Permission]:
+    """Return the permissions that our accounts need."""
     return list(
         dict.fromkeys(
-            Access(grant.account, verb, group, resource, grant.namespace, name)
+            Permission(grant.account, verb, group, resource, grant.namespace, name)
             for grant in grants(expected)
             for group in grant.rule["apiGroups"]
             for resource in grant.rule["resources"]
@@ -85,10 +83,10 @@ def needed(expected: Expected) -> Sequence[Access]:
     )
 
 
-def dangerous(expected: Expected) -> Sequence[Access]:
-    """Return what our accounts must not be allowed: whatever of the list is not rendered for them."""
+def dangerous(expected: Expected) -> Sequence[Permission]:
+    """Return the dangerous permissions that our accounts must not have: those that are not rendered."""
     granted = grants(expected)
-    asked = (Access(account, *one) for account in accounts(expected) for one in _dangers(expected))
+    asked = (Permission(account, *one) for account in accounts(expected) for one in _dangers(expected))
     return [one for one in asked if not any(grant.covers(one) for grant in granted)]
 
 
@@ -98,7 +96,7 @@ def accounts(expected: Expected) -> Sequence[str]:
 
 
 def _dangers(expected: Expected) -> Sequence[tuple[str, str, str, str, str]]:
-    """Return what leads to more power, or tells secrets: verb, group, resource, namespace, name."""
+    """Return permissions that lead to others or reveal secrets: verb, group, resource, namespace, name."""
     ours, secret = expected.namespace, expected.installation.secret
     return [
         ("*", "*", "*", "", ""),
@@ -110,7 +108,7 @@ def _dangers(expected: Expected) -> Sequence[tuple[str, str, str, str, str]]:
         ("create", "", "secrets", ours, ""),
         ("patch", "", "secrets", ours, secret),
         ("delete", "", "secrets", ours, secret),
-        # To run something, as any account of a namespace.
+        # Run a program as any account of a namespace.
         ("create", "", "pods", ours, ""),
         ("create", "", "pods", "", ""),
         ("create", "", "pods/exec", ours, _ANY),
@@ -118,14 +116,14 @@ def _dangers(expected: Expected) -> Sequence[tuple[str, str, str, str, str]]:
         ("patch", "apps", "deployments", ours, _ANY),
         ("create", "", "serviceaccounts/token", ours, _ANY),
         ("get", "", "nodes/proxy", "", _ANY),
-        # To be somebody else, or to grant oneself something.
+        # Impersonate another account, or grant oneself permissions.
         ("impersonate", "", "users", "", _ANY),
         ("impersonate", "", "serviceaccounts", "", _ANY),
         ("escalate", _RBAC, "clusterroles", "", _ANY),
         ("bind", _RBAC, "clusterroles", "", _ANY),
         ("create", _RBAC, "clusterrolebindings", "", ""),
         ("create", "certificates.k8s.io", "certificatesigningrequests", "", ""),
-        # To switch admission off, or to send it elsewhere.
+        # Disable admission, or redirect it.
         ("patch", _ADMISSION, "mutatingwebhookconfigurations", "", "jobgate"),
         ("patch", _ADMISSION, "validatingwebhookconfigurations", "", "jobgate"),
         ("patch", _ADMISSION, "mutatingwebhookconfigurations", "", _ANY),
@@ -135,30 +133,30 @@ def _dangers(expected: Expected) -> Sequence[tuple[str, str, str, str, str]]:
         ("patch", "apiextensions.k8s.io", "customresourcedefinitions", "", _ANY),
         ("patch", "", "namespaces", "", _ANY),
         ("patch", "coordination.k8s.io", "leases", _SYSTEM, _ANY),
-        # Nobody of ours writes a job.
+        # No account of ours writes jobs.
         *dict.fromkeys(("patch", kind.group, kind.plural, "", _ANY) for kind in expected.kinds),
     ]
 
 
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield what accounts lack, and what they have too much."""
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield missing accounts, and permissions that accounts lack or should not have."""
     need, danger = needed(expected), dangerous(expected)
     for account in accounts(expected):
         where = place(ACCOUNTS, account, expected.namespace)
         if observed.missing(ACCOUNTS, account, expected.namespace):
-            if not expected.outside:  # outside, it may run as anybody
+            if not expected.outside:  # outside, it may use any account
                 yield ACCOUNT_MISSING.at(where, "not found")
             continue
-        if lacks := [one for one in need if one.account == account and observed.access[one] is False]:
-            yield MISSING.at(where, f"cannot {_said(lacks)}")
-        if excess := [one for one in danger if one.account == account and observed.access[one] is True]:
+        if lacks := [one for one in need if one.account == account and observed.permissions[one] is False]:
+            yield MISSING.at(where, f"cannot {_text(lacks)}")
+        if excess := [one for one in danger if one.account == account and observed.permissions[one] is True]:
             everything = next((one for one in excess if one.verb == "*"), None)
-            yield TOO_WIDE.at(where, "can do everything" if everything else f"can {_said(excess)}")
+            yield TOO_WIDE.at(where, "can do everything" if everything else f"can {_text(excess)}")
 
 
-def _said(accesses: Sequence[Access]) -> str:
+def _text(permissions: Sequence[Permission]) -> str:
     verbs: dict[str, list[str]] = {}
-    for one in accesses:
+    for one in permissions:
         what = one.what.replace(f"/{_ANY}", " of any name")
         verbs.setdefault(what, []).append(one.verb)
     return "; ".join(f"{', '.join(words)} {what}" for what, words in verbs.items())

@@ -8,11 +8,10 @@ from typing import Any
 from jobgate.cluster import Resource
 from jobgate.doctor.configurations import grouped
 from jobgate.doctor.expected import Expected, differing_entries
-from jobgate.doctor.finding import APPLY, Fault, Finding, error, notice, warning
-from jobgate.doctor.labels import matches
-from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, Observed, Ref, place
+from jobgate.doctor.finding import APPLY, FaultType, FoundFault, error, notice, warning
+from jobgate.doctor.jobs import resource_of
+from jobgate.doctor.observed import NAMESPACES, ClusterSnapshot, place
 from jobgate.names import OPT_OUT_LABEL, SYSTEM_NAMESPACES
-from jobgate.render.configurations import NAME
 
 CATCHES_SYSTEM = error(
     "selector-catches-system",
@@ -46,38 +45,35 @@ OPT_OUT_MISSPELT = warning(
     f"set the label to `disabled`, or remove it: `kubectl label namespace NAME {OPT_OUT_LABEL}-`",
 )
 
-FAULTS = (CATCHES_SYSTEM, CATCHES_NOTHING, NAMESPACES_DIFFER, OBJECTS_DIFFER, OPTED_OUT, OPT_OUT_MISSPELT)
-
 _NAME_LABEL = "kubernetes.io/metadata.name"
 
 
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield what entries select and should not, or do not and should."""
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield faults of selectors, and namespaces that have opted out."""
     yield from grouped(_entries(observed, expected))
     for namespace in observed.all(NAMESPACES) or ():
         yield from _opting_out(observed, expected, namespace)
 
 
 def opted_out(namespace: Mapping[str, Any]) -> bool:
-    """Tell whether a namespace has opted out."""
+    """Return whether a namespace has opted out."""
     return bool(_labels(namespace).get(OPT_OUT_LABEL) == "disabled")
 
 
-def _entries(observed: Observed, expected: Expected) -> Iterator[tuple[Fault, Resource, str, str]]:
-    found = {resource: observed.get(resource, NAME) for resource in CONFIGURATIONS}
+def _entries(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[FaultType, Resource, str, str]]:
     namespaces = [_labels(one) for one in observed.all(NAMESPACES) or ()]
-    for resource, shipped, entry in differing_entries(expected, found):
+    for resource, shipped, entry in differing_entries(observed, expected):
         for fault, what in _selects(shipped, entry, namespaces, expected):
             yield fault, resource, entry["name"], what
         if (objects := entry.get("objectSelector") or {}) != (wanted := shipped.get("objectSelector") or {}):
-            what = f"objectSelector is {said(objects)}, must be {said(wanted)}"
+            what = f"objectSelector is {text_of(objects)}, must be {text_of(wanted)}"
             yield OBJECTS_DIFFER, resource, entry["name"], what
 
 
 def _selects(
     shipped: Mapping[str, Any], entry: Mapping[str, Any], namespaces: list[dict[str, str]], expected: Expected
-) -> Iterator[tuple[Fault, str]]:
-    """Yield what a namespaceSelector does wrong, the worst alone."""
+) -> Iterator[tuple[FaultType, str]]:
+    """Yield the worst fault of a namespaceSelector."""
     is_, must = entry.get("namespaceSelector") or {}, shipped["namespaceSelector"]
     if is_ == must:
         return
@@ -85,13 +81,13 @@ def _selects(
     if caught := [labels[_NAME_LABEL] for labels in system if matches(is_, labels)]:
         yield CATCHES_SYSTEM, f"namespaceSelector matches {', '.join(caught)}"
     elif any(matches(must, one) for one in namespaces) and not any(matches(is_, one) for one in namespaces):
-        yield CATCHES_NOTHING, f"namespaceSelector matches no namespace: {said(is_)}"
+        yield CATCHES_NOTHING, f"namespaceSelector matches no namespace: {text_of(is_)}"
     else:
-        yield NAMESPACES_DIFFER, f"namespaceSelector is {said(is_)}, must be {said(must)}"
+        yield NAMESPACES_DIFFER, f"namespaceSelector is {text_of(is_)}, must be {text_of(must)}"
 
 
-def said(selector: Mapping[str, Any]) -> str:
-    """Return a LabelSelector as kubectl writes it."""
+def text_of(selector: Mapping[str, Any]) -> str:
+    """Return a LabelSelector as kubectl prints it."""
     words = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
     for one in selector.get("matchExpressions") or ():
         values = f" ({', '.join(one.get('values') or ())})" if one.get("values") else ""
@@ -99,7 +95,7 @@ def said(selector: Mapping[str, Any]) -> str:
     return " and ".join(words) or "empty"
 
 
-def _opting_out(observed: Observed, expected: Expected, namespace: Mapping[str, Any]) -> Iterator[Finding]:
+def _opting_out(observed: ClusterSnapshot, expected: Expected, namespace: Mapping[str, Any]) -> Iterator[FoundFault]:
     name, where = namespace["metadata"]["name"], place(NAMESPACES, namespace["metadata"]["name"])
     value = _labels(namespace).get(OPT_OUT_LABEL)
     if value is None:
@@ -107,15 +103,30 @@ def _opting_out(observed: Observed, expected: Expected, namespace: Mapping[str, 
     if value != "disabled":
         yield OPT_OUT_MISSPELT.at(where, f"label {OPT_OUT_LABEL} is {value!r}, must be 'disabled'")
         return
-    jobs = [
-        kind.qualified_plural
-        for kind in expected.kinds
-        if observed.lists.get(Ref(Resource(kind.plural, kind.version, kind.group), "", name))
-        and observed.all(Resource(kind.plural, kind.version, kind.group), name)
-    ]
+    jobs = [kind.qualified_plural for kind in expected.kinds if observed.all(resource_of(kind), name)]
     if jobs:
         yield OPTED_OUT.at(where, f"has opted out, and contains {', '.join(jobs)}")
 
 
 def _labels(namespace: Mapping[str, Any]) -> dict[str, str]:
     return namespace["metadata"].get("labels") or {}
+
+
+def matches(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
+    """Return whether a LabelSelector matches labels, as the API server evaluates it; an empty one matches all."""
+    selector = selector or {}
+    equal = all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items())
+    return equal and all(_holds(one, labels) for one in selector.get("matchExpressions") or ())
+
+
+def _holds(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    value, values = labels.get(expression["key"]), expression.get("values") or ()
+    match expression["operator"]:
+        case "In":
+            return value in values
+        case "NotIn":  # also where there is no such label
+            return value not in values
+        case "Exists":
+            return value is not None
+        case _:
+            return value is None

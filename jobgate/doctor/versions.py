@@ -1,4 +1,4 @@
-"""Which versions meet: this command's, that of the pods, that of the API server."""
+"""Compares the versions of this command, of the pods, and of the API server."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from jobgate import __version__
 from jobgate.doctor.expected import Expected, container_of
-from jobgate.doctor.finding import Finding, error, notice, warning
-from jobgate.doctor.labels import matches
-from jobgate.doctor.observed import DEPLOYMENTS, PODS, Observed, Unseen, place
-from jobgate.render.installation import LABELS
+from jobgate.doctor.finding import FoundFault, error, notice, warning
+from jobgate.doctor.observed import DEPLOYMENTS, PODS, ClusterSnapshot, NotChecked, place
+from jobgate.doctor.selectors import matches
+from jobgate.installation.installation import LABELS
 
-#: The oldest minor of Kubernetes 1 that has all that is rendered: admission policies in their stable version.
+#: The oldest supported minor version of Kubernetes 1: it has stable admission policies.
 OLDEST = 30
 
 TOO_OLD = error(
@@ -38,14 +38,12 @@ MIXED = warning(
     "run `kubectl rollout status deployment`; if it is stuck, find out why new pods are not ready",
 )
 
-FAULTS = (TOO_OLD, SKEW, UNKNOWN, MIXED)
-
 _VERSION = re.compile(r"v?(?P<version>\d+\.\d+\.\d+(?:[-.+_a-z0-9]*)?)\Z")
 
 
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield which versions do not go together."""
-    if not isinstance(observed.version, Unseen):
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield versions that are not compatible."""
+    if not isinstance(observed.version, NotChecked):
         found = re.match(r"v?1\.(\d+)", observed.version)
         if found and int(found[1]) < OLDEST:
             yield TOO_OLD.at("the API server", f"version {observed.version}")
@@ -53,8 +51,8 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
         return
     images = _images(observed, expected)
     if len(images) > 1:
-        said = "; ".join(f"{image}: {', '.join(sorted(where))}" for image, where in sorted(images.items()))
-        yield MIXED.at(f"pods in {expected.namespace}", f"different images: {said}")
+        every = "; ".join(f"{image}: {', '.join(sorted(where))}" for image, where in sorted(images.items()))
+        yield MIXED.at(f"pods in {expected.namespace}", f"different images: {every}")
     for image, where in sorted(images.items()):
         version = version_of(image)
         if version is None:
@@ -64,14 +62,14 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
 
 
 def version_of(image: str) -> str | None:
-    """Return the version that an image's tag says; None where it says none."""
+    """Return the version in the tag of an image; None if the tag is not a version."""
     name, _, _ = image.partition("@")
     found = _VERSION.match(name.rpartition("/")[2].partition(":")[2])
     return found["version"] if found else None
 
 
-def _images(observed: Observed, expected: Expected) -> Mapping[str, Sequence[str]]:
-    """Return what our Deployments and their pods run, by image."""
+def _images(observed: ClusterSnapshot, expected: Expected) -> Mapping[str, Sequence[str]]:
+    """Return our Deployments and running pods, by image."""
     found: dict[str, list[str]] = {}
     for name in expected.deployments:
         deployment = observed.get(DEPLOYMENTS, name, expected.namespace)

@@ -1,4 +1,4 @@
-"""What has to run: the server, the controller, who renews the certificate, and the runner where there is one."""
+"""Checks the workloads: server, controller, certificate rotation and runner."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import APPLY, Finding, error, warning
-from jobgate.doctor.observed import CONFIGURATIONS, CRON_JOBS, DEPLOYMENTS, SERVICES, Observed, place
-from jobgate.render.configurations import NAME
-from jobgate.render.workload import ACCOUNT
+from jobgate.doctor.finding import APPLY, FoundFault, error, warning
+from jobgate.doctor.observed import CONFIGURATIONS, CRON_JOBS, DEPLOYMENTS, SERVICES, ClusterSnapshot, place
+from jobgate.installation.configurations import NAME
+from jobgate.installation.workload import ACCOUNT
 
 NOT_INSTALLED = error(
     "not-installed",
@@ -32,11 +32,9 @@ UNAVAILABLE = warning(
     "find out why with `kubectl describe deployment`, `kubectl describe pod` and the logs of its pods",
 )
 
-FAULTS = (NOT_INSTALLED, MISSING, STOPPED, UNAVAILABLE)
 
-
-def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
-    """Yield which workloads are not there, or do not run."""
+def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield workloads that are missing or do not run."""
     namespace = expected.namespace
     for kind, resource in (("Deployment", DEPLOYMENTS), ("CronJob", CRON_JOBS)):
         for shipped in expected.of(kind):
@@ -48,8 +46,8 @@ def check(observed: Observed, expected: Expected) -> Iterator[Finding]:
                 yield from _runs(found, where)
 
 
-def not_installed(observed: Observed, expected: Expected) -> Finding | None:
-    """Return what is said where there certainly is no installation; each thing that is missing need not be told."""
+def not_installed(observed: ClusterSnapshot, expected: Expected) -> FoundFault | None:
+    """Return one fault if nothing is installed, instead of one for each missing object."""
     namespace = expected.namespace
     refs = [(resource, NAME, "") for resource in CONFIGURATIONS]
     refs += [(SERVICES, expected.installation.service, namespace), (DEPLOYMENTS, ACCOUNT, namespace)]
@@ -58,7 +56,7 @@ def not_installed(observed: Observed, expected: Expected) -> Finding | None:
     return None
 
 
-def _runs(workload: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _runs(workload: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
     spec = workload["spec"]
     if spec.get("suspend"):
         yield STOPPED.at(where, "suspended")

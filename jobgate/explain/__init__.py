@@ -1,13 +1,13 @@
-"""What the pods of a job will be, each part with where it comes from, with no cluster.
+"""Shows the pods of a job without a cluster, with the source of each part.
 
-- `explanation`: of a job of any kind, of a Pod, and of the workloads of Kubernetes that have a template
-- `pod`: of one pod: steps that put something into it, and what each of them adds
-- `prerequisites`: the step of prerequisites
-- `text`: as a person reads it
+- `explanation`: explains a job of any kind, a Pod, or a workload of Kubernetes with a pod template
+- `pod`: the parts of a pod, and the steps that add them
+- `prerequisites`: the steps of prerequisites
+- `text`: an explanation as text
 """
 
-from jobgate.explain.explanation import Circumstances, Explanation, explain
+from jobgate.explain.explanation import Explanation, explain
 from jobgate.explain.pod import Row
 from jobgate.explain.text import report
 
-__all__ = ["Circumstances", "Explanation", "Row", "explain", "report"]
+__all__ = ["Explanation", "Row", "explain", "report"]

@@ -1,4 +1,4 @@
-"""One pod: what steps put into it, each part with the step that it comes from."""
+"""The parts of a pod, each with the step that added it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from jobgate.prerequisites.reference import ANNOTATION
 from jobgate.prerequisites.script import Hook
 from webhook import Draft
 
-#: Where a part comes from that no step has put there.
+#: Source of parts that no step added.
 TEMPLATE: Final = "template"
 
-#: Of a pod, where something is: its container (empty for the pod itself), and which field.
-Place: TypeAlias = tuple[str, str]
+#: Location in a pod: container (empty for the pod itself) and field.
+Location: TypeAlias = tuple[str, str]
 
 
-#: What names something in a reference of a variable.
+#: Fields of a variable's reference that identify its target.
 _REFERENCE: Final = ("name", "key", "containerName", "resource", "fieldPath")
 #: Fields of which only what is added is shown.
 _ADDED_ONLY: Final = (("", "labels"), ("", "annotations"))
@@ -27,12 +27,7 @@ _ADDED_ONLY: Final = (("", "labels"), ("", "annotations"))
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One part of a pod, or one object beside it.
-
-    Attributes:
-        text: what it is.
-        source: where it comes from.
-    """
+    """A part of a pod, or another object of the job, as text, with its source."""
 
     text: str
     source: str
@@ -40,32 +35,27 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something that is put into pods.
-
-    Attributes:
-        source: who puts it there.
-        put: puts it into a pod.
-    """
+    """A change of pods: its source, and the function that changes a pod."""
 
     source: str
     put: Callable[[Draft], object]
 
 
-def rows(pod: Mapping[str, Any], steps: Sequence[Step], final: Callable[[Draft], object]) -> dict[Place, list[Row]]:
+def rows(pod: Mapping[str, Any], steps: Sequence[Step], final: Callable[[Draft], object]) -> dict[Location, list[Row]]:
     """Return the parts of a pod.
 
     Args:
-        pod: as its operator makes it.
-        steps: what is put into it; of two that put the same there, the first does.
-        final: puts all of it there together, in the order that pods have.
+        pod: the pod as its operator creates it.
+        steps: the changes; the first one that adds a part is its source.
+        final: makes all changes together, in the order of the pod webhook.
     """
     before = _parts(pod)
-    sources: dict[tuple[Place, str], str] = {}
+    sources: dict[tuple[Location, str], str] = {}
     for step in steps:
         for key, shown in _parts(_after(pod, step.put)).items():
             if before.get(key) != shown:
                 sources.setdefault(key, step.source)
-    found: dict[Place, list[Row]] = {}
+    found: dict[Location, list[Row]] = {}
     for key, shown in _parts(_after(pod, final)).items():
         if key[0] not in _ADDED_ONLY or key in sources:
             found.setdefault(key[0], []).append(Row(shown, sources.get(key, TEMPLATE)))
@@ -76,8 +66,8 @@ def command_rows(container: Mapping[str, Any], hooks: Sequence[Hook]) -> Iterato
     """Yield what a container runs, in order: hooks, its own command, hooks.
 
     Args:
-        container: as its template says it, without the hooks.
-        hooks: around its command.
+        container: the container of the template, without hooks.
+        hooks: hooks before and after its command.
     """
     for hook in hooks:
         if hook.event == "taskStarts":
@@ -103,9 +93,9 @@ def _after(pod: Mapping[str, Any], put: Callable[[Draft], object]) -> Mapping[st
     return draft.value
 
 
-def _parts(pod: Mapping[str, Any]) -> dict[tuple[Place, str], str]:
-    """Return the parts of a pod by their places and names, as texts."""
-    found: dict[tuple[Place, str], str] = {}
+def _parts(pod: Mapping[str, Any]) -> dict[tuple[Location, str], str]:
+    """Return the parts of a pod as text, by places and names."""
+    found: dict[tuple[Location, str], str] = {}
     spec, metadata = spec_of(pod), metadata_of(pod)
     for field in ("labels", "annotations"):
         for key, value in mapping(metadata.get(field)).items():
@@ -126,7 +116,7 @@ def _parts(pod: Mapping[str, Any]) -> dict[tuple[Place, str], str]:
 
 
 def containers_of(pod: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the containers of a pod, each with what it is called, in the order in which they start."""
+    """Yield the containers of a pod with their titles, in the order in which they start."""
     for kind, field in (("init container", "initContainers"), ("container", "containers")):
         for _, container in objects(spec_of(pod).get(field)):
             yield f"{kind} {container.get('name')}", container
@@ -139,7 +129,7 @@ def _mounted(mount: Mapping[str, Any], volumes: Mapping[str, str]) -> str:
 
 
 def _variable(variable: Mapping[str, Any]) -> str:
-    """Return a variable; of a reference, only what it refers to."""
+    """Return a variable; for a reference, only its target."""
     for sort, reference in mapping(variable.get("valueFrom")).items():
         names = " ".join(text(mapping(reference).get(key)) for key in _REFERENCE if mapping(reference).get(key))
         return f"{variable.get('name')} from {sort.removesuffix('KeyRef').removesuffix('Ref')} {names}"
@@ -147,7 +137,7 @@ def _variable(variable: Mapping[str, Any]) -> str:
 
 
 def _volume(volume: Mapping[str, Any]) -> str:
-    """Return what a volume is of: its sort, and what it names."""
+    """Return type and source of a volume."""
     for sort, source in volume.items():
         if sort != "name" and isinstance(source, dict):
             named = next((source[key] for key in ("claimName", "secretName", "name", "path") if source.get(key)), "")

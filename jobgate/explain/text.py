@@ -1,4 +1,4 @@
-"""An explanation as a person reads it: what is there, and beside it where it comes from."""
+"""An explanation as text: parts on the left, their sources on the right."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from jobgate.explain.explanation import Explanation, Pods
 from jobgate.explain.pod import Row
 from webhook.text import line
 
-#: Where the column of sources begins, unless a line is longer.
+#: Column of the sources, unless a line is longer.
 _COLUMN: Final = 76
 #: Longest line of a command or a value, in characters.
 _LIMIT: Final = 240
-#: In which order a pod's own fields are shown.
+#: Order of the fields of a pod.
 _OF_POD: Final = ("pod", "labels", "annotations")
 
 

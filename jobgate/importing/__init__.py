@@ -1,15 +1,15 @@
-"""Jobs and marketplace items of OpenPAI as objects of a cluster.
+"""Imports jobs and marketplace items of OpenPAI as Kubernetes objects.
 
 - `openpai`: the objects of a file
-- `document`: its YAML, with advice where the original's examples are none
+- `document`: reads its YAML, with advice for examples of OpenPAI that are not valid YAML
 - `item`: a marketplace item or a job's own prerequisite
 - `job`: a job of protocol version 2
 - `template`: the pod template of a task role
-- `notes`: what was changed and why, and what cannot be imported
+- `notes`: changes with their reasons, and faults
 """
 
-from jobgate.importing.document import Unreadable, looks_like_openpai
+from jobgate.importing.document import InvalidDocument, looks_like_openpai
 from jobgate.importing.job import Target
 from jobgate.importing.openpai import Imported, imported
 
-__all__ = ["Imported", "Target", "Unreadable", "imported", "looks_like_openpai"]
+__all__ = ["Imported", "InvalidDocument", "Target", "imported", "looks_like_openpai"]

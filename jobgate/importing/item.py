@@ -1,7 +1,7 @@
-"""A marketplace item, or a job's own prerequisite, as a ClusterPrerequisite or a Prerequisite.
+"""Imports a marketplace item as a ClusterPrerequisite, and a job's own prerequisite as a Prerequisite.
 
-Three designs are read: the shipped one (parameters beside `plugin`), the redesign of its marketplace (`plugin_params`),
-and the one between (`requireStorages`).
+OpenPAI has three formats: the released one (parameters at the level of `plugin`), the redesigned marketplace
+(`plugin_params`), and one between them (`requireStorages`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias
 
 from jobgate.importing.notes import Notes, listed, mapped, word
 
-#: Gives what a name that has no scheme refers to, as `kind` and `name`; None where there is no such thing.
-Local: TypeAlias = Callable[[str], Mapping[str, str] | None]
+#: Returns what a name without a scheme refers to, as `kind` and `name`; None if it is unknown.
+ResolveName: TypeAlias = Callable[[str], Mapping[str, str] | None]
 
 API_VERSION: Final = "jobgate.dev/v1alpha1"
 CLUSTER: Final = "ClusterPrerequisite"
@@ -22,7 +22,7 @@ _EVENTS: Final = ("taskStarts", "taskSucceeds", "taskFails")
 _SHIPPED: Final = "com.microsoft.pai.runtimeplugin."
 _BY_NAME: Final = "marketplace://name/"
 _OTHERWISE: Final = "marketplace://"
-#: The fields of an item, and the parameters that the shipped design has beside them.
+#: The fields of an item, and the parameters of the released format.
 _FIELDS: Final = frozenset(
     {"name", "type", "description", "plugin", "plugin_params", "require", "require_storages", "template_variables"}
     | {"failure_policy", "callbacks", "pre_commands", "post_commands", "mount_path", "sub_path", "read_only"}
@@ -30,17 +30,17 @@ _FIELDS: Final = frozenset(
 
 
 def prerequisite(
-    entry: Mapping[str, Any], kind: str, name: str, path: str, notes: Notes, local: Local
+    entry: Mapping[str, Any], kind: str, name: str, path: str, notes: Notes, local: ResolveName
 ) -> dict[str, Any]:
     """Return the object of an item.
 
     Args:
         entry: the item.
-        kind: of the object.
-        name: of the object.
-        path: of the item, for messages.
-        notes: where remarks go.
-        local: knows names without a scheme.
+        kind: kind of the object.
+        name: name of the object.
+        path: path of the item, for messages.
+        notes: collects changes and faults.
+        local: resolves names without a scheme.
     """
     spec: dict[str, Any] = {key: str(entry[key]) for key in ("type", "description") if entry.get(key)}
     requires = listed(entry.get("require"), f"{path}.require", notes)
@@ -62,8 +62,8 @@ def prerequisite(
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": whole}
 
 
-def _reference(entry: Any, path: str, notes: Notes, local: Local) -> dict[str, Any] | None:
-    """Return a reference: a text, or a mapping with values."""
+def _reference(entry: Any, path: str, notes: Notes, local: ResolveName) -> dict[str, Any] | None:
+    """Return a reference, which is a name or a mapping with values; None if it is invalid."""
     if not isinstance(entry, str | dict):
         notes.fault(path, "must be a name, or a mapping with a name")
         return None
@@ -79,7 +79,7 @@ def _reference(entry: Any, path: str, notes: Notes, local: Local) -> dict[str, A
     return found
 
 
-def _named(written: str, path: str, notes: Notes, local: Local) -> dict[str, Any]:
+def _named(written: str, path: str, notes: Notes, local: ResolveName) -> dict[str, Any]:
     if written.startswith(_BY_NAME):
         return {"kind": CLUSTER, "name": notes.name(written.removeprefix(_BY_NAME), path)}
     if written.startswith(_OTHERWISE):
@@ -106,7 +106,7 @@ def _value(value: Any, path: str, notes: Notes) -> str | int:
 
 
 def _plugin(entry: Mapping[str, Any], path: str, notes: Notes) -> dict[str, Any]:
-    """Return the block of the item's plugin."""
+    """Return the part of the spec for the item's plugin."""
     written = entry.get("plugin")
     if written is None:
         return {}
@@ -123,7 +123,7 @@ def _plugin(entry: Mapping[str, Any], path: str, notes: Notes) -> dict[str, Any]
 
 
 def _callbacks(parameters: Mapping[str, Any], path: str, notes: Notes) -> Iterator[dict[str, Any]]:
-    """Yield what runs when, in the shape of today or in that of `preCommands` and `postCommands`."""
+    """Yield the callbacks, also from the older `preCommands` and `postCommands`."""
     callbacks = listed(parameters.get("callbacks"), f"{path}.callbacks", notes)
     for place, callback in enumerate(callbacks):
         at = f"{path}.callbacks[{place}]"
@@ -141,7 +141,7 @@ def _callbacks(parameters: Mapping[str, Any], path: str, notes: Notes) -> Iterat
 
 
 def commands(value: Any, path: str, notes: Notes) -> list[str]:
-    """Return shell lines, without the space around each, which OpenPAI removes too."""
+    """Return shell commands without surrounding space, as OpenPAI does."""
     found = listed(value, path, notes)
     for place, line in enumerate(found):
         if not isinstance(line, str):

@@ -1,11 +1,10 @@
-"""A job of OpenPAI, protocol version 2, as Jobs of Kubernetes, one for each task role, or as one DIJob."""
+"""Imports a job of OpenPAI, protocol version 2, as one Job of Kubernetes per task role, or as a DIJob."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from jobgate.importing.item import NAMESPACED, prerequisite
 from jobgate.importing.notes import Notes, listed, mapped, word
@@ -13,7 +12,7 @@ from jobgate.importing.template import template
 from jobgate.names import LABEL_LIMIT
 from jobgate.prerequisites.reference import ANNOTATION
 
-#: The API server's own limit for pods of an indexed Job, and DI-orchestrator's for a DIJob's.
+#: Longest name: the API server's limit for indexed Jobs, which also fits DI-orchestrator's for DIJobs.
 _JOB_NAME: Final = 52
 _DIJOB: Final = ("diengine.opendilab.org/v2alpha1", "DIJob")
 _SCRIPTS: Final = {"script", "output", "data"}
@@ -36,35 +35,27 @@ _READ_OF_ROLE: Final = frozenset(
 
 
 class Target(StrEnum):
-    """What a job becomes."""
+    """The kind that a job is imported as."""
 
     JOB = "Job"
     DIJOB = "DIJob"
 
 
-@dataclass(slots=True)
-class _Own:
-    """What a job defines for itself.
+class _JobPrerequisites(NamedTuple):
+    """The prerequisites that a job defines: URIs of images, and Prerequisites, by name in the job."""
 
-    Attributes:
-        images: of its entries of type dockerimage, by name.
-        objects: a Prerequisite for each of the others, by the name that the job has for it.
-        entries: all names.
-    """
-
-    images: dict[str, str] = field(default_factory=dict)
-    objects: dict[str, dict[str, Any]] = field(default_factory=dict)
-    entries: dict[str, str] = field(default_factory=dict)
+    images: dict[str, str]
+    objects: dict[str, dict[str, Any]]
 
 
 def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes) -> Iterator[dict[str, Any]]:
-    """Yield a job's objects: its own prerequisites, then what runs it.
+    """Yield the Prerequisites of a job, then its Jobs or its DIJob.
 
     Args:
-        job: of protocol version 2.
-        name: of the job, where it has none.
-        target: what it becomes; by default a Job where it has one task role, else a DIJob.
-        notes: where remarks go.
+        job: a job of protocol version 2.
+        name: name of the job if it has none.
+        target: kind that it is imported as; by default, a Job if it has one task role, else a DIJob.
+        notes: collects changes and faults.
     """
     roles = mapped(word(job, "task_roles"), "taskRoles", notes)
     if not roles:
@@ -105,7 +96,7 @@ def _job(name: str, instances: int, pod: dict[str, Any], references: list[str], 
 
 
 def _dijob(job: Mapping[str, Any], name: str, tasks: list[Any], retries: int, notes: Notes) -> dict[str, Any]:
-    """Return the DIJob: its tasks are of no type, which a task of DI-engine has."""
+    """Return the DIJob. Its tasks have type none, because the other types are those of DI-engine."""
     queue = word(mapped(job.get("defaults"), "defaults", notes), "virtual_cluster")
     queued = {"queue": notes.name(queue, "defaults.virtualCluster")} if queue and queue != "default" else {}
     parts = [
@@ -116,9 +107,10 @@ def _dijob(job: Mapping[str, Any], name: str, tasks: list[Any], retries: int, no
     return _object(*_DIJOB, name, {"backoffLimit": retries, **queued, "tasks": parts})
 
 
-def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _Own:
-    """Read what a job defines for itself, in `prerequisites` and in `extras.reference_prerequisites`."""
-    own = _Own()
+def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _JobPrerequisites:
+    """Read the prerequisites of a job, in `prerequisites` and in `extras.reference_prerequisites`."""
+    images: dict[str, str] = {}
+    names = set[str]()
     extras = mapped(job.get("extras"), "extras", notes)
     places = (("prerequisites", job), ("reference_prerequisites", extras))
     found = []
@@ -127,11 +119,11 @@ def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _Own:
         for place, value in enumerate(listed(word(fields, key), path, notes)):
             entry, at = mapped(value, f"{path}[{place}]", notes), f"{path}[{place}]"
             written = str(entry.get("name"))
-            if written in own.entries:
+            if written in names:
                 notes.fault(f"{at}.name", f"{written} is defined twice; in OpenPAI the last one won silently")
-            own.entries[written] = at
+            names.add(written)
             if entry.get("type") == "dockerimage":
-                own.images[written] = str(entry.get("uri"))
+                images[written] = str(entry.get("uri"))
                 if entry.get("auth"):
                     notes.change(
                         f"{at}.auth: not imported, as it is secret: make a Secret, and name it in imagePullSecrets"
@@ -143,18 +135,19 @@ def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _Own:
     def local(written: str) -> Mapping[str, str] | None:
         return {"kind": NAMESPACED, "name": called[written]} if written in called else None
 
+    objects = {}
     for written, entry, at in found:
         if entry.get("uri"):
             notes.change(f"{at}.uri: not imported: commands name it")
         fields = {key: value for key, value in entry.items() if key != "uri"}
-        own.objects[written] = prerequisite(fields, NAMESPACED, called[written], at, notes, local)
+        objects[written] = prerequisite(fields, NAMESPACED, called[written], at, notes, local)
     if called:
         notes.change(f"prerequisites of the job's own are Prerequisites of its namespace, called {name}-…")
-    return own
+    return _JobPrerequisites(images, objects)
 
 
-def _references(role: Mapping[str, Any], own: _Own, path: str, notes: Notes) -> Iterator[str]:
-    """Yield the Prerequisites that a role uses, each once."""
+def _references(role: Mapping[str, Any], own: _JobPrerequisites, path: str, notes: Notes) -> Iterator[str]:
+    """Yield the names of the Prerequisites that a role uses, each once."""
     at = f"{path}.prerequisites"
     seen = set()
     for place, written in enumerate(listed(role.get("prerequisites"), at, notes)):
@@ -173,7 +166,7 @@ def _references(role: Mapping[str, Any], own: _Own, path: str, notes: Notes) -> 
 
 
 def _completion(role: Mapping[str, Any], path: str, notes: Notes) -> None:
-    """Note policies that a job cannot have: by default one failed task fails the job, and all have to succeed."""
+    """Note policies that are not imported: one failed task fails the job, and all must succeed."""
     completion = mapped(role.get("completion"), f"{path}.completion", notes)
     if word(completion, "min_failed_instances") not in (None, 0, 1):
         notes.change(f"{path}.completion.minFailedInstances: not imported: retries are those of the whole job")
@@ -184,7 +177,7 @@ def _completion(role: Mapping[str, Any], path: str, notes: Notes) -> None:
 
 
 def _not_imported(job: Mapping[str, Any], notes: Notes) -> None:
-    """Note what of a job has no place here."""
+    """Note the parts of a job that are not imported."""
     defaults, extras = (mapped(job.get(key), key, notes) for key in ("defaults", "extras"))
     if job.get("secrets"):
         notes.change("secrets: not imported, and not shown: make a Secret of them, and variables with secretKeyRef")

@@ -15,7 +15,7 @@ from jobgate.importing.job import Target, jobs
 from jobgate.importing.notes import Notes, word
 from jobgate.kinds import installed
 from jobgate.kinds.common import pod
-from jobgate.offline.judge import Circumstances, judge
+from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.prerequisites.item import faults as item_faults
 from jobgate.prerequisites.models import RESOURCES, PrerequisiteSpec
 from webhook import Cause, Path
@@ -23,13 +23,13 @@ from webhook import Cause, Path
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What one job or marketplace item becomes.
+    """An imported job or marketplace item.
 
     Attributes:
         where: the file, and the place in it.
-        objects: in the order in which they are to be applied.
-        changes: what was changed and why, a sentence each.
-        faults: what cannot be imported; the objects are not to be used then.
+        objects: the objects, in the order in which they must be applied.
+        changes: what was changed and why, one sentence each.
+        faults: what cannot be imported; the objects must not be used then.
     """
 
     where: str
@@ -39,15 +39,15 @@ class Imported:
 
 
 def imported(text: str, file: str, target: Target | None = None) -> Iterator[Imported]:
-    """Yield what the jobs and items of a text become.
+    """Import the jobs and items of a text.
 
     Args:
         text: YAML.
-        file: its name, for messages, and for a job that has no name.
-        target: what jobs become; by default each what fits it.
+        file: name of the file, for messages, and for a job without a name.
+        target: kind that jobs are imported as; by default, it depends on the job.
 
     Raises:
-        jobgate.importing.Unreadable: it is no YAML, or holds something else.
+        InvalidDocument: the text is not valid YAML, or contains something else.
     """
     for where, entry in documents(text, file):
         notes = Notes()
@@ -56,20 +56,20 @@ def imported(text: str, file: str, target: Target | None = None) -> Iterator[Imp
         else:
             objects = (_item(entry, notes),)
         if not notes.faults:
-            notes.faults += [fault for one in objects for fault in _refused(one)]
+            notes.faults += [fault for one in objects for fault in _denials(one)]
         yield Imported(where, objects, tuple(notes.changes), tuple(notes.faults))
 
 
-def _refused(document: dict[str, Any]) -> Iterator[str]:
-    """Yield what would keep an object out of a cluster, or its pods."""
+def _denials(document: dict[str, Any]) -> Iterator[str]:
+    """Yield why a cluster would deny an object or its pods."""
     title, spec = f"{document['kind']} {document['metadata']['name']}", document["spec"]
     if document["kind"] in RESOURCES:
         found = _faults_of_item(document["kind"], spec)
     elif document["kind"] == Target.JOB:
-        findings = pod.check(spec["template"], Path("spec") / "template")
-        found = (str(finding) for finding in findings if isinstance(finding, Cause))
+        checked = pod.check(spec["template"], Path("spec") / "template")
+        found = (str(one) for one in checked if isinstance(one, Cause))
     else:
-        status = judge(document, Circumstances(kinds=installed())).status
+        status = judge(document, ReviewOptions(kinds=installed())).status
         causes = status["details"]["causes"] if status else ()
         found = (f"{cause['field']}: {cause['message']}" for cause in causes)
     return (f"{title}: {fault}" for fault in found)
@@ -90,7 +90,7 @@ def _item(entry: Mapping[str, Any], notes: Notes) -> dict[str, Any]:
     name = notes.name(entry.get("name"), "name")
 
     def marketplace(written: str) -> Mapping[str, str]:
-        """Take a bare name for one of the marketplace: an item knows no job."""
+        """Take a name without a scheme for one of the marketplace, as an item has no job."""
         return {"kind": CLUSTER, "name": notes.name(written, "require")}
 
     return prerequisite(entry, CLUSTER, name, name, notes, marketplace)

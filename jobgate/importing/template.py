@@ -1,4 +1,4 @@
-"""The pod template of a task role: what OpenPAI's rest-server makes of it, without what only its runtime has."""
+"""Imports a task role as a pod template, like the REST server of OpenPAI, without the parts for its runtime."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Final
 from jobgate.importing.item import commands
 from jobgate.importing.notes import Notes, listed, mapped, snake, word
 
-#: The memory at /dev/shm that OpenPAI gives where a job says nothing, in MB: more than the 64 of Kubernetes.
+#: Default size of /dev/shm in OpenPAI, in MB. That of Kubernetes is 64.
 SHARED_MEMORY: Final = 512
-#: What accelerators are called in a cluster.
+#: Resource name of GPUs.
 GPU: Final = "nvidia.com/gpu"
 
 _PARAMETER: Final = re.compile(r"<%\s*\$parameters\.(\w+)\s*%>")
@@ -25,10 +25,10 @@ def template(
 
     Args:
         role: the task role.
-        job: which it is of: its parameters and storages.
-        image: that its `dockerImage` names; None where there is none.
-        path: of the role.
-        notes: where remarks go.
+        job: the job, for parameters and storages.
+        image: the image that `dockerImage` names; None if it is unknown.
+        path: path of the role.
+        notes: collects changes and faults.
     """
     if image is None:
         notes.fault(f"{path}.dockerImage", "must be the name of a prerequisite of type dockerimage that has a uri")
@@ -56,7 +56,7 @@ def template(
 
 
 def _script(role: Mapping[str, Any], parameters: Mapping[str, Any], path: str, notes: Notes) -> str:
-    """Return the commands as one script. Each `$` is doubled, which kubelet takes back."""
+    """Return the commands as one script. Each `$` is doubled, because the kubelet replaces `$$` by `$`."""
     lines = commands(role.get("commands"), f"{path}.commands", notes)
     notes.change(
         "the commands of a task role are one script for bash with errexit, nounset and pipefail, as in OpenPAI"
@@ -100,7 +100,7 @@ def _resources(role: Mapping[str, Any], path: str, notes: Notes) -> dict[str, An
 
 
 def _storages(job: Mapping[str, Any], notes: Notes) -> tuple[list[Any], list[Any]]:
-    """Return volumes and mounts of the job's own storages, which all task roles have."""
+    """Return volumes and mounts of the job's storages, which all task roles have."""
     volumes: dict[str, Any] = {}
     mounts = []
     storages = listed(mapped(job.get("extras"), "extras", notes).get("storages"), "extras.storages", notes)

@@ -1,11 +1,9 @@
-"""The review with no cluster: what the API server and our webhook would make of an object.
+"""The review without a cluster: what the API server and our webhook would do with an object.
 
-- `judge`: the verdict on one object, in the API server's order
-- `namespaces`: what is known of the namespaces that jobs are in
-- `files`: the objects of files, as if they were those of a cluster
-- `audit`: what the rules say of what is stored already
-- `fit`: what a CRD of another owner would drop or reject; `sample`: the job that it is tried with
-- `difference`: what would be changed
+- `judge`: the verdict on one object, in the API server's order; `items`: on a prerequisite
+- `files`: namespaces and prerequisites in files, as if they were in a cluster
+- `audit`: reviews stored jobs
+- `fit`: checks what a CRD of another chart would drop or reject
 
-Manifests are read as `kubectl` does, by `crdgen.reading`.
+`crdgen.reading` reads manifests as `kubectl` does.
 """

@@ -1,4 +1,4 @@
-"""Reviews jobs that are stored already: before the webhook was installed, or by an older version of it."""
+"""Reviews stored jobs, which were created before the webhook was installed, or reviewed by an older version."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from webhook import Cause, Kind, Notice, Objects, Operation, Phase, Registry, Re
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """What is found of one job.
+    """The review of a stored job.
 
     Attributes:
-        kind: what it is, as `<plural>.<group>`.
-        namespace, name: which one.
-        faults: what would be refused if it were made today, each with the name of its rule.
+        kind: the kind, as `<plural>.<group>`.
+        namespace, name: the job.
+        faults: causes for which it would be denied today, each with the name of its rule.
         notices: the warnings.
     """
 
@@ -29,13 +29,13 @@ class Audited:
 
 
 def audit(kind: Kind, document: dict[str, Any], settings: Settings, objects: Objects | None = None) -> Audited:
-    """Judge a stored job as if it were created now. Whether the installation refuses or only warns is no matter.
+    """Review a stored job as if it were created now, even if the installation only warns.
 
     Args:
-        kind: of the job.
-        document: the job, with the defaults that the API server has given it.
-        settings: of the installation.
-        objects: what is known of other objects of the cluster.
+        kind: kind of the job.
+        document: the job, with the defaults of the API server.
+        settings: settings of the installation.
+        objects: other objects of the cluster.
     """
     metadata = document["metadata"]
     namespace, name = str(metadata.get("namespace", "")), str(metadata["name"])
@@ -54,5 +54,5 @@ def audit(kind: Kind, document: dict[str, Any], settings: Settings, objects: Obj
 
 
 def by_rule(found: Iterable[Audited]) -> Mapping[str, int]:
-    """Return how many jobs have a fault of each rule, the most frequent first."""
+    """Return the number of jobs with faults, by rule, the most frequent rule first."""
     return dict(Counter(rule for one in found for rule in {rule for rule, _ in one.faults}).most_common())

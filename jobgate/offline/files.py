@@ -1,52 +1,51 @@
-"""The objects of files, looked up as if they were those of a cluster."""
+"""The objects of files, looked up as if they were in a cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobgate.kinds.common.pod_security.policy import Standard
+from jobgate.kinds.common.pod.reading import metadata_of
+from jobgate.kinds.common.pod_security.policy import Standard, labels_of
+from jobgate.kinds.common.pod_security.rules import NAMESPACES
 from jobgate.offline.items import schema_of
-from jobgate.offline.namespaces import Namespaces
 from jobgate.prerequisites.models import NAMESPACED, RESOURCES
 
 
-class Files:
-    """A `webhook.Objects` that knows namespaces and prerequisites."""
+class FileObjects:
+    """The namespaces and prerequisites in files. Implements `webhook.Objects`."""
 
     def __init__(
-        self, documents: Iterable[Mapping[str, Any]], namespace: str = "default", otherwise: Standard | None = None
+        self, documents: Iterable[Mapping[str, Any]], namespace: str = "default", standard: Standard | None = None
     ) -> None:
-        """Know what is among some objects.
+        """Store namespaces and prerequisites.
 
         Args:
             documents: any objects.
-            namespace: of objects that say none.
-            otherwise: the Pod Security standard of namespaces that are not among them (see `Namespaces`).
+            namespace: namespace of objects that set none.
+            standard: the Pod Security standard of namespaces that are not in the files; None if it is unknown.
         """
         documents = list(documents)
-        self._namespaces = Namespaces(documents, otherwise)
+        self._namespaces = {str(metadata_of(one).get("name")): one for one in documents if is_namespace(one)}
+        self._other = None if standard is None else {"metadata": {"labels": labels_of(standard)}}
         self._items: dict[tuple[str, str, str], Mapping[str, Any]] = {}
         for one in documents:
             if (schema := schema_of(one)) is not None:
-                key = RESOURCES[str(one["kind"])], str(_metadata(one).get("name")), _namespace(one, namespace)
-                self._items[key] = schema.default(one)
+                metadata = metadata_of(one)
+                place = str(metadata.get("namespace") or namespace) if one["kind"] == NAMESPACED else ""
+                self._items[RESOURCES[one["kind"]], str(metadata.get("name")), place] = schema.default(one)
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object; None where there is no such namespace.
+        """Return an object; None for an unknown namespace.
 
         Raises:
-            LookupError: a prerequisite is not among the files, or it is something else that is asked for.
+            LookupError: the prerequisite is not in the files, or the resource is another one.
         """
-        if resource not in RESOURCES.values():
-            return self._namespaces.get(resource, name, namespace)
+        if resource == NAMESPACES and not namespace:
+            return self._namespaces.get(name, self._other)
         return self._items[resource, name, namespace]
 
 
-def _metadata(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    metadata = document.get("metadata")
-    return metadata if isinstance(metadata, Mapping) else {}
-
-
-def _namespace(document: Mapping[str, Any], otherwise: str) -> str:
-    return str(_metadata(document).get("namespace") or otherwise) if document["kind"] == NAMESPACED else ""
+def is_namespace(document: Mapping[str, Any]) -> bool:
+    """Return whether an object is a Namespace."""
+    return document.get("apiVersion") == "v1" and document.get("kind") == "Namespace"

@@ -1,8 +1,7 @@
-"""Whether a CRD of another owner fits a kind: what of a job it would drop or reject.
+"""Checks whether a CRD of another chart is compatible with a kind: what of a job it would drop or reject.
 
-A cluster's CRD decides what an API server stores, whatever the webhook makes of a job. Where an operator's chart brings
-it, it is compared with the one that is generated from the kind's models: each field that these read, and each value
-that the kind's defaults write.
+The CRD is compared with the one that is generated from the models of the kind: each field, and each value that the
+defaults of the kind write.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import Any, Final
 
 from crdgen.evaluate import Evaluator
 from jobgate.kinds.common.schema import shape_of
-from jobgate.offline.sample import sample
 from webhook import Context, Kind
 from webhook.review import mutated
 from webhook.text import shown
@@ -24,33 +22,37 @@ Schema = Mapping[str, Any]
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 
-#: Where a pod template's own fields stand. Their defaults are those of pods, whoever writes them.
+#: Path of pod templates, whose defaults are those of pods.
 _TEMPLATE: Final = ".template."
 #: Fields of a template without effect: the API server sets them.
 _UNREAD: Final = (".template.metadata.creationTimestamp", ".template.metadata.generateName")
 
-#: What each type takes of the values of others.
+#: Types whose values a type accepts, in addition to its own.
 _TAKES: Final = {"number": {"integer", "number"}}
+
+#: Pod template of the sample job: templates are alike in all kinds, and too large to go through.
+_POD: Final = {"spec": {"containers": [{"name": "main", "image": "image"}]}}
+#: Depth to which a sample job is made. No part of a job is deeper.
+_DEPTH: Final = 8
 
 
 class MisfitOutcome(StrEnum):
-    """What becomes of a job, by a misfit."""
+    """The effect of a misfit on a job."""
 
     UNSERVED = "not served"
     DROPPED = "dropped"
-    REFUSED = "rejected"
+    REJECTED = "rejected"
     DIFFERS = "differs"
 
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """One thing in which a CRD does not fit.
+    """An incompatibility of a CRD.
 
     Attributes:
-        path: the field of the job, with `[]` for any item and `[*]` for any entry; of what is about the CRD itself, the
-            field of the CRD.
-        outcome: what becomes of jobs. DIFFERS alone loses nothing: a job says less than was meant, or more.
-        message: what is lost, or wrong, and how.
+        path: the field of the job, with `[]` for any item and `[*]` for any entry, or the field of the CRD.
+        outcome: the effect on jobs. With DIFFERS, no value is lost.
+        message: what is wrong.
     """
 
     path: str
@@ -62,20 +64,15 @@ class Misfit:
 
 
 def misfits(stored: Mapping[str, Any], kind: Kind) -> list[Misfit]:
-    """Return in what a CRD does not fit a kind; nothing where it does.
-
-    Args:
-        stored: the CustomResourceDefinition.
-        kind: bound with its custom resource.
-    """
+    """Return the incompatibilities of a CRD with a kind that was created by `bind`."""
     spec = _mapping(stored.get("spec"))
     found = list(_names(spec, kind))
     versions = [one for one in spec.get("versions") or () if isinstance(one, Mapping)]
     version = next((one for one in versions if one.get("name") == kind.version), None)
     if version is None or not version.get("served"):
-        said = "is not served" if version is not None else "does not exist"
+        fault = "is not served" if version is not None else "does not exist"
         others = ", ".join(str(one.get("name")) for one in versions if one.get("served")) or "none"
-        message = f"version {kind.version} {said}; served versions: {others}"
+        message = f"version {kind.version} {fault}; served versions: {others}"
         return [*found, Misfit("spec.versions", MisfitOutcome.UNSERVED, message)]
     theirs = _mapping(_mapping(version.get("schema")).get("openAPIV3Schema"))
     ours = shape_of(kind).node
@@ -86,7 +83,7 @@ def misfits(stored: Mapping[str, Any], kind: Kind) -> list[Misfit]:
 
 
 def _names(spec: Mapping[str, Any], kind: Kind) -> Iterator[Misfit]:
-    """Compare what the API server calls the kind by, and where it looks for its objects."""
+    """Compare names and scope."""
     names = _mapping(spec.get("names"))
     for path, theirs, ours in (
         ("spec.group", spec.get("group"), kind.group),
@@ -99,7 +96,7 @@ def _names(spec: Mapping[str, Any], kind: Kind) -> Iterator[Misfit]:
 
 
 def _member(ours: Schema, theirs: Schema, name: str, path: str) -> Iterator[Misfit]:
-    """Compare a field of an object with the one of its name in the object's schema of the CRD."""
+    """Compare a field with the field of the same name in the CRD."""
     properties, entries = _mapping(theirs.get("properties")), theirs.get("additionalProperties")
     if name in properties:
         yield from _node(ours, _mapping(properties[name]), path)
@@ -110,15 +107,15 @@ def _member(ours: Schema, theirs: Schema, name: str, path: str) -> Iterator[Misf
 
 
 def _node(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
-    """Compare two schemas of one value."""
+    """Compare the schemas of a value."""
     mine, other = _types(ours), _types(theirs)
-    refused = {one for one in mine if not any(one in _TAKES.get(sort, {sort}) for sort in other)} if other else set()
-    if refused:
-        said = f"a value of type {' or '.join(sorted(refused))} is rejected, must be {' or '.join(sorted(other))}"
-        yield Misfit(path, MisfitOutcome.REFUSED, said)
+    rejected = {one for one in mine if not any(one in _TAKES.get(name, {name}) for name in other)} if other else set()
+    if rejected:
+        fault = f"a value of type {' or '.join(sorted(rejected))} is rejected, must be {' or '.join(sorted(other))}"
+        yield Misfit(path, MisfitOutcome.REJECTED, fault)
         return
     if ours.get("nullable") and other and not theirs.get("nullable"):
-        yield Misfit(path, MisfitOutcome.REFUSED, "null is rejected")
+        yield Misfit(path, MisfitOutcome.REJECTED, "null is rejected")
     yield from _values(ours, theirs, path)
     for name, child in _mapping(ours.get("properties")).items():
         yield from _member(child, theirs, name, f"{path}.{name}")
@@ -126,21 +123,21 @@ def _node(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
 
 
 def _values(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
-    """Compare the values that both take, and the one that each has by itself."""
+    """Compare the allowed values, and the defaults."""
     allowed = theirs.get("enum")
     if allowed and (lacking := [one for one in ours.get("enum") or () if one not in allowed]):
-        refused, known = ", ".join(map(shown, lacking)), ", ".join(map(shown, allowed))
-        yield Misfit(path, MisfitOutcome.REFUSED, f"{refused} is none of the schema's values: {known}")
+        rejected, known = ", ".join(map(shown, lacking)), ", ".join(map(shown, allowed))
+        yield Misfit(path, MisfitOutcome.REJECTED, f"{rejected} is none of the schema's values: {known}")
     elif "default" in ours and (violations := Evaluator(dict(theirs)).validate(ours["default"])):
-        said = violations[0].message
-        yield Misfit(path, MisfitOutcome.REFUSED, f"the default {shown(ours['default'])} is rejected: {said}")
+        message = f"the default {shown(ours['default'])} is rejected: {violations[0].message}"
+        yield Misfit(path, MisfitOutcome.REJECTED, message)
     if "default" in theirs and theirs["default"] != ours.get("default") and _TEMPLATE not in path:
         mine = f"{shown(ours['default'])} was meant" if "default" in ours else "none was meant"
         yield Misfit(path, MisfitOutcome.DIFFERS, f"the default is {shown(theirs['default'])}, {mine}")
 
 
 def _items(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
-    """Compare what lists and maps hold."""
+    """Compare the items of lists and the entries of maps."""
     for keyword, mark in (("items", "[]"), ("additionalProperties", "[*]")):
         mine, other = ours.get(keyword), theirs.get(keyword)
         if isinstance(mine, Mapping) and isinstance(other, Mapping):
@@ -150,31 +147,79 @@ def _items(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
 
 
 def _drops(theirs: Schema) -> bool:
-    """Tell whether an object loses what its schema does not name."""
+    """Return whether the API server drops unknown fields of an object."""
     return (
         theirs.get("type") == "object" and not theirs.get(PRESERVE) and theirs.get("additionalProperties") is not True
     )
 
 
 def _written(kind: Kind, ours: Schema, theirs: Schema) -> Iterator[Misfit]:
-    """Judge what the kind's defaults write into a job as the CRD would."""
-    before = sample(kind, ours)
+    """Yield values that the defaults of the kind write, and the CRD rejects."""
+    before = _sample(kind, ours)
     job = mutated(kind, before, Context(namespace="default", name="job")).value
-    stands = Evaluator(dict(theirs))
-    already = {violation.path for violation in stands.validate(before)}
-    for violation in stands.validate(job):
+    evaluator = Evaluator(dict(theirs))
+    already = {violation.path for violation in evaluator.validate(before)}
+    for violation in evaluator.validate(job):
         if violation.path not in already:
             path = "".join("[]" if isinstance(step, int) else f".{step}" for step in violation.path).removeprefix(".")
-            yield Misfit(path, MisfitOutcome.REFUSED, f"the value of a default is rejected: {violation.message}")
+            yield Misfit(path, MisfitOutcome.REJECTED, f"the value of a default is rejected: {violation.message}")
 
 
 def _types(schema: Schema) -> set[str]:
-    """Return which JSON types a schema takes; none where it takes any."""
+    """Return the JSON types that a schema accepts; none if it accepts any."""
     if schema.get(_INT_OR_STRING):
         return {"integer", "string"}
-    sort = schema.get("type")
-    return {sort} if isinstance(sort, str) else set()
+    name = schema.get("type")
+    return {name} if isinstance(name, str) else set()
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _sample(kind: Kind, schema: Schema) -> dict[str, Any]:
+    """Return the smallest job with one of each part, to see what defaults write. It may be invalid."""
+    spec = _value(schema.get("properties", {}).get("spec", {}), _DEPTH)
+    metadata = {"name": "job", "namespace": "default"}
+    return {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": metadata, "spec": spec}
+
+
+def _value(schema: Schema, depth: int) -> Any:
+    if "default" in schema:
+        return schema["default"]
+    if values := schema.get("enum"):
+        return values[0]
+    name = schema.get("type")
+    if name == "object":
+        return _object(schema, depth)
+    if name == "array":
+        return [_value(schema.get("items", {}), depth - 1)] if depth else []
+    if name in {"integer", "number"}:
+        return max(1, schema.get("minimum", 1))
+    return {"boolean": False, "string": "x"}.get(str(name), 1)
+
+
+def _object(schema: Schema, depth: int) -> dict[str, Any]:
+    """Return an object with its required fields, and with every part that contains pod templates."""
+    required = schema.get("required", ())
+    found: dict[str, Any] = {}
+    for name, child in schema.get("properties", {}).items():
+        if name == "template" and "spec" in child.get("properties", {}):
+            found[name] = _POD
+        elif depth and (name in required or _holds_pods(child, depth - 1)):
+            found[name] = _value(child, depth - 1)
+    entry = schema.get("additionalProperties")
+    if depth and isinstance(entry, Mapping) and _holds_pods(entry, depth - 1):
+        found["x"] = _value(entry, depth - 1)
+    return found
+
+
+def _holds_pods(schema: Schema, depth: int) -> bool:
+    """Return whether a part of a job contains a pod template."""
+    if not depth:
+        return False
+    properties = schema.get("properties", {})
+    if "template" in properties:
+        return True
+    inner = [*properties.values(), schema.get("items"), schema.get("additionalProperties")]
+    return any(_holds_pods(one, depth - 1) for one in inner if isinstance(one, Mapping))

@@ -1,4 +1,4 @@
-"""Prerequisites reviewed as their webhook does: faults of an item by itself. What its status would say is a warning."""
+"""Reviews prerequisites as their webhook does. Problems that their status would show are warnings."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from jobgate.prerequisites.status import problems_of
 from webhook import Cause, Objects
 
 API_VERSION: Final = f"{GROUP}/{VERSION}"
-#: By kind, the schema of its objects.
+#: Schemas of the kinds of prerequisites.
 SCHEMAS: Final = {resource.names.kind: StructuralSchema(resource) for resource in DEFINED}
 
 
 def schema_of(document: Mapping[str, Any]) -> StructuralSchema | None:
-    """Return the schema of a prerequisite; None of any other object."""
+    """Return the schema of a prerequisite; None for other objects."""
     return SCHEMAS.get(str(document.get("kind"))) if document.get("apiVersion") == API_VERSION else None
 
 
-def refused(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[Cause]:
-    """Return why an item, with its defaults, would be refused: by its schema, else by the webhook.
+def denied(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[Cause]:
+    """Return the causes for which an item with its defaults would be denied, by its schema or else by the webhook.
 
-    An update that leaves the spec as it is passes the webhook.
+    The webhook is not called for an update that does not change the spec.
     """
     kind = str(document["kind"])
     if found := SCHEMAS[kind].check(document):
@@ -38,12 +38,12 @@ def refused(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[
 
 
 def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> Iterator[str]:
-    """Yield what keeps an item that is stored from being Ready, and which items are not known.
+    """Yield why a stored item would not be Ready, and the unknown items that it requires.
 
     Args:
-        document: the item, without faults of its own.
-        namespace: that it is in.
-        objects: what it may require.
+        document: the item, without faults.
+        namespace: its namespace.
+        objects: the known items.
     """
     kind = str(document["kind"])
     found = resolve_item(item_of(document, kind), finder(objects, namespace), partial=True)
@@ -54,7 +54,7 @@ def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> 
 
 
 def are_named(document: Mapping[str, Any]) -> bool:
-    """Tell whether a pod, or the template of a workload, names prerequisites."""
+    """Return whether a pod, or the template of a workload, names prerequisites."""
     found: Any = document
     while isinstance(found, dict):
         metadata = found.get("metadata")

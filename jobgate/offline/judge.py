@@ -1,4 +1,4 @@
-"""What the API server and our webhook would make of an object together, with neither of them there."""
+"""The verdict of API server and webhook on an object, without either of them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import jsonpatch
 from msgspec.structs import replace
 
+from jobgate.difference import difference
 from jobgate.kinds.common.binding import JobKind
 from jobgate.kinds.common.pod.reading import text
 from jobgate.kinds.common.schema import StructuralSchema, unchecked_rules
 from jobgate.offline import items
-from jobgate.offline.difference import difference
-from jobgate.offline.namespaces import is_namespace
+from jobgate.offline.files import is_namespace
 from jobgate.prerequisites.models import GROUP
 from webhook import (
     Cause,
@@ -36,24 +36,24 @@ from webhook import (
 from webhook.context import NoObjects
 from webhook.kind import Schema
 
-#: From which likeness on a group is taken for a slip of another; that of `batch` and `batch.volcano.sh` is 0.48.
+#: Similarity from which a group is taken for a misspelling; that of `batch` and `batch.volcano.sh` is 0.48.
 _NEAR = 0.8
 #: Group, apiVersion and kind of prerequisites.
 _ITEMS = tuple((GROUP, items.API_VERSION, kind) for kind in items.SCHEMAS)
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
-    """What the review shall assume.
+class ReviewOptions:
+    """What a review without a cluster assumes.
 
     Attributes:
         kinds: the kinds that are reviewed.
         operation: CREATE, or UPDATE of the object of the same name in `stored`.
-        namespace: of objects that name none.
-        user: who applies.
-        settings: of the installation.
+        namespace: namespace of objects that set none.
+        user: name of the user who applies the objects.
+        settings: settings of the installation.
         stored: the objects before an UPDATE.
-        objects: what is known of other objects of the cluster.
+        objects: other objects of the cluster.
     """
 
     kinds: Registry
@@ -86,39 +86,39 @@ class Verdict:
     reviewed: bool = True
 
 
-def judge(document: dict[str, Any], circumstances: Circumstances) -> Verdict:
+def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
     """Return what would become of an object that `kubectl apply` sends.
 
     In the API server's order: unknown fields are pruned, defaults are set, the mutating webhook is called, defaults are
     set again, the schema is checked, the validating webhook is called. An object of another served version is converted
     to the version that the webhook reviews.
     """
-    served = _served(document, circumstances.kinds)
+    served = _served(document, options.kinds)
     if served is None:
         item = items.schema_of(document)
-        return _of_no_kind(document, circumstances.kinds) if item is None else _item(document, item, circumstances)
+        return _of_no_kind(document, options.kinds) if item is None else _item(document, item, options)
     kind, schema = served
     if schema is not kind.schema and isinstance(kind, JobKind) and kind.resource.conversion is not None:
         warning = f"not reviewed: a conversion webhook converts it to {kind.gvk.api_version}"
         return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
     try:
-        return _judge(document, kind, schema, circumstances)
+        return _judge(document, kind, schema, options)
     except ImportError:
         raise  # a library is missing
     except Exception as error:  # noqa: BLE001 - a rule of an installed package may raise anything
         return _failed(document, kind, error)
 
 
-def _judge(document: dict[str, Any], kind: Kind, schema: Schema, circumstances: Circumstances) -> Verdict:
+def _judge(document: dict[str, Any], kind: Kind, schema: Schema, options: ReviewOptions) -> Verdict:
     pruned = schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = schema.default(pruned) | {"apiVersion": kind.gvk.api_version}
-    old = _old(sent, kind.schema, circumstances)
-    warnings = [*_before_review(document, pruned, old, circumstances), *unchecked_rules(kind)]
-    mutation = _review(Phase.MUTATE, kind, sent, old, circumstances)
+    old = _old(sent, kind.schema, options)
+    warnings = [*_before_review(document, pruned, old, options), *unchecked_rules(kind)]
+    mutation = _review(Phase.MUTATE, kind, sent, old, options)
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
-    validation = _review(Phase.VALIDATE, kind, result, old, circumstances) if mutation.allowed else mutation
+    validation = _review(Phase.VALIDATE, kind, result, old, options) if mutation.allowed else mutation
     result = result | {"apiVersion": document["apiVersion"]}
-    if causes := _refused_by_schema(kind, schema, result, old):
+    if causes := _denied_by_schema(kind, schema, result, old):
         every = {str(cause): cause for cause in (*causes, *validation.causes)}
         validation = replace(validation, causes=list(every.values()), rules=())
     return Verdict(
@@ -130,29 +130,29 @@ def _judge(document: dict[str, Any], kind: Kind, schema: Schema, circumstances: 
     )
 
 
-def _item(document: dict[str, Any], schema: Schema, circumstances: Circumstances) -> Verdict:
+def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> Verdict:
     """Return the verdict on a prerequisite."""
     pruned = schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = schema.default(pruned)
-    old = _old(sent, schema, circumstances)
+    old = _old(sent, schema, options)
     subject = (str(document["kind"]), GROUP, str(_identity(document)[2]))
-    response = Response("offline", items.refused(sent, old), subject=subject)
+    response = Response("offline", items.denied(sent, old), subject=subject)
     if response.allowed:
-        found = items.not_ready(sent, _namespace(document) or circumstances.namespace, circumstances.objects)
+        found = items.not_ready(sent, _namespace(document) or options.namespace, options.objects)
         response = replace(response, notices=[Notice("spec.require", one) for one in found])
-    elif not circumstances.settings.enforces:
+    elif not options.settings.enforces:
         response = response.forgiving(warns=True)
     return Verdict(
         allowed=response.allowed,
         document=sent,
         patch=difference(document, sent),
         status=None if response.allowed else response.status(),
-        warnings=(*_before_review(document, pruned, old, circumstances), *map(str, response.notices)),
+        warnings=(*_before_review(document, pruned, old, options), *map(str, response.notices)),
     )
 
 
 def _served(document: Mapping[str, Any], kinds: Registry) -> tuple[Kind, Schema] | None:
-    """Return the kind of an object, of any served version, and the schema of that version."""
+    """Return the kind of an object of any served version, and the schema of the version."""
     kind = kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
     if kind is not None:
         return kind, kind.schema
@@ -165,10 +165,10 @@ def _served(document: Mapping[str, Any], kinds: Registry) -> tuple[Kind, Schema]
     return None
 
 
-def _refused_by_schema(
+def _denied_by_schema(
     kind: Kind, schema: Schema, result: Mapping[str, Any], old: Mapping[str, Any] | None
 ) -> list[Cause]:
-    """Return what only the API server refuses: by the rules of an update, by the schema of another version."""
+    """Return causes of the API server alone: transition rules, and the schema of another version."""
     causes = [] if schema is kind.schema else schema.check(result)
     if old is not None and isinstance(schema, StructuralSchema):
         causes += schema.transitions(result, {**old, "apiVersion": result["apiVersion"]})
@@ -176,9 +176,9 @@ def _refused_by_schema(
 
 
 def _failed(document: Mapping[str, Any], kind: Kind, error: Exception) -> Verdict:
-    """Return the denial of an object on which a rule or a default of its kind raised an error.
+    """Return the denial of an object for which a rule or a default raised an error.
 
-    In a cluster the webhook answers 500 there, and the API server denies the object.
+    In a cluster, the webhook answers 500, and the API server denies the object.
     """
     functions: list[tuple[str, object]] = [(f"rule {rule.name}", rule.check) for rule in kind.rules]
     functions += [(f"default {getattr(default, '__name__', '')}", default) for default in kind.defaults]
@@ -191,7 +191,7 @@ def _failed(document: Mapping[str, Any], kind: Kind, error: Exception) -> Verdic
 
 
 def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
-    """Return the verdict on an object of an unknown kind: denied if a known one was probably meant, else ignored."""
+    """Return the verdict on an object of an unknown kind: denied if a known kind was probably meant, else ignored."""
     names = [*((one.group, one.gvk.api_version, one.kind) for one in kinds), *_ITEMS]
     known = ", ".join(f"{api_version} {kind}" for _, api_version, kind in names)
     if any(one.conversion is not None and one.conversion(document) is not None for one in kinds):
@@ -214,14 +214,14 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
 
 
 def _meant(document: Mapping[str, Any], kinds: Iterable[tuple[str, str]]) -> bool:
-    """Tell whether an object seems to be meant as one of ours: in another case or version, or with a slip."""
+    """Return whether an object is probably meant to be of a known kind: with another case or version, or misspelt."""
     group, _, _ = str(document.get("apiVersion")).rpartition("/")
     name = str(document.get("kind")).lower()
     return any(kind.lower() == name and get_close_matches(group, [of], cutoff=_NEAR) for of, kind in kinds)
 
 
 def _review(
-    phase: Phase, kind: Kind, document: Mapping[str, Any], old: dict[str, Any] | None, circumstances: Circumstances
+    phase: Phase, kind: Kind, document: Mapping[str, Any], old: dict[str, Any] | None, options: ReviewOptions
 ) -> Response:
     metadata = document.get("metadata")
     names = metadata if isinstance(metadata, Mapping) else {}
@@ -229,25 +229,25 @@ def _review(
         uid="offline",
         api_version=kind.gvk.api_version,
         kind=kind.kind,
-        operation=circumstances.operation,
+        operation=options.operation,
         name=text(names.get("name")),
-        namespace=_namespace(document) or circumstances.namespace,
-        user=User(circumstances.user),
+        namespace=_namespace(document) or options.namespace,
+        user=User(options.user),
         document=document,
         old_document=old,
     )
-    return review(request, phase, circumstances.kinds, circumstances.settings, circumstances.objects)
+    return review(request, phase, options.kinds, options.settings, options.objects)
 
 
-def _old(document: Mapping[str, Any], schema: Schema, circumstances: Circumstances) -> dict[str, Any] | None:
+def _old(document: Mapping[str, Any], schema: Schema, options: ReviewOptions) -> dict[str, Any] | None:
     """Return the stored object of the same kind and name, as the API server reads it: with its defaults."""
-    if circumstances.operation is not Operation.UPDATE:
+    if options.operation is not Operation.UPDATE:
         return None
-    namesakes = [stored for stored in circumstances.stored if _identity(stored) == _identity(document)]
-    # An exported object says its namespace, the file that it came from often does not.
+    namesakes = [stored for stored in options.stored if _identity(stored) == _identity(document)]
+    # An exported object has a namespace, the file that it came from often has none.
     written = _namespace(document)
     fitting = [stored for stored in namesakes if not written or _namespace(stored) in {"", written}]
-    fitting.sort(key=lambda stored: _namespace(stored) != (written or circumstances.namespace))
+    fitting.sort(key=lambda stored: _namespace(stored) != (written or options.namespace))
     return schema.default(schema.prune(fitting[0])) if fitting else None
 
 
@@ -263,10 +263,10 @@ def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
 
 
 def _before_review(
-    document: Mapping[str, Any], pruned: Any, old: Mapping[str, Any] | None, circumstances: Circumstances
+    document: Mapping[str, Any], pruned: Any, old: Mapping[str, Any] | None, options: ReviewOptions
 ) -> Iterator[str]:
     yield from _unknown_fields(document, pruned)
-    if old is None and circumstances.operation is Operation.UPDATE:
+    if old is None and options.operation is Operation.UPDATE:
         yield "reviewed as a new object: --old contains no object of this kind and name"
 
 

@@ -1,15 +1,13 @@
-"""Plugins: what a job may ask for that goes into its pods. One file each.
+"""Plugins: features that a job requests for its pods. One file each.
 
-- `crew`: what plugins know of a job and of one of its pods
-- `plugin`: what a plugin is, and what it declares
-- `arguments`, `flags`: what it can be told
+- `crew`: a job and a pod as plugins see them
+- `plugin`: the base class of plugins, and the objects that they declare
+- `arguments`, `flags`: their arguments
 - `pod`: a pod while it is wired
-- `limits`: how much can be put into it
-- `weight`: what it costs to remember a job, and how much it may
-- `env`, `svc`, `ssh`, `run`: the built-in ones
-- `queueing`: what the installation asks for, for all jobs
+- `limits`, `weight`: how much can be put into a pod, and how much memory a job may take
+- the built-in plugins: one file each, listed in `BUILT_IN`
 
-A package adds one by the entry point `jobgate.plugins`: its value is a `Plugin`.
+A package adds a `Plugin` by the entry point `jobgate.plugins`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,12 +16,11 @@ from typing import Any
 
 from jobgate.packages import provided
 from jobgate.plugins.arguments import Arguments, Takes, parse
-from jobgate.plugins.crew import INDEX_LABEL, TASK_LABEL, Container, Crew, Member, Part, Variable
-from jobgate.plugins.env import Env
+from jobgate.plugins.crew import INDEX_LABEL, TASK_LABEL, Crew, CrewContainer, Member, Part, Variable
+from jobgate.plugins.env import Env, Run
 from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from jobgate.plugins.queueing import Queueing
-from jobgate.plugins.run import Run
 from jobgate.plugins.ssh import Ssh
 from jobgate.plugins.svc import Svc
 
@@ -31,8 +28,8 @@ __all__ = [
     "BUILT_IN",
     "ENTRY_POINT",
     "Arguments",
-    "Container",
     "Crew",
+    "CrewContainer",
     "Declared",
     "Derived",
     "Member",
@@ -58,7 +55,7 @@ _LEFT_OUT: set[str] = set()
 
 
 def leave_out(names: Iterable[str]) -> None:
-    """Do without these plugins from now on, and with all others: for this process they are not installed."""
+    """Make exactly these plugins unavailable in this process."""
     _LEFT_OUT.clear()
     _LEFT_OUT.update(names)
     installed.cache_clear()
@@ -66,9 +63,7 @@ def leave_out(names: Iterable[str]) -> None:
 
 @cache
 def installed() -> Mapping[str, Plugin[Any]]:
-    """Return the built-in plugins and those of installed packages, by name, in the order in which they are carried out.
-
-    Those that this process leaves out are not among them.
+    """Return the built-in plugins and those of packages by name, in the order in which they are applied.
 
     Raises:
         jobgate.packages.Unusable: the plugin of a package cannot be loaded, or is none.
@@ -88,21 +83,17 @@ def offered() -> list[str]:
 
 
 def carried_out(crew: Crew) -> Iterator[tuple[Plugin[Any], Any]]:
-    """Yield the plugins that are carried out for a job here, not by its operator, with their arguments, in order."""
+    """Yield the plugins of a job that its operator does not implement itself, with their arguments, in order."""
     ours = crew.ours
     return ((plugin, ours[name]) for name, plugin in installed().items() if name in ours)
 
 
 def wire(pod: Pod) -> None:
-    """Put into a pod what its job asks for, of what its operator does not see to itself."""
-    crew = pod.member.crew
+    """Put into a pod what its job asks for and its operator does not implement itself."""
+    crew, member = pod.member.crew, pod.member
     if crew.marked:
-        for key, value in _marks(pod.member).items():
+        for key, value in {**crew.labels, TASK_LABEL: member.part.name, INDEX_LABEL: str(member.index)}.items():
             pod.label(key, value)
     for plugin, arguments in carried_out(crew):
-        plugin.wire(pod, pod.member, arguments)
+        plugin.wire(pod, member, arguments)
     pod.write()
-
-
-def _marks(member: Member) -> Mapping[str, str]:
-    return {**member.crew.labels, TASK_LABEL: member.part.name, INDEX_LABEL: str(member.index)}

@@ -1,4 +1,4 @@
-"""What plugins know of a job: its parts, and how its pods are called and find each other. Nothing of its kind.
+"""A job as plugins see it, whatever its kind: its parts, and the names of its pods.
 
 A crew is all that is remembered of a job to wire its pods: some hundred bytes, where the job itself has many thousand.
 """
@@ -26,15 +26,15 @@ COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
-    """A container that the template of a part names.
+class CrewContainer:
+    """A container of a part's template.
 
     Attributes:
         name: of the container.
         init: whether it is an init container.
-        variables: which of the variables that an operator may get wrong the user has set: they are the user's.
-        mounts: where it has something mounted, as the template says it.
-        root: whether it runs as root, or None where that is for its image to say.
+        variables: variables that the user has set, of those that an operator may get wrong.
+        mounts: mount paths, as the template has them.
+        root: whether it runs as root; None if its image decides.
     """
 
     name: str
@@ -49,25 +49,24 @@ class Part:
     """A task, as plugins know it.
 
     Attributes:
-        name: of the task, as the pods' labels have it.
-        type: what it does in the job, as the kind writes it; empty where the kind has no types.
-        replicas: how many pods it has.
-        least: how many of them must be there together, or None where it says nothing.
-        containers: those that its template names.
-        hostname, subdomain: that the template fixes and the operator keeps; empty where it fixes none.
-        scheduler: that the template names; empty where it names none.
-        volumes: the names of those in its template. What the job adds to every pod, the crew has once
-            (`Crew.has_volume`).
-        fs_group: the group that the files of its volumes are given to, or None where they stay root's.
+        name: of the task, as in the labels of pods.
+        type: role in the job, as the kind names it; empty if the kind has no types.
+        replicas: number of pods.
+        indices: of its pods, if they are not the first ones; else empty.
+        least: number of pods that must run together, or None.
+        containers: containers of its template.
+        hostname, subdomain, scheduler: as the template sets them; else empty.
+        volumes: names of volumes in its template. For those that the job adds to every pod: `Crew.has_volume`.
+        fs_group: the `fsGroup` of its pods, or None.
         prerequisites: that its pods get.
-        container: that these go into; empty where the template names none.
+        container: the container that these go into, if the template names it.
     """
 
     name: str
     type: str = ""
     replicas: int = 0
     least: int | None = None
-    containers: tuple[Container, ...] = ()
+    containers: tuple[CrewContainer, ...] = ()
     hostname: str = ""
     subdomain: str = ""
     scheduler: str = ""
@@ -75,6 +74,7 @@ class Part:
     fs_group: int | None = None
     prerequisites: tuple[Reference, ...] = ()
     container: str = ""
+    indices: tuple[int, ...] = ()
 
     @property
     def variable(self) -> str:
@@ -86,10 +86,7 @@ class Part:
 class Variable:
     """An environment variable that a kind promises to its pods.
 
-    Attributes:
-        name: of the variable.
-        value: its value in one pod.
-        wrong: tells of a value that the operator has put there whether it must be replaced; None where never.
+    `wrong` decides whether a value that the operator has set must be replaced; None means never.
     """
 
     name: str
@@ -102,22 +99,22 @@ class Crew:
     """A job, as plugins know it.
 
     Attributes:
-        api_version, kind, plural: what the job is.
-        namespace, name, uid: which one; the uid is empty before the job is stored.
-        parts: its tasks, in their order.
-        volumes: the names of those that the job adds to every pod.
-        plugins: what it asks for, each with its arguments.
-        provided: the plugins among them that its operator carries out by itself.
-        pod: the pattern of its pods' names, of `task` and `index`.
-        service: the name of the Service that its pods are found by.
-        service_made: whether its operator makes that Service.
-        labels: what all pods of the job carry, and no others of the namespace.
-        marked: whether pods get these labels from us, because no operator of theirs sets them.
+        api_version, kind, plural: of the job.
+        namespace, name, uid: of the job; the uid is empty before the job is stored.
+        parts: its tasks, in order.
+        volumes: names of volumes that the job adds to every pod.
+        plugins: plugins that it requests, with their arguments.
+        provided: plugins among them that its operator implements itself.
+        pod: pattern of the pods' names, of `task` and `index`.
+        service: name of the Service of its pods.
+        service_made: whether its operator creates that Service.
+        labels: labels of all pods of the job, and of no others in the namespace.
+        marked: whether jobgate sets these labels, because the operator does not.
         domain: of the cluster's Services.
-        facts: what the kind's contract needs of the job beside its parts.
-        contract: gives the variables that the kind promises to a pod.
-        least: how many pods must be there together, or None where the job asks for no gang.
-        queue, priority_class, scheduler: that the job names for all of its pods; empty where it names none.
+        facts: what else the contract needs of the job.
+        contract: returns the variables that the kind promises to a pod.
+        least: number of pods that must run together, or None.
+        queue, priority_class, scheduler: as the job sets them for all of its pods; else empty.
     """
 
     api_version: str
@@ -145,7 +142,7 @@ class Crew:
     _places: Mapping[str, tuple[Part, int]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Note where each part is, and how many pods are before it: a job may have as many parts as pods."""
+        """Index the parts, with the number of pods before each: a job may have as many parts as pods."""
         places: dict[str, tuple[Part, int]] = {}
         before = 0
         for part in self.parts:
@@ -155,12 +152,12 @@ class Crew:
 
     @property
     def ours(self) -> Mapping[str, Any]:
-        """The plugins that its operator does not see to itself, each with its arguments."""
+        """The plugins that its operator does not implement itself, with their arguments."""
         return {name: arguments for name, arguments in self.plugins.items() if name not in self.provided}
 
     @property
     def asks(self) -> bool:
-        """Whether there is anything that we put into its pods: plugins, or prerequisites."""
+        """Whether its pods get anything: plugins, or prerequisites."""
         return bool(self.ours) or any(part.prerequisites for part in self.parts)
 
     @property
@@ -186,39 +183,36 @@ class Crew:
         return name in part.volumes or name in self.volumes
 
     def pod_name(self, part: Part, index: int) -> str:
-        """Return what a pod is called, or, where its name is made up by the API server, its host."""
+        """Return the name of a pod, or its host name if the API server generates the name."""
         return self.pod.replace("{task}", part.name).replace("{index}", str(index))
 
     def host(self, part: Part, index: int) -> str:
-        """Return the name that a pod is found by in its namespace: `<hostname>.<subdomain>`."""
+        """Return the DNS name of a pod in its namespace: `<hostname>.<subdomain>`."""
         return f"{part.hostname or self.pod_name(part, index)}.{part.subdomain or self.service}"
 
     def hosts(self, part: Part) -> list[str]:
-        """Return the names of all pods of a part, running or not; a single one where the template fixes it."""
-        return [self.host(part, index) for index in range(self.count_hosts(part))]
+        """Return the DNS names of all pods of a part; a single one if the template fixes it."""
+        return [self.host(part, index) for index in part.indices or range(part.replicas)][: self.count_hosts(part)]
 
     def count_hosts(self, part: Part) -> int:
-        """Return how many names the pods of a part have: one where the template fixes it."""
-        return min(part.replicas, 1) if part.hostname else part.replicas
+        """Return how many DNS names the pods of a part have."""
+        count = len(part.indices) or part.replicas
+        return min(count, 1) if part.hostname else count
 
     def length_of_hosts(self, part: Part) -> int:
-        """Return how many characters these names have together, without making them: a job may say any number."""
+        """Return the length of all these names without making them: a job may have any number."""
         count = self.count_hosts(part)
         if part.hostname or not count:
             return count * len(self.host(part, 0))
+        if part.indices:
+            return sum(len(host) for host in self.hosts(part))
         digits = sum(max(count - int(10**power), 0) for power in range(1, len(str(count))))
         return count * len(self.host(part, 0)) + digits
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One pod of a job.
-
-    Attributes:
-        crew: the job.
-        part: the task that the pod belongs to.
-        index: which pod of the task it is, from 0.
-    """
+    """One pod of a job, with its index in the task from 0."""
 
     crew: Crew
     part: Part

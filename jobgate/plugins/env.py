@@ -1,11 +1,11 @@
-"""The plugin `env`: a pod learns which one it is, by its kind's own variables and by those of Volcano."""
+"""The plugins `env` and `run`: variables of a pod's place in its job, of its kind and of Volcano."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 
-from jobgate.plugins.arguments import Arguments
+from jobgate.plugins.arguments import NoArguments
 from jobgate.plugins.crew import Crew, Member, Part, Variable
 from jobgate.plugins.limits import MOST_PODS, POD_LIMIT, VARIABLE_LIMIT
 from jobgate.plugins.plugin import Plugin
@@ -17,20 +17,16 @@ from webhook.text import short
 _EMPTY = len(json.dumps({"name": "", "value": ""})) - len(json.dumps(""))
 
 
-class EnvArguments(Arguments):
-    """It takes none."""
-
-
-class Env(Plugin[EnvArguments]):
+class Env(Plugin[NoArguments]):
     """Sets variables of the pod's place in the job.
 
     `VC_TASK_INDEX` and `VK_TASK_INDEX` are Volcano's. Of the rest its users have said that they miss them.
     """
 
     name = "env"
-    arguments = EnvArguments
+    arguments = NoArguments
 
-    def check(self, crew: Crew, arguments: EnvArguments, path: Path) -> Iterator[Cause]:
+    def check(self, crew: Crew, arguments: NoArguments, path: Path) -> Iterator[Cause]:
         """Yield what containers could not be started with, or pods could not hold."""
         del arguments
         if crew.size > MOST_PODS:
@@ -42,10 +38,10 @@ class Env(Plugin[EnvArguments]):
         if cause := next((one for one in causes if one), None):
             yield cause  # the other tasks' are hardly shorter
 
-    def wire(self, pod: Pod, member: Member, arguments: EnvArguments) -> None:
+    def wire(self, pod: Pod, member: Member, arguments: NoArguments) -> None:
         """Set the variables of the kind's contract, and those of the place in the task and in the job.
 
-        Of a job that nobody has checked, those of the contract are left out where no pod can hold them.
+        Variables of an unchecked job that no pod can hold are omitted.
         """
         del arguments
         contract = list(member.crew.contract(member)) if member.crew.size <= MOST_PODS else []
@@ -59,6 +55,24 @@ class Env(Plugin[EnvArguments]):
         pod.variable("VC_JOB_NAME", member.crew.name)
         pod.variable("VC_GLOBAL_RANK", str(member.rank))
         pod.variable("VC_GLOBAL_SIZE", str(member.crew.size))
+
+
+class Run(Plugin[NoArguments]):
+    """Sets the variables that a kind promises, in the pods of jobs that jobgate runs (`jobgate.dev/run-by`).
+
+    No job or installation asks for it. All pods of an Indexed Job come from one template, so what differs is set here.
+    """
+
+    name = "run"
+    arguments = NoArguments
+    imposed = True
+
+    def wire(self, pod: Pod, member: Member, arguments: NoArguments) -> None:
+        """Set the variables, unless their lists of hosts are too long for a pod."""
+        del arguments
+        if member.crew.size <= MOST_PODS:
+            for variable in member.crew.contract(member):
+                pod.promise(variable)
 
 
 def _one_of_each_type(crew: Crew) -> Iterator[Part]:

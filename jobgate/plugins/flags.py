@@ -1,18 +1,19 @@
-"""The arguments of Volcano's plugins, read as Go's package `flag` reads them: `-x`, `--x`, `-x=v`, `-x v`.
+"""The flags of Volcano's plugins, read as Go's package `flag` reads them: `-x`, `--x`, `-x=v`, `-x v`.
 
-Volcano reads a plugin's arguments when the job runs. At the first that it does not know it writes a line to its log,
-passes over all that follow, and goes on with its defaults: the user learns nothing.
+Volcano reads them when the job runs. At the first unknown one it logs a line, and ignores all that follow.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-#: What is written at the beginning of an argument that is a flag; Go takes one dash for two.
+from webhook import Cause, Forbidden, Invalid, NotSupported, Path, Required
+
+#: An argument that is a flag; Go takes one dash for two.
 _FLAG = re.compile(r"--?([^-=][^=]*)(?:=(.*))?\Z", re.DOTALL)
 
 #: What Go's `strconv.ParseBool` takes.
@@ -22,8 +23,8 @@ _BOOLEANS = frozenset({"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FA
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)\Z")
 
 
-class Sort(Enum):
-    """What the value of a flag is; the value says it to the user."""
+class FlagType(Enum):
+    """The type of a flag's value, as messages name it."""
 
     TEXT = "a string"
     SWITCH = "true or false"
@@ -31,10 +32,10 @@ class Sort(Enum):
     SECONDS = "an integer number of seconds"
 
 
-Flags: TypeAlias = Mapping[str, Sort]
+Flags: TypeAlias = Mapping[str, FlagType]
 
 
-class Fault(Enum):
+class FlagFault(Enum):
     """What is wrong with an argument."""
 
     UNKNOWN = "unknown flag"
@@ -45,30 +46,30 @@ class Fault(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One flag among a plugin's arguments, or what stands in the place of one.
+    """One of a plugin's arguments.
 
     Attributes:
-        place: which of the arguments it is.
-        name: what the flag is called, without dashes; empty of what is no flag.
-        value: its value, which may be a secret; None where it has none.
+        place: its index.
+        name: name of the flag without dashes; empty if it is no flag.
+        value: its value, which may be a secret; None if it has none.
         fault: what is wrong with it.
     """
 
     place: int
     name: str = ""
     value: str | None = None
-    fault: Fault | None = None
+    fault: FlagFault | None = None
 
 
 def read(arguments: Sequence[str], flags: Flags) -> Iterator[Argument]:
-    """Yield a plugin's arguments, those behind a fault too, each with what is wrong with it."""
+    """Yield a plugin's arguments with their faults, also those after a fault."""
     place = 0
     while place < len(arguments):
         match = _FLAG.match(arguments[place])
         if not match:
             if arguments[place] == "--":
                 return  # so Go marks the end of the flags, and Volcano reads nothing else
-            yield Argument(place, fault=Fault.NO_FLAG)
+            yield Argument(place, fault=FlagFault.NO_FLAG)
             place += 1
             continue
         name, value = match.groups()
@@ -76,12 +77,48 @@ def read(arguments: Sequence[str], flags: Flags) -> Iterator[Argument]:
         takes_next = (
             value is None
             and follows
-            and (flags[name] is not Sort.SWITCH if name in flags else not arguments[place + 1].startswith("-"))
+            and (flags[name] is not FlagType.SWITCH if name in flags else not arguments[place + 1].startswith("-"))
         )
         if takes_next:
             value = arguments[place + 1]
         yield Argument(place, name, value, _fault(name, value, flags))
         place += 2 if takes_next else 1
+
+
+def cause_of(
+    path: Path, plugin: str, argument: Argument, flags: Flags, *, hidden: Container[str] = (), what: str = ""
+) -> Cause:
+    """Return the cause of an argument's fault, without its value, which may be a key.
+
+    Args:
+        path: path of the argument.
+        plugin: name of the plugin.
+        argument: an argument with a fault.
+        flags: flags of the plugin.
+        hidden: flags that no message offers.
+        what: description of the value; its type if empty.
+    """
+    name = argument.name
+    offered = [flag for flag in flags if flag not in hidden]
+    if not flags:
+        return Forbidden(path, f"{plugin} takes no arguments: remove it")
+    if argument.fault is FlagFault.NO_FLAG:
+        return Forbidden(path, f"{plugin} takes only flags: use {choices(flags, hidden)}")
+    if argument.fault is FlagFault.UNKNOWN:
+        return NotSupported(path, f"--{name}", [f"--{flag}" for flag in offered])
+    what = what or flags[name].value
+    if argument.fault is FlagFault.NO_VALUE:
+        return Required(path, f"--{name} takes {what}: use --{name}=<value>")
+    return Invalid(path, f"--{name}", f"its value must be {what}")
+
+
+def choices(flags: Flags, hidden: Container[str] = ()) -> str:
+    """Return the flags as a user writes them."""
+    return ", ".join(
+        f"--{flag}" + ("" if type_ is FlagType.SWITCH else "=<value>")
+        for flag, type_ in flags.items()
+        if flag not in hidden
+    )
 
 
 def value_of(arguments: Sequence[str], flags: Flags, name: str, default: str) -> str:
@@ -95,19 +132,19 @@ def value_of(arguments: Sequence[str], flags: Flags, name: str, default: str) ->
     return value
 
 
-def _fault(name: str, value: str | None, flags: Flags) -> Fault | None:
+def _fault(name: str, value: str | None, flags: Flags) -> FlagFault | None:
     sort = flags.get(name)
     if sort is None:
-        return Fault.UNKNOWN
+        return FlagFault.UNKNOWN
     if value is None:
-        return None if sort is Sort.SWITCH else Fault.NO_VALUE
-    if sort is Sort.SWITCH:
-        return None if value in _BOOLEANS else Fault.WRONG_VALUE
-    if sort is Sort.TEXT:
+        return None if sort is FlagType.SWITCH else FlagFault.NO_VALUE
+    if sort is FlagType.SWITCH:
+        return None if value in _BOOLEANS else FlagFault.WRONG_VALUE
+    if sort is FlagType.TEXT:
         return None
     number = _integer(value)
-    if number is None or (sort is Sort.PORT and not 1 <= number <= 65535):
-        return Fault.WRONG_VALUE
+    if number is None or (sort is FlagType.PORT and not 1 <= number <= 65535):
+        return FlagFault.WRONG_VALUE
     return None
 
 

@@ -21,6 +21,6 @@ POD_LIMIT: Final = 512 * 1024
 #: alone against it (`MaxSecretSize`), but the keys of a thousand tasks, which managed fields repeat, are stored too.
 CONFIG_LIMIT: Final = 1024 * 1024
 
-#: Most pods whose names are worked out one by one: no more are in a cluster that Kubernetes is made for
+#: Most pods whose names are computed: a cluster has no more
 #: (kubernetes.io, "Considerations for large clusters").
 MOST_PODS: Final = 150_000

@@ -1,4 +1,4 @@
-"""Paths in containers, and what of the user's stands where a plugin mounts its files."""
+"""Paths in containers, and volumes and mounts of the user that are in the way of a plugin's files."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def is_inside(path: str, folder: str) -> bool:
 
 
 def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, otherwise: str = "") -> Iterator[Cause]:
-    """Yield what of the user's has the place of a plugin's files. Nothing can be mounted below them, either.
+    """Yield volumes and mounts of the user in the place of a plugin's files, and below.
 
     Args:
         crew: the job.
-        path: where it asks for the plugin.
-        volume: the name of the volume of the files.
-        folder: where they are mounted.
-        what: the files are, as a message says it.
-        otherwise: what can be done beside mounting elsewhere.
+        path: where it requests the plugin.
+        volume: name of the plugin's volume.
+        folder: mount path of the files.
+        what: description of the files.
+        otherwise: what the user can do, too.
     """
     place = f"{_normal(folder)}/"
     for part in crew.parts:

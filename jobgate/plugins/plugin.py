@@ -15,14 +15,13 @@ A = TypeVar("A", bound=Arguments)
 
 
 class Derived(NamedTuple):
-    """Something that is called by its job.
+    """Something that is named after its job.
 
     Attributes:
-        maker: who asks for it, as a message says it.
-        thing: what it is.
-        name: its name, with `<job>` where the job's is.
-        fault_of: what is wrong with such a name (see `jobgate.names`).
-        extra: how many characters the name has beside the job's.
+        maker, thing: who creates it, and what it is, for messages.
+        name: its name, with `<job>` for the job's.
+        fault_of: returns what is wrong with such a name (see `jobgate.names`).
+        extra: number of characters in addition to the job's name.
     """
 
     maker: str
@@ -34,13 +33,12 @@ class Derived(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """An object that has to be there beside the job, in its namespace. The controller makes it and keeps it so.
+    """An object in the job's namespace that the controller creates and maintains.
 
     Attributes:
-        manifest: the object, without namespace, owner and our labels, which it gets when it is made.
-        made: gives what is made once, of randomness, and kept from then on, as the fields of the object that hold it;
-            None where all of the object follows from the job.
-        complete: tells of a stored object whether it still has all of what is made once.
+        manifest: the object without namespace, owner and our labels.
+        made: returns the fields that are generated once, of randomness; None if there are none.
+        complete: returns whether a stored object still has all that is generated once.
     """
 
     manifest: Mapping[str, Any]
@@ -49,14 +47,10 @@ class Declared:
 
 
 class Plugin(Generic[A]):
-    """What a job may ask for that goes into its pods. It knows jobs by the neutral words only.
+    """A feature that a job requests for its pods.
 
-    A plugin is a subclass with a name, a model of arguments, and as many of the methods as it needs; it holds no state.
-
-    Attributes:
-        name: what jobs call it.
-        arguments: what it can be told.
-        imposed: whether the installation asks for it, for every job, and no job can.
+    A plugin is a subclass with a name, a model of arguments, and the methods that it needs. It has no state, and knows
+    nothing of kinds. If it is `imposed`, the installation requests it for every job, and jobs cannot.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A pod while it is wired: what plugins put into it is collected, and written once, in their order."""
+"""A pod while it is wired. Variables of all plugins are collected and written once, in their order."""
 
 from __future__ import annotations
 
@@ -13,20 +13,10 @@ DEFAULT_SCHEDULER = "default-scheduler"
 
 
 class Pod:
-    """One pod of a job. Only containers that the job's template names are touched, and only what is absent is added.
-
-    Attributes:
-        draft: the whole pod.
-        spec: its spec.
-        member: which pod of which job it is.
-    """
+    """One pod of a job. Only containers of the job's template are changed, and only what is absent is added."""
 
     def __init__(self, draft: Draft, member: Member) -> None:
-        """Begin with a pod as it is.
-
-        Raises:
-            ValueError: the pod has no spec.
-        """
+        """Wire a pod, which must have a spec."""
         spec = draft.at("spec")
         if spec is None:
             raise ValueError("the pod has no spec")
@@ -59,11 +49,11 @@ class Pod:
         self.variable(variable.name, variable.value)
 
     def label(self, key: str, value: str) -> None:
-        """Set a label that is absent."""
+        """Add a label."""
         self._mark("labels", key, value)
 
     def annotate(self, key: str, value: str) -> None:
-        """Set an annotation that is absent."""
+        """Add an annotation."""
         self._mark("annotations", key, value)
 
     def gate(self, name: str) -> None:
@@ -74,10 +64,7 @@ class Pod:
             self.spec.append("schedulingGates", {"name": name})
 
     def schedule_by(self, scheduler: str) -> None:
-        """Have another scheduler place the pod, where its template names none.
-
-        The API server has filled the default one in by now, which is replaced.
-        """
+        """Set the scheduler of a pod whose template sets none. The API server's default is replaced."""
         if not scheduler or self.member.part.scheduler:
             return
         if "schedulerName" not in self.spec:

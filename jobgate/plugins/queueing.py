@@ -1,14 +1,14 @@
-"""The plugin `queueing`: jobs whose operator knows no queues and no gangs get both through their pods.
+"""The plugin `queueing`: jobs whose operator supports no queues and no gangs get both through their pods.
 
-No job asks for it: the installation says which system queues pods in this cluster, and it holds for every job whose
-operator does not see to queues itself.
+The installation requests it, and says which system queues pods in this cluster.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
@@ -17,17 +17,20 @@ from jobgate.plugins.crew import Crew, Member
 from jobgate.plugins.plugin import Declared, Plugin
 from jobgate.plugins.pod import Pod
 
-#: What Kueue reads of plain pods (https://kueue.sigs.k8s.io/docs/tasks/run/plain_pods/).
+#: Labels and gates that Kueue reads of plain pods (https://kueue.sigs.k8s.io/docs/tasks/run/plain_pods/).
 KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 KUEUE_GROUP = "kueue.x-k8s.io/pod-group-name"
 KUEUE_COUNT = "kueue.x-k8s.io/pod-group-total-count"
 KUEUE_MANAGED = "kueue.x-k8s.io/managed"
 KUEUE_GATE = "kueue.x-k8s.io/admission"
 
-#: What the plugin Coscheduling of sigs.k8s.io/scheduler-plugins reads.
+#: The CRD that tells whether Kueue is installed.
+KUEUE_CRD = "workloads.kueue.x-k8s.io"
+
+#: The label that the plugin Coscheduling of sigs.k8s.io/scheduler-plugins reads.
 COSCHEDULING_GROUP = "scheduling.x-k8s.io/pod-group"
 
-#: What the scheduler of Volcano reads of pods that are no Volcano Job's.
+#: Annotations that the scheduler of Volcano reads of pods of other jobs.
 VOLCANO_GROUP = "scheduling.k8s.io/group-name"
 VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
 
@@ -38,7 +41,7 @@ _LABEL_LIMIT = 63
 
 
 class System(StrEnum):
-    """What queues pods, or schedules them as gangs. Kubernetes' own does so for jobs that jobgate runs."""
+    """A system that queues pods or schedules gangs. `kubernetes` is its own scheduler, for jobs that jobgate runs."""
 
     KUBERNETES = "kubernetes"
     KUEUE = "kueue"
@@ -46,7 +49,7 @@ class System(StrEnum):
     VOLCANO = "volcano"
 
 
-#: Which scheduler each needs, where the installation does not say otherwise; Kueue works with any.
+#: The default scheduler of each; Kueue works with any.
 _SCHEDULERS: Mapping[System, str] = {
     System.KUBERNETES: "",
     System.KUEUE: "",
@@ -55,7 +58,7 @@ _SCHEDULERS: Mapping[System, str] = {
 }
 
 
-#: The words of jobs that each acts on.
+#: The words of jobs that each supports.
 _HEEDS: Mapping[System, frozenset[str]] = {
     System.KUBERNETES: frozenset(),
     System.KUEUE: frozenset({"queue"}),
@@ -63,10 +66,10 @@ _HEEDS: Mapping[System, frozenset[str]] = {
     System.VOLCANO: frozenset({"queue", "min_available", "priority_class_name"}),
 }
 
-#: Those that have queues of their own.
+#: Those that have queues.
 QUEUES_PODS = frozenset({System.KUEUE, System.VOLCANO})
 
-#: The groups of pods that a system has as objects: their apiVersion, and the plural of the resource.
+#: The PodGroups of a system: their apiVersion, and the plural of the resource.
 GROUPS: Mapping[System, tuple[str, str]] = {
     System.COSCHEDULING: ("scheduling.x-k8s.io/v1alpha1", "podgroups"),
     System.VOLCANO: ("scheduling.volcano.sh/v1beta1", "podgroups"),
@@ -74,7 +77,7 @@ GROUPS: Mapping[System, tuple[str, str]] = {
 
 
 class QueueingArguments(Arguments):
-    """What the installation says of queues."""
+    """The queueing system of the installation."""
 
     system: Annotated[System, Takes("kubernetes, kueue, coscheduling or volcano")]
     scheduler: Annotated[str, Takes("the name of a scheduler"), Field(max_length=_LABEL_LIMIT)] = ""
@@ -98,27 +101,17 @@ class Queueing(Plugin[QueueingArguments]):
 
     def wire(self, pod: Pod, member: Member, arguments: QueueingArguments) -> None:
         """Mark a pod of a job that asks for a queue or a gang. The runner has marked those of the jobs that it runs."""
-        crew = member.crew
-        if crew.run:
-            pod.schedule_by(crew.scheduler)
-            return
-        match arguments.system:
-            case System.KUEUE if crew.queue:
-                pod.label(KUEUE_QUEUE, crew.queue)
-                pod.label(KUEUE_MANAGED, "true")
-                pod.label(KUEUE_GROUP, group_name(crew.name, crew.uid[:8]))
-                pod.annotate(KUEUE_COUNT, str(crew.size))
+        crew, system = member.crew, arguments.system
+        group = None if crew.run else group_of(crew, system)
+        if group is not None:
+            for key, value in group.labels(system).items():
+                pod.label(key, value)
+            for key, value in group.annotations(system).items():
+                pod.annotate(key, value)
+            if system is System.KUEUE:
                 pod.gate(KUEUE_GATE)
-            case System.COSCHEDULING if _is_gang(crew):
-                pod.label(COSCHEDULING_GROUP, crew.name)
+            else:
                 pod.schedule_by(crew.scheduler or arguments.scheduled_by)
-            case System.VOLCANO if crew.queue or _is_gang(crew):
-                pod.annotate(VOLCANO_GROUP, crew.name)
-                if crew.queue:
-                    pod.annotate(VOLCANO_QUEUE, crew.queue)
-                pod.schedule_by(crew.scheduler or arguments.scheduled_by)
-            case _:
-                pass
         pod.schedule_by(crew.scheduler)
 
     def objects(self, crew: Crew, arguments: QueueingArguments) -> Iterable[Declared]:
@@ -126,35 +119,110 @@ class Queueing(Plugin[QueueingArguments]):
 
         Kueue makes its own of what the pods say, and the runner those of its jobs.
         """
-        if crew.run:
-            return
-        if arguments.system is System.COSCHEDULING and _is_gang(crew):
-            yield Declared(_pod_group(arguments.system, crew, {"minMember": crew.least}))
-        if arguments.system is System.VOLCANO and (crew.queue or _is_gang(crew)):
-            spec: dict[str, Any] = {"minMember": crew.least if _is_gang(crew) else 1}
-            if crew.queue:
-                spec["queue"] = crew.queue
-            if crew.priority_class:
-                spec["priorityClassName"] = crew.priority_class
-            yield Declared(_pod_group(arguments.system, crew, spec))
+        group = None if crew.run else group_of(crew, arguments.system)
+        if group is not None and arguments.system in GROUPS:
+            yield Declared(group.manifest(arguments.system, GROUPS[arguments.system][0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Pods that are queued together, or start together, or both.
+
+    Attributes:
+        name: of the PodGroup.
+        kueue: what Kueue calls it.
+        least: how many pods there must be room for.
+        size: how many there are.
+        queue, priority_class: of the job; empty for none.
+    """
+
+    name: str
+    kueue: str
+    least: int
+    size: int
+    queue: str
+    priority_class: str
+
+    def labels(self, system: System) -> dict[str, str]:
+        """Return the labels of the pods."""
+        if system is System.KUEUE:
+            return {KUEUE_QUEUE: self.queue, KUEUE_MANAGED: "true", KUEUE_GROUP: self.kueue}
+        return {COSCHEDULING_GROUP: self.name} if system is System.COSCHEDULING else {}
+
+    def annotations(self, system: System) -> dict[str, str]:
+        """Return the annotations of the pods."""
+        if system is System.KUEUE:
+            return {KUEUE_COUNT: str(self.size)}
+        if system is System.VOLCANO:
+            return {VOLCANO_GROUP: self.name, **({VOLCANO_QUEUE: self.queue} if self.queue else {})}
+        return {}
+
+    def manifest(self, system: System, api_version: str) -> dict[str, Any]:
+        """Return the PodGroup, of a system that has such objects."""
+        spec: dict[str, Any] = {"minMember": self.least}
+        if system is System.KUBERNETES:
+            spec = {"schedulingPolicy": {"gang": {"minCount": self.least}}}
+        elif system is System.VOLCANO:
+            spec |= {"queue": self.queue} if self.queue else {}
+            spec |= {"priorityClassName": self.priority_class} if self.priority_class else {}
+        return {"apiVersion": api_version, "kind": "PodGroup", "metadata": {"name": self.name}, "spec": spec}
+
+
+def group_of(crew: Crew, system: System) -> Group | None:
+    """Return the group of a job that its operator runs; None where it asks for nothing that the system does."""
+    queued, gang = bool(crew.queue) and system in QUEUES_PODS, bool(crew.least) and system in GROUPS
+    if not (queued or gang):
+        return None
+    kueue = group_name(crew.name, crew.uid[:8])
+    return Group(crew.name, kueue, crew.least or 1, crew.size, crew.queue, crew.priority_class)
 
 
 def group_name(name: str, which: str) -> str:
-    """Return what Kueue shall call a group: the job, and the beginning of its uid, say.
+    """Return the name of a job's group for Kueue: the job's name, and `which`, such as the beginning of its uid.
 
-    So a job that is created again under its name does not meet the workload that Kueue has kept of the former one.
-
-    Args:
-        name: of the job.
-        which: of its name it is; empty where that is not known yet.
+    So a job that is created again does not get the workload that Kueue has kept of the former one.
     """
     suffix = f"-{which}" if which else ""
     return name[: _LABEL_LIMIT - len(suffix)].rstrip("-.") + suffix
 
 
-def _is_gang(crew: Crew) -> bool:
-    return bool(crew.least)
+#: The versions of Kubernetes' own PodGroup, the newest first: 1.37 serves v1beta1, 1.36 v1alpha2.
+VERSIONS: Final = ("v1", "v1beta1", "v1alpha2")
+#: Where the spec of a PodGroup never changes: one that is to be changed is created again.
+IMMUTABLE: Final = frozenset({f"{NATIVE_GROUP}/v1alpha2"})
+#: What the resource is called in all of them.
+POD_GROUPS: Final = "podgroups"
 
 
-def _pod_group(system: System, crew: Crew, spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": GROUPS[system][0], "kind": "PodGroup", "metadata": {"name": crew.name}, "spec": dict(spec)}
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """How gangs are formed in a cluster.
+
+    Attributes:
+        system: that schedules them.
+        api_version: of its PodGroups; empty where it has none.
+        scheduler: of pods whose template and job name none; empty for the cluster's own.
+    """
+
+    system: System
+    api_version: str = ""
+    scheduler: str = ""
+
+
+def versions(system: System) -> tuple[str, ...]:
+    """Return the apiVersions that the groups of a system may have, the best first; none where it has no groups."""
+    if system is System.KUBERNETES:
+        return tuple(f"{NATIVE_GROUP}/{version}" for version in VERSIONS)
+    return (GROUPS[system][0],) if system in GROUPS else ()
+
+
+def grouping(arguments: QueueingArguments, served: str) -> Grouping | None:
+    """Return how gangs are formed, None where the API server serves no group of the system.
+
+    Args:
+        arguments: what the installation says of queueing.
+        served: the apiVersion of groups that the API server serves; empty for none.
+    """
+    if versions(arguments.system) and not served:
+        return None
+    return Grouping(arguments.system, served, arguments.scheduled_by)

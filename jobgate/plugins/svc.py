@@ -1,4 +1,4 @@
-"""The plugin `svc`: pods have names that they are found by, and know those of all others, running or not."""
+"""The plugin `svc`: pods have DNS names, and know those of all others, running or not."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from webhook.text import short
 #: Where the lists are mounted, as with Volcano.
 FOLDER = "/etc/volcano"
 
-#: What a variable that is read from the ConfigMap takes of a pod beside the names in it, in bytes of JSON.
+#: Bytes of JSON of a variable that is read from the ConfigMap, without the names in it.
 _REFERENCE = len('{"name":"","valueFrom":{"configMapKeyRef":{"name":"","key":""}}},')
 
-#: What the three keys of a task have beside its name, in bytes.
+#: Bytes of the three keys of a task, without its name.
 _NAMES_OF_FILES = len(".host") + len("VC__HOSTS") + len("VC__NUM")
 
-#: What names and ends a list of hosts in an environment, and the names of both variables in their references, in bytes
-#: beside the task's name.
+#: Bytes around a list of hosts in an environment, and of the names of both variables in their references, without the
+#: task's name.
 _NAMES_OF_HOSTS = len("VC__HOSTS=\0")
 _NAMES_OF_KEYS = 2 * len("VC__HOSTSVC__NUM")
 
@@ -39,13 +39,13 @@ class SvcArguments(Arguments):
 
 
 class Svc(Plugin[SvcArguments]):
-    """Gives the job a headless Service, lists of its hosts, and a NetworkPolicy that lets in its own pods only."""
+    """Gives the job a headless Service, lists of its hosts, and a NetworkPolicy that admits only its own pods."""
 
     name = "svc"
     arguments = SvcArguments
 
     def check(self, crew: Crew, arguments: SvcArguments, path: Path) -> Iterator[Cause | Notice]:
-        """Yield what is too large, and what stands where the lists belong."""
+        """Yield what is too large, and what occupies the path of the lists."""
         yield from _too_large(crew, arguments, path)
         yield from in_the_way(crew, path, volume=_config_map(crew), folder=FOLDER, what="host lists")
         if arguments.publish_not_ready_addresses and crew.service_made:
@@ -58,7 +58,7 @@ class Svc(Plugin[SvcArguments]):
                 yield Notice(path, text)
 
     def derived(self, crew: Crew, arguments: SvcArguments) -> Iterator[Derived]:
-        """Yield the Service, where no operator makes one, and the volume of the lists."""
+        """Yield the Service, unless the operator creates one, and the volume of the lists."""
         del arguments
         if not crew.service_made:
             yield Derived("plugin svc", "Service", "<job>", dns_1035_label, 0)
@@ -79,9 +79,9 @@ class Svc(Plugin[SvcArguments]):
         pod.mount({"name": name, "mountPath": FOLDER, "readOnly": True})
 
     def objects(self, crew: Crew, arguments: SvcArguments) -> Iterator[Declared]:
-        """Yield the ConfigMap of the lists, the Service, where no operator makes one, and the NetworkPolicy.
+        """Yield the ConfigMap of the lists, the Service, unless the operator creates one, and the NetworkPolicy.
 
-        Of a job that nobody has checked, lists that no ConfigMap can hold are left out: such pods do not start.
+        Lists of an unchecked job that no ConfigMap can hold are omitted: its pods do not start.
         """
         if length_of_lists(crew) <= CONFIG_LIMIT:
             yield Declared(_object("v1", "ConfigMap", _config_map(crew), data=dict(_lists(crew))))
@@ -97,13 +97,13 @@ class Svc(Plugin[SvcArguments]):
 
 
 def length_of_lists(crew: Crew) -> int:
-    """Return how many bytes the keys and values of their ConfigMap have, without making them."""
+    """Return the size of the ConfigMap's keys and values in bytes, without making them."""
     keys = sum(3 * len(part.name) + _NAMES_OF_FILES for part in crew.parts)
     return keys + sum(2 * _length(crew, part) + len(str(crew.count_hosts(part))) for part in crew.parts)
 
 
 def lists_fit_into_pods(crew: Crew) -> bool:
-    """Return whether containers can be started with the lists in their environment, and pods hold the references."""
+    """Return whether containers can start with the lists in their environment, and pods can hold the references."""
     lengths = [_NAMES_OF_HOSTS + len(part.name) + _length(crew, part) for part in crew.parts]
     keys = sum(_NAMES_OF_KEYS + 4 * len(part.name) for part in crew.parts)
     references = keys + 2 * len(crew.parts) * (_REFERENCE + len(_config_map(crew)))
@@ -147,7 +147,7 @@ def _count_key(part: Part) -> str:
 
 
 def _length(crew: Crew, part: Part) -> int:
-    """Return how many characters a list has: the names, and what is between them."""
+    """Return the length of a list: the names, and the separators."""
     return crew.length_of_hosts(part) + max(crew.count_hosts(part) - 1, 0)
 
 
@@ -160,7 +160,7 @@ def _lists(crew: Crew) -> Iterator[tuple[str, str]]:
 
 
 def _closed(labels: Mapping[str, str]) -> dict[str, Any]:
-    """Return the spec of a NetworkPolicy by which pods of these labels are reached by their like only."""
+    """Return the spec of a NetworkPolicy by which pods with these labels are reached only by each other."""
     return {
         "podSelector": {"matchLabels": dict(labels)},
         "policyTypes": ["Ingress"],

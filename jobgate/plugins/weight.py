@@ -1,4 +1,4 @@
-"""What it costs to remember a job: each replica holds what it needs of every job to wire its pods."""
+"""The memory that a job takes in each replica of the server, to wire its pods."""
 
 from __future__ import annotations
 
@@ -14,26 +14,23 @@ from jobgate.plugins.crew import Crew
 #: Most that one job may cost, in bytes: some 1,800 tasks that share a template. Two hundred such jobs leave half of the
 #: memory limit of the manifests free.
 LIMIT: Final = 512 * 1024
-#: How much more a stored job may cost than it did when it was admitted: it has a uid by now, maybe a longer name, and
-#: what the installation asks for.
+#: How much more a stored job may take than at admission: for its uid, its name, and plugins of the installation.
 MARGIN: Final = 64 * 1024
 #: Most of what a crew holds, which refers to nothing.
 _LEAVES: Final = frozenset({str, int, bool, type(None)})
 
 
 def weight(crew: Crew, most: int = LIMIT) -> int:
-    """Return the bytes that a crew takes, each object counted once; of one beyond `most`, something beyond `most`."""
+    """Return the bytes that a crew takes, each object counted once; counting ends beyond `most`."""
     total, seen, left = 0, set(), [crew]
     while left and total <= most:
         one: Any = left.pop()
-        if id(one) in seen:
+        is_leaf = type(one) in _LEAVES
+        if id(one) in seen or (not is_leaf and callable(one)):  # code is the kind's, and no job's
             continue
-        if type(one) in _LEAVES:
-            seen.add(id(one))
-            total += getsizeof(one)
-        elif not callable(one):  # code is the kind's, and no job's
-            seen.add(id(one))
-            total += getsizeof(one)
+        seen.add(id(one))
+        total += getsizeof(one)
+        if not is_leaf:
             left.extend(_within(one))
     return total
 

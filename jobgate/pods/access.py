@@ -1,7 +1,6 @@
 """Who may use which prerequisite: the API server is asked, within bounds, and its answers are kept for some seconds.
 
-It is the one question that admission has which no watch answers. A review itself asks nothing: what it needs is asked
-for before, and what is not known then is refused.
+A review makes no request: what it needs is asked for before, and what is not known then is denied.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from typing import Final, TypeAlias
 from jobgate.pods.budget import Budget
 from webhook import User
 
-#: How long an answer holds, in seconds: a grant that is taken away, and one that is new.
+#: Seconds for which an answer holds.
 ALLOWED, DENIED = 30.0, 3.0
-#: How many answers are kept; the one that was not asked for longest is forgotten.
+#: Most answers that are kept; the oldest is evicted first.
 MOST: Final = 4096
-#: Questions a second, and at once, for all namespaces together: who sends reviews may make up their names.
+#: Questions a second, and at once, for all namespaces together: names of namespaces may be made up.
 RATE, BURST = 200.0, 400.0
-#: Questions on their way at once, and how long all that a review needs may take, in seconds: the API server waits 5 s.
+#: Most questions in flight, and the timeout of all that a review needs, in seconds: the API server waits 5 s.
 AT_ONCE: Final = 16
-WAIT: Final = 2.0
+TIMEOUT: Final = 2.0
 
 #: User, verb, resource, name, namespace.
 Question: TypeAlias = tuple[User, str, str, str, str]
@@ -33,17 +32,10 @@ Ask: TypeAlias = Callable[[User, str, str, str, str], Awaitable[bool]]
 _logger = logging.getLogger("jobgate")
 
 
-class Access:
-    """A `webhook.Access` whose answers come from the cluster."""
+class PermissionCache:
+    """A `webhook.Access` whose answers come from the API server. `clock` gives seconds."""
 
     def __init__(self, ask: Ask, clock: Callable[[], float], budget: Budget | None = None) -> None:
-        """Know nothing.
-
-        Args:
-            ask: asks the cluster.
-            clock: gives seconds.
-            budget: how often, for each namespace.
-        """
         self._ask = ask
         self._clock = clock
         self._budget = budget or Budget(clock)
@@ -66,7 +58,7 @@ class Access:
         """Ask what is not known. What is not answered in time stays unknown."""
         flights = [flight for one in self.lacks(questions) if (flight := self._flight(one)) is not None]
         if flights:
-            await asyncio.wait(flights, timeout=WAIT)
+            await asyncio.wait(flights, timeout=TIMEOUT)
 
     def _flight(self, question: Question) -> asyncio.Task[None] | None:
         flight = self._flights.get(question)
@@ -77,7 +69,7 @@ class Access:
 
     async def _fly(self, question: Question) -> None:
         try:
-            async with asyncio.timeout(WAIT), self._turns:
+            async with asyncio.timeout(TIMEOUT), self._turns:
                 answer = await self._ask(*question)
         except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
             fields = {"user": question[0].name[:253], "name": question[3], "reason": type(error).__qualname__}

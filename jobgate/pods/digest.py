@@ -30,29 +30,24 @@ _logger = logging.getLogger("jobgate")
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
-    """What is remembered of a job that we fail to read: its pods cannot be told from half-wired ones."""
+class UnreadableJob:
+    """What is remembered of a job that cannot be read: its pods are denied, as they might be half-wired."""
 
     uid: str
 
 
 @dataclass(frozen=True, slots=True)
-class TooLarge:
-    """What is remembered of a job that would take too much memory: its pods are denied, not started half-wired.
-
-    Admission refuses such jobs; this one was stored past it.
-    """
+class OversizedJob:
+    """What is remembered of a job that was stored past admission and is too large: its pods are denied."""
 
     uid: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unkept:
-    """What is remembered of a job for which there was no room: it is asked for whenever it is needed.
+    """What is remembered of a job for which there was no room: it is read whenever it is needed.
 
-    Attributes:
-        uid: of the job.
-        seal: changes with the job.
+    Its `seal` changes with the job.
     """
 
     uid: str
@@ -60,7 +55,7 @@ class Unkept:
 
 
 #: What a job reads as, and what is remembered of it.
-Read: TypeAlias = Crew | Unreadable | TooLarge
+Read: TypeAlias = Crew | UnreadableJob | OversizedJob
 Digest: TypeAlias = Read | Unkept
 
 
@@ -68,12 +63,7 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
     """Return what is remembered of a job of a kind, whatever it looks like; of one that asks for nothing, its identity.
 
     Jobs that were stored before today's defaults are read with them, as their operator and their users' next change
-    will see them.
-
-    Args:
-        kind: of the job.
-        document: the job.
-        settings: what the installation asks for, for every job.
+    will see them. The settings say what the installation asks for, for every job.
     """
     settings = settings or Settings()
     metadata = metadata_of(document)
@@ -83,20 +73,20 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
         whole = mutated(kind, kind.schema.default(document), context).value
         spec, _ = view(kind.spec, whole.get("spec"))
         if not kind.plan.readable(spec):
-            return Unreadable(uid)
+            return UnreadableJob(uid)
         job = Job(kind, whole, spec)
         crew = crew_of(job, namespace, name, uid, domain=settings.domain, imposed=settings.plugins)
     except Exception as error:  # noqa: BLE001  # whatever it is: one odd job must not keep us from all others
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
         reason = type(error).__qualname__  # its text may hold values of the job
         _logger.error("failed to read the job", extra={"fields": {**fields, "reason": reason}})  # noqa: TRY400
-        return Unreadable(uid)
+        return UnreadableJob(uid)
     if not crew.asks:
         return _identity(crew)
     if weight(crew, LIMIT + MARGIN) > LIMIT + MARGIN:
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
         _logger.warning("job too large for plugins", extra={"fields": {**fields, "tasks": len(crew.parts)}})
-        return TooLarge(uid)
+        return OversizedJob(uid)
     return crew
 
 
@@ -104,7 +94,6 @@ class Room:
     """How much memory is left for digests, of all kinds together."""
 
     def __init__(self, size: int = ROOM) -> None:
-        """Have room for so many bytes."""
         self._left = size
         self._full = False
         # Large jobs are read in a thread. What is given back within `take`, by a garbage collection, takes no turn.
@@ -129,7 +118,7 @@ class Room:
             self._left += size
 
 
-class _Kept(ref[Crew]):
+class _CachedCrew(ref[Crew]):
     """A digest that is kept while it is referenced, and its size."""
 
     __slots__ = ("seal", "size")
@@ -146,17 +135,10 @@ class Digests:
     """
 
     def __init__(self, kind: Kind, settings: Settings | None = None, room: Room | None = None) -> None:
-        """Know none.
-
-        Args:
-            kind: of the jobs.
-            settings: what the installation asks for, for every job.
-            room: for all digests that are remembered.
-        """
         self._kind = kind
         self._settings = settings
         self._room = room or Room()
-        self._made: dict[bytes, _Kept] = {}
+        self._made: dict[bytes, _CachedCrew] = {}
 
     def of(self, document: dict[str, Any]) -> Digest:
         """Return what is remembered of a job."""
@@ -167,7 +149,7 @@ class Digests:
         size = weight(made, LIMIT + MARGIN)
         if not self._room.take(size):
             return Unkept(made.uid, seal)
-        kept = self._made[seal] = _Kept(made, self._gone)
+        kept = self._made[seal] = _CachedCrew(made, self._gone)
         kept.seal, kept.size = seal, size
         return made
 
@@ -179,7 +161,7 @@ class Digests:
         kept = self._made.get(seal) if seal else None
         return kept() if kept else None
 
-    def _gone(self, kept: _Kept) -> None:
+    def _gone(self, kept: _CachedCrew) -> None:
         if self._made.get(kept.seal) is kept:
             del self._made[kept.seal]
         self._room.give(kept.size)

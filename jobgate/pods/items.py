@@ -1,6 +1,6 @@
-"""Prerequisites themselves, as they are stored: what is wrong with one, whatever else there is, refuses it.
+"""The review of prerequisites: an item with a fault of its own is denied.
 
-What it requires need not be there yet: files are applied in any order. The status says whether it all fits.
+What it requires need not exist yet: files are applied in any order. The status says whether it all fits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.prerequisites import USE
-from jobgate.pods.access import Access
+from jobgate.pods.access import PermissionCache
 from jobgate.prerequisites.item import causes as causes_of
 from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES, PrerequisiteSpec
 from jobgate.prerequisites.problem import Reason
@@ -26,14 +26,10 @@ _REQUIRE = Path("spec") / "require"
 class ItemReviewer:
     """Answers the API server about prerequisites."""
 
-    def __init__(self, known: Objects | None = None, access: Access | None = None, *, enforces: bool = True) -> None:
-        """Make a reviewer.
-
-        Args:
-            known: the items that there are; None where there is no cluster.
-            access: who may use them; None where nobody can be asked.
-            enforces: as in the settings.
-        """
+    def __init__(
+        self, known: Objects | None = None, access: PermissionCache | None = None, *, enforces: bool = True
+    ) -> None:
+        """Make a reviewer; without a cluster, nothing is `known` and there is no `access` to check."""
         self._known = known
         self._access = access
         self._enforces = enforces
@@ -84,14 +80,11 @@ class ItemReviewer:
         causes: list[Cause] = []
         for (kind, name), place in required.items():
             may = self._access.may(*questions[kind, name])
+            resource = RESOURCES[kind].partition(".")[0]
+            detail = f"user {request.user.name!r} cannot use {kind} {name}: ask for the verb {USE} on {resource} {name}"
             if may is None:
                 detail = f"whether user {request.user.name!r} may use {kind} {name} cannot be checked now: retry"
-                causes.append(Forbidden(_REQUIRE / place, detail))
-            elif not may:
-                resource = RESOURCES[kind].partition(".")[0]
-                detail = (
-                    f"user {request.user.name!r} cannot use {kind} {name}: ask for the verb {USE} on {resource} {name}"
-                )
+            if not may:
                 causes.append(Forbidden(_REQUIRE / place, detail))
         return causes
 

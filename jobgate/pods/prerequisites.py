@@ -1,4 +1,4 @@
-"""The prerequisites of one pod: which ones it has, whether it may, and what goes into it."""
+"""The prerequisites of one pod: which ones it names, who may use them, and what goes into it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec
 from jobgate.kinds.common.prerequisites import USE, refusal
 from jobgate.kinds.common.wiring import WORKLOADS
 from jobgate.plugins import Part
-from jobgate.pods.access import Access, Question
+from jobgate.pods.access import PermissionCache, Question
 from jobgate.prerequisites import record
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.inject import annotate, inject
 from jobgate.prerequisites.problem import Problem, Reason
-from jobgate.prerequisites.reference import ANNOTATION, Reference, Unreadable, annotated
+from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, Required, User
 
-#: The controllers of these, by how a control plane runs them: with an account for each, or with one for all.
+#: The accounts of Kubernetes' controllers: one for each, or one for all, by how the control plane is set up.
 _CONTROLLERS, _MANAGER = "system:serviceaccount:kube-system:", "system:kube-controller-manager"
 _ACCOUNT = "system:serviceaccount:"
 
@@ -32,12 +32,12 @@ class Wanted:
     """What a pod or a pod template names.
 
     Attributes:
-        references: as it, or its job, says.
-        container: that its job names for them; empty where the pod says so itself.
-        trusted: whether the right to them was checked when the pod's job or workload was created.
-        start: whose chain messages begin with.
-        plugins: whether plugins may be among them: the pod is of a job.
-        place: of the annotation.
+        references: of the pod or its job.
+        container: the container that its job names for them, or empty.
+        trusted: whether the permission was checked when the pod's job or workload was created.
+        start: beginning of the chain in messages.
+        plugins: whether items may have plugins, as those of a job's pod.
+        place: path of the annotation.
     """
 
     references: tuple[Reference, ...]
@@ -49,21 +49,15 @@ class Wanted:
 
 
 def wanted(pod: Mapping[str, Any], part: Part | None, request: Request, place: Path = PLACE) -> Wanted | Cause | None:
-    """Return what a pod names, or what is wrong with that; None where it names nothing.
+    """Return what a pod, or the template of a workload, names, or what is wrong with that; None if it names nothing.
 
-    Of a job's pod the job says it, by the `part` that the pod belongs to: who created the job may use it. What a pod
-    says beside has to be allowed to who creates the pod.
-
-    Args:
-        pod: a pod, or the template of a workload.
-        part: of the job that it belongs to.
-        request: whose object is the pod or the workload: that one's owner counts, not what a template says of owners.
-        place: of the annotation.
+    For a pod of a job, the `part` of the job names it: the permission of the job's author was checked. For what a pod
+    names by itself, its own author needs the permission. Owners are those of the request's object, not of a template.
     """
     said = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
     try:
         own = () if said is None else annotated(said)
-    except Unreadable as error:
+    except InvalidReference as error:
         return Invalid(place, said, str(error))
     start = f"{request.kind} {request.name or text(metadata_of(pod).get('generateName')) or '(unnamed)'}"
     if part is not None and part.prerequisites and own in {(), part.prerequisites}:
@@ -97,8 +91,7 @@ def _is_made_by_a_controller(made: Mapping[str, Any], user: User) -> bool:
 class Prerequisites:
     """Puts prerequisites into pods."""
 
-    def __init__(self, known: Objects, access: Access) -> None:
-        """Take what is known of items, and of who may use them."""
+    def __init__(self, known: Objects, access: PermissionCache) -> None:
         self._known = known
         self._access = access
 

@@ -1,25 +1,29 @@
-"""Pods as the server is asked about them: whose they are, whether that is so, and what they lack."""
+"""The review of pods: which job they belong to, whether it exists, and what they lack."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from jobgate.kinds.common.pod.reading import metadata_of, text
-from jobgate.plugins import Member, Pod, wire
+from jobgate.plugins import Crew, Member, Pod, wire
 from jobgate.pods import shape
-from jobgate.pods.lookup import Found, Later, Lookup, Refused, Unasked, Unknown
+from jobgate.pods.lookup import Lookup, LookupVerdict, Result
 from jobgate.pods.prerequisites import Prerequisites, Wanted, removed, wanted
-from jobgate.pods.review import missing
 from jobgate.pods.whose import Whose, whose
-from webhook import Cause, Draft, Invalid, Kind, Notice, Operation, Phase, Request, Response
+from webhook import Cause, Draft, Invalid, Kind, Notice, Operation, Path, Phase, Request, Required, Response
+from webhook.text import short
 
 _OWNERS, _LABELS = "metadata.ownerReferences", "metadata.labels"
 
+#: What messages call the items of a list.
+_THINGS = {"env": "variable", "volumeMounts": "mount", "volumes": "volume", "labels": "label"}
+
 
 class PodReviewer:
-    """Answers the API server about pods, both of its calls."""
+    """Answers both calls of the API server about pods."""
 
     def __init__(
         self,
@@ -42,23 +46,23 @@ class PodReviewer:
         self._lookups = {kind.gvk: one for kind, one in lookups}
 
     async def review(self, request: Request, phase: Phase) -> Response | None:
-        """Return the answer, or None for what is no pod of ours, or is not being created: it is left alone."""
+        """Return the answer; None, which changes nothing, for what is no pod of ours or is not being created."""
         pod = request.document
         creates = request.operation is Operation.CREATE and not request.subresource
         if (request.api_version, request.kind) != ("v1", "Pod") or not creates or not isinstance(pod, dict):
             return None
         found = whose(pod, self._kinds)
         verdict = None if found is None else await self._lookups[found.kind.gvk].find(request.namespace, found.claim)
-        member = verdict.member if isinstance(verdict, Found) else None
+        member = verdict.member if verdict is not None else None
         asked = wanted(pod, member.part if member else None, request) if self._prerequisites is not None else None
         if found is None and asked is None:
             return None
         metadata = metadata_of(pod)
         name = request.name or text(metadata.get("name")) or text(metadata.get("generateName"))
         response = Response(request.uid, subject=("Pod", "", name))
-        if found is not None and verdict is not None and not isinstance(verdict, Found):
-            response = _unwired(response, found, verdict)
-        if response.allowed:
+        if found is not None and verdict is not None:
+            response = _answered(response, found, verdict)
+        if response.allowed and not (member is None and asked is None):
             response = await self._wired(response, request, member, asked, phase)
         return response if self._enforces else response.forgiving(warns=phase is Phase.VALIDATE)
 
@@ -66,16 +70,14 @@ class PodReviewer:
         self, response: Response, request: Request, member: Member | None, asked: Wanted | Cause | None, phase: Phase
     ) -> Response:
         """Return the answer for a pod whose place in its job is known, or that names prerequisites by itself."""
-        if member is None and asked is None:
-            return response
         pod = request.document
-        if faults := shape.faults(pod):
-            return replace(response, causes=faults)
+        if fault := shape.fault(pod):
+            return replace(response, causes=[fault])
         draft = Draft(pod)
         if member is not None and member.crew.ours:
             wire(Pod(draft, member))
         causes = [asked] if isinstance(asked, Cause) else []
-        # Apart, where only what is missing is looked for: plugins say by themselves what a pod lacks of them.
+        # Validation looks for what is missing of each: plugins report what a pod lacks of them.
         named = draft if phase is Phase.MUTATE else Draft(pod)
         if isinstance(asked, Wanted) and self._prerequisites is not None:
             try:
@@ -84,21 +86,69 @@ class PodReviewer:
                 return replace(response, later="the prerequisites of the cluster are not known yet: retry in 1s")
         if phase is Phase.MUTATE or causes:
             return replace(response, causes=causes, patch=() if causes else draft.patch)
-        lacking = list(missing(pod, member)) if member is not None and member.crew.ours else []
+        lacking = missing(pod, draft.patch, member.crew) if member is not None else ()
         return replace(response, causes=[*lacking, *(removed(named) if asked else ())])
 
 
-def _unwired(response: Response, found: Whose, verdict: Unasked | Unknown | Later | Refused) -> Response:
-    """Return the answer for a pod that is not wired."""
-    kind, claim = found.kind.kind, found.claim
-    match verdict:
-        case Unasked():
-            return response
-        case Unknown():
-            text = f"no {kind} {claim.job[:253]} exists in the namespace: the pod is not changed"
+def _answered(response: Response, found: Whose, verdict: LookupVerdict) -> Response:
+    """Return the answer with the verdict on the pod's job in it."""
+    claim = found.claim
+    match verdict.result:
+        case Result.UNKNOWN:
+            text = f"no {found.kind.kind} {claim.job[:253]} exists in the namespace: the pod is not changed"
             return replace(response, notices=[Notice(_LABELS, text)])
-        case Later(reason):
-            return replace(response, later=f"{reason}: retry in 1s")
-        case Refused(reason):
+        case Result.LATER:
+            return replace(response, later=f"{verdict.reason}: retry in 1s")
+        case Result.REFUSED:
             where, what = (_OWNERS, claim.uid) if claim.owned else (_LABELS, claim.job)
-            return replace(response, causes=[Invalid(where, what, reason)])
+            return replace(response, causes=[Invalid(where, what, verdict.reason)])
+        case _:
+            return response
+
+
+def missing(pod: Mapping[str, Any], operations: Iterable[Mapping[str, Any]], crew: Crew) -> Iterator[Cause]:
+    """Yield what a pod lacks of its job's plugins, container by container, by the operations that would add it."""
+    lacks: dict[tuple[str, Path], list[str]] = {}
+    for operation in operations:
+        where, path, what = _place(pod, operation)
+        lacks.setdefault((where, path), []).extend(what)
+    for (where, path), what in lacks.items():
+        yield Required(
+            path,
+            f"{where} lacks {', '.join(what)}, set by the plugins of {crew.kind} {short(crew.name)}; check for "
+            "a webhook or client that removes it",
+        )
+
+
+def _place(pod: Mapping[str, Any], operation: Mapping[str, Any]) -> tuple[str, Path, list[str]]:
+    """Return where an operation adds something, in words and as a path, and what."""
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in str(operation["path"]).split("/")[1:]]
+    where, depth = "the pod", 2
+    part: Mapping[str, Any] = pod
+    if steps[:2] in (["spec", "containers"], ["spec", "initContainers"]) and len(steps) > 3:
+        part = pod["spec"][steps[1]][int(steps[2])]
+        where, depth = f"container {short(str(part.get('name')))}", 4
+    depth = min(depth, len(steps))
+    path = Path(steps[0])
+    for step in steps[1:depth]:
+        path /= int(step) if step.isdigit() else step
+    return where, path, list(_added(part, steps[depth - 1], steps[depth:], operation))
+
+
+def _added(part: Mapping[str, Any], field: str, rest: Sequence[str], operation: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of what an operation adds to a field of a part, or of what it corrects there."""
+    thing, value = _THINGS.get(field, field), operation["value"]
+    if operation["op"] == "replace":
+        yield f"the correct value of {thing} {part[field][int(rest[0])]['name']}"
+    elif isinstance(value, list):
+        yield from (f"{thing} {_name(one)}" for one in value)
+    elif isinstance(value, dict) and rest:
+        yield f"{thing} {_name(value)}"
+    elif isinstance(value, dict):
+        yield from (f"{thing} {key}" for key in value)
+    else:
+        yield " ".join((thing, *rest))
+
+
+def _name(item: Any) -> str:
+    return short(str(item.get("mountPath") or item.get("name")) if isinstance(item, dict) else str(item))

@@ -1,9 +1,9 @@
-"""Whose a pod is: what its labels and owner references say. It has to be looked up: anybody can write a label."""
+"""Which job a pod belongs to, by its labels and owner references. It has to be looked up: anyone can write a label."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 from jobgate.kinds.common.members import Claim, labels_of, marked_claim
 from jobgate.kinds.common.pod.reading import items, mapping
@@ -20,7 +20,7 @@ class Whose(NamedTuple):
 
 
 def whose(pod: Mapping[str, Any], kinds: Iterable[Kind]) -> Whose | None:
-    """Return whose a pod is, or None where it says nothing.
+    """Return which job a pod belongs to, or None.
 
     What an operator has written counts before our own labels, which a template may carry: it names the job's uid.
     """
@@ -40,24 +40,13 @@ def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
     for key, value in mapping(selector.get("matchLabels")).items():
         if labels.get(key) != value:
             return False
-    return all(_meets(one, labels) for one in items(selector.get("matchExpressions")))
+    return all(_OPERATORS[one["operator"]](one, labels) for one in items(selector.get("matchExpressions")))
 
 
-def _meets(requirement: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
-    """Return whether labels meet one requirement.
-
-    Raises:
-        ValueError: the operator is none of LabelSelector's.
-    """
-    key, values = requirement["key"], requirement.get("values") or []
-    match requirement["operator"]:
-        case "In":
-            return labels.get(key) in values
-        case "NotIn":
-            return labels.get(key) not in values
-        case "Exists":
-            return key in labels
-        case "DoesNotExist":
-            return key not in labels
-        case other:
-            raise ValueError(f"unknown LabelSelector operator {other!r}")
+#: The operators of a LabelSelector; the selector is of a kind, so another one is a bug.
+_OPERATORS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], bool]]] = {
+    "In": lambda one, labels: labels.get(one["key"]) in one["values"],
+    "NotIn": lambda one, labels: labels.get(one["key"]) not in one["values"],
+    "Exists": lambda one, labels: one["key"] in labels,
+    "DoesNotExist": lambda one, labels: one["key"] not in labels,
+}

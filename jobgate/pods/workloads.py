@@ -1,6 +1,6 @@
-"""Workloads of Kubernetes' own whose pods name prerequisites: who applies one is told at once what its pods would be.
+"""The review of Deployments, Jobs and the like whose pods name prerequisites: faults are reported to who applies one.
 
-Their controllers make the pods later, under accounts that have no rights of the user's; so the right is checked here.
+Their controllers create the pods later, under accounts without the user's permissions; so these are checked here.
 """
 
 from __future__ import annotations
@@ -28,18 +28,11 @@ def template_of(workload: Any) -> Mapping[str, Any]:
 
 
 class WorkloadReviewer:
-    """Answers the API server about workloads: it changes nothing."""
+    """Reviews workloads, and changes nothing. `lookups` find the jobs of which a workload may run a task."""
 
     def __init__(
         self, prerequisites: Prerequisites, lookups: Iterable[tuple[Kind, Lookup]] = (), *, enforces: bool = True
     ) -> None:
-        """Make a reviewer.
-
-        Args:
-            prerequisites: puts them into pods.
-            lookups: find the jobs of which a workload may run a task: who created the job was checked.
-            enforces: as in the settings.
-        """
         lookups = tuple(lookups)
         self._prerequisites = prerequisites
         self._kinds = tuple(kind for kind, _ in lookups)
@@ -66,8 +59,8 @@ class WorkloadReviewer:
 
     async def _faults(self, request: Request, template: Mapping[str, Any]) -> list[Cause]:
         pod = {"metadata": template.get("metadata"), "spec": template.get("spec")}
-        if faults := shape.faults(pod):
-            return faults
+        if fault := shape.fault(pod):
+            return [fault]
         start = "spec.jobTemplate.spec.template" if request.kind == "CronJob" else "spec.template"
         found = wanted(
             pod, self._part(pod, request.namespace), request, (Path(start) / "metadata" / "annotations").key(ANNOTATION)
@@ -77,4 +70,4 @@ class WorkloadReviewer:
         try:
             return await self._prerequisites.put(Draft(pod), found, request)
         except LookupError:
-            return []  # each pod is refused until they are known
+            return []  # each pod is denied until they are known

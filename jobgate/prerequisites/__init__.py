@@ -1,4 +1,4 @@
-"""Prerequisites: what a job needs that is published once: data, hooks and storage, which the job names with values.
+"""Prerequisites: data, hooks and storage that are published once, and that jobs name with values.
 
 - `models`: the kinds Prerequisite and ClusterPrerequisite
 - `item`: one of them as it is stored, and what is wrong with it by itself
@@ -9,7 +9,8 @@
 - `resolve`: from references to items in order, each with its values; a pure function
 - `content`: what resolved items put into a pod
 - `inject`: puts it there
+- `stored`: which items are kept in memory
 - `status`: whether an item resolves by itself, as the controller writes it
 - `record`: the annotation that says which items, and which generations of them
-- `script`, `wrapper`: the command of a container with hooks around it
+- `script`: the command of a container with hooks around it
 """

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from jobgate.prerequisites.reference import (
     ANNOTATION,
     CONTAINER_ANNOTATION,
+    InvalidReference,
     Reference,
-    Unreadable,
     annotated,
     listed,
 )
@@ -19,7 +19,7 @@ from webhook import Path
 WORD = "prerequisites"
 _OF_JOB = Path("spec") / WORD
 
-#: Where something is written that names none, what is written, and what would be right.
+#: Path, value and message of what is unreadable.
 _Unread: TypeAlias = tuple[Path, Any, str]
 
 _NONE: Mapping[str, Any] = {}
@@ -30,19 +30,16 @@ class Where:
     """Where the jobs of a kind name prerequisites.
 
     Attributes:
-        tasks: the fields below which a job has its list, or its map, of tasks, each with a `template`.
-        in_spec: whether job and tasks have a field `prerequisites`; else the annotation of a template says them.
+        tasks: the fields that lead to the list, or the map, of tasks, each with a `template`.
+        in_spec: whether job and tasks have a field `prerequisites`; else an annotation of the template names them.
     """
 
     tasks: tuple[str, ...]
     in_spec: bool = False
 
     def path(self, key: int | str) -> Path:
-        """Return where a task is."""
-        first, *rest = self.tasks
-        path = Path(first)
-        for field in rest:
-            path /= field
+        """Return the path of a task."""
+        path = Path(".".join(self.tasks))
         return path / key if isinstance(key, int) else path.key(key)
 
 
@@ -51,13 +48,13 @@ class Asked:
     """What one task names.
 
     Attributes:
-        task: where the task is in the job.
+        task: path of the task.
         references: those of the job, then those of the task.
         of_job: how many of these are of the job.
         written: where those of the task are written.
-        in_list: whether each has a place of its own there.
-        container: that the template names for them; empty where it names none.
-        unreadable: where what is written can not be read, the value and why; else None.
+        in_list: whether that is a list.
+        container: the container that the template names for them, or empty.
+        unreadable: path, value and message if something is unreadable.
     """
 
     task: Path
@@ -69,36 +66,28 @@ class Asked:
     unreadable: _Unread | None = None
 
     def place(self, index: int) -> Path:
-        """Return where a reference stands."""
+        """Return the path of a reference."""
         if index < self.of_job:
             return _OF_JOB / index
         return self.written / (index - self.of_job) if self.in_list else self.written
 
 
 def asked(job: Mapping[str, Any], where: Where) -> Iterator[Asked]:
-    """Yield what each task of a job names that names any; the job may be any JSON."""
+    """Yield what each task of a job names, if anything; the job may be any JSON."""
     listing = _mapping(job.get("spec")).get(WORD) if where.in_spec else None
     of_job, wrong = _read(listed, listing, _OF_JOB)
-    tasks = parts(job, where)
-    # Nearly all jobs name none, and may have a thousand tasks.
-    if where.in_spec and listing is None:
-        tasks = [(key, task) for key, task in tasks if task.get(WORD) is not None]
-    for key, task in tasks:
-        if where.in_spec:
-            said = task.get(WORD)
-            annotations = _annotations(task.get("template"))
-        else:
-            annotations = _annotations(task.get("template"))
-            said = annotations.get(ANNOTATION)
-            if said is None:
-                continue
+    for key, task in parts(job, where):
+        # Nearly all jobs name none, and may have a thousand tasks.
+        if where.in_spec and listing is None and task.get(WORD) is None:
+            continue
+        annotations = _mapping(_mapping(_mapping(task.get("template")).get("metadata")).get("annotations"))
         path = where.path(key)
         if where.in_spec:
             written = path / WORD
-            found, unreadable = _read(listed, said, written)
+            found, unreadable = _read(listed, task.get(WORD), written)
         else:
             written = (path / "template" / "metadata" / "annotations").key(ANNOTATION)
-            found, unreadable = _read(annotated, said, written)
+            found, unreadable = _read(annotated, annotations.get(ANNOTATION), written)
         unreadable = wrong or unreadable
         if of_job or found or unreadable:
             wish = annotations.get(CONTAINER_ANNOTATION)
@@ -114,10 +103,10 @@ def asked(job: Mapping[str, Any], where: Where) -> Iterator[Asked]:
 
 
 def parts(job: Mapping[str, Any], where: Where) -> list[tuple[int | str, Mapping[str, Any]]]:
-    """Return the tasks of a job that are objects, each with its place in the list or map of them."""
+    """Return the tasks of a job that are objects, each with its index or key."""
     found: Any = job
     for field in where.tasks:
-        found = found.get(field) if isinstance(found, dict) else None
+        found = _mapping(found).get(field)
     entries = enumerate(found) if isinstance(found, list) else _mapping(found).items()
     return [(key, one) for key, one in entries if isinstance(one, dict)]
 
@@ -125,17 +114,10 @@ def parts(job: Mapping[str, Any], where: Where) -> list[tuple[int | str, Mapping
 def _read(
     reader: Callable[[Any], tuple[Reference, ...]], value: Any, place: Path
 ) -> tuple[tuple[Reference, ...], _Unread | None]:
-    if value is None:
-        return (), None
     try:
-        return reader(value), None
-    except Unreadable as error:
+        return () if value is None else reader(value), None
+    except InvalidReference as error:
         return (), (place, value, str(error))
-
-
-def _annotations(template: Any) -> Mapping[str, Any]:
-    metadata = template.get("metadata") if isinstance(template, dict) else None
-    return _mapping(metadata.get("annotations")) if isinstance(metadata, dict) else _NONE
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -8,27 +8,20 @@ from typing import Any, Final, cast
 
 from jobgate.names import dns_subdomain
 from jobgate.prerequisites.item import leaves
-from jobgate.prerequisites.models import Event
+from jobgate.prerequisites.models import TaskEvent
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.resolve import Instance, Resolution
 from jobgate.prerequisites.script import Hook, rendered_size, substituted
 
 #: Most bytes of all commands of one pod. Linux takes an argument of 131,071 bytes; quoting makes commands longer.
 COMMANDS_LIMIT: Final = 32 * 1024
-
-
-#: Most bytes of all else that one pod gets, values filled in: a value may stand in a text any number of times.
+#: Most bytes of all else that one pod gets, with values filled in: a text may have a placeholder many times.
 TEXTS_LIMIT: Final = 128 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A claim at a path.
-
-    Attributes:
-        claim, path, sub_path, read_only: as the item says.
-        by: the instance that wants it.
-    """
+    """A claim that is mounted at a path, as the instance `by` asks for."""
 
     claim: str
     path: str
@@ -42,10 +35,10 @@ class Content:
     """What goes into a pod.
 
     Attributes:
-        hooks: in the order in which they run: at the start as resolved, at the end the other way round.
+        hooks: in the order in which they run: at the start as resolved, at the end reversed.
         mounts: parents before what is below them.
         env: variables, by name.
-        plugins: the arguments of plugins, by name.
+        plugins: arguments of plugins, by name.
     """
 
     hooks: tuple[Hook, ...] = ()
@@ -55,7 +48,7 @@ class Content:
 
 
 def content_of(resolution: Resolution) -> tuple[Content, list[Problem]]:
-    """Return what resolved items put into a pod, and which of them cannot be together."""
+    """Return what resolved items put into a pod, and their conflicts."""
     merge = _Merge()
     for one in resolution.instances:
         if merge.fits(one):
@@ -65,7 +58,7 @@ def content_of(resolution: Resolution) -> tuple[Content, list[Problem]]:
 
 @dataclass(slots=True)
 class _Merge:
-    """Content under construction, in which the first of two that exclude each other stays."""
+    """Content under construction; of two that conflict, the first stays."""
 
     problems: list[Problem] = field(default_factory=list)
     starts: list[Hook] = field(default_factory=list)
@@ -82,7 +75,7 @@ class _Merge:
         return self.commands > COMMANDS_LIMIT or self.texts > TEXTS_LIMIT
 
     def fits(self, one: Instance) -> bool:
-        """Count what an instance brings, before its values are filled in, which may take gigabytes."""
+        """Count the size of an instance without filling in its values, which may take gigabytes."""
         for place, text in leaves(one.item.spec):
             if self.full:
                 return False
@@ -96,7 +89,7 @@ class _Merge:
     def add(self, one: Instance) -> None:
         """Add what an instance brings."""
         for hook in _hooks(one):
-            (self.starts if hook.event == Event.TASK_STARTS.value else self.ends).append(hook)
+            (self.starts if hook.event == TaskEvent.TASK_STARTS.value else self.ends).append(hook)
         if (mount := _mount(one)) is not None:
             self._mount(one, mount)
         for variable in _rendered(one, one.item.spec.env or ()):
@@ -135,7 +128,7 @@ class _Merge:
 def _hooks(one: Instance) -> Iterator[Hook]:
     """Yield one hook for each event: the callbacks of an event are one script."""
     spec = one.item.spec
-    by_event: dict[Event, list[str]] = {}
+    by_event: dict[TaskEvent, list[str]] = {}
     for callback in spec.cmd.callbacks if spec.cmd else ():
         lines = (substituted(command, one.values) for command in callback.commands)
         by_event.setdefault(callback.event, []).extend(lines)

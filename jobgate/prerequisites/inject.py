@@ -1,4 +1,4 @@
-"""Puts what resolved items bring into a pod. Again on the same pod it adds nothing."""
+"""Puts the content of resolved items into a pod. A second time it adds nothing."""
 
 from __future__ import annotations
 
@@ -35,12 +35,9 @@ def target(pod: Mapping[str, Any], wish: str = "") -> str | Problem:
 
 
 def inject(pod: Draft, content: Content, wish: str = "") -> list[Problem]:
-    """Put content into a pod, and return what cannot be; what can is put there all the same.
+    """Put content into a pod of sound shape (`jobgate.pods.shape`), and return what cannot be put there.
 
-    Args:
-        pod: it must have a shape that can be read (`jobgate.pods.shape`).
-        content: what items bring.
-        wish: the container that the job names for its pods; empty where the pod says so itself.
+    `wish` is the container that the job names for its pods, or empty.
     """
     if not (content.hooks or content.mounts or content.env):
         return []
@@ -65,11 +62,8 @@ def _mounts(pod: Draft, container: Draft, content: Content) -> Iterator[Problem]
         volume = claims.get(mount.claim) or volume_name(mount.claim)
         taken = next((one for one in container.get("volumeMounts") or () if _path(one) == mount.path), None)
         if taken is not None:
-            if (taken.get("name"), taken.get("subPath") or "", bool(taken.get("readOnly"))) != (
-                volume,
-                mount.sub_path,
-                mount.read_only,
-            ):
+            there = taken.get("name"), taken.get("subPath") or "", bool(taken.get("readOnly"))
+            if there != (volume, mount.sub_path, mount.read_only):
                 detail = (
                     f"the container mounts {taken.get('name')} at {mount.path} already, where claim {mount.claim} goes"
                 )
@@ -112,7 +106,7 @@ def _wrap(container: Draft, content: Content) -> Iterator[Problem]:
     try:
         made = wrapped(container.value, content.hooks)
     except ScriptError as error:
-        yield Problem(Reason(error.reason), (), f"container {container['name']}: {error}")
+        yield Problem(error.reason, (), f"container {container['name']}: {error}")
         return
     command = list(made["command"])
     if command != container["command"]:

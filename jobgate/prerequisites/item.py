@@ -30,25 +30,17 @@ from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, weight_of
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 from webhook import Cause
 
-#: Of a hash, so many digits are shown and recorded: enough that no two generations of one item share them.
+#: Digits of a hash that are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16
-#: How many items are kept as they were read.
+#: Most items that are cached.
 _KEPT: Final = 256
-#: How many faults of one item are looked for: a text of a mebibyte may hold a hundred thousand.
+#: Most faults of one item that are reported: a text of a mebibyte may have a hundred thousand.
 FAULTS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A Prerequisite or a ClusterPrerequisite.
-
-    Attributes:
-        kind, name: which one.
-        generation: counts the changes of its spec.
-        spec: what it says.
-        hash: of its spec.
-        faults: what is wrong with it by itself, as reason and text.
-    """
+    """A Prerequisite or a ClusterPrerequisite, with the hash of its spec, and its own faults as reason and text."""
 
     kind: str
     name: str
@@ -73,11 +65,11 @@ class Item:
         return f"{self.kind}/{self.name}"
 
 
-class _Read:
-    """What was read of the objects that were asked for last: one may have a mebibyte, and be named by many tasks.
+class _ItemCache:
+    """The items that were used last: one may have a mebibyte, and be named by many tasks.
 
-    An object is known by being the same in memory: caches replace what changes, and never change it. What a cache
-    forgets is forgotten here, too.
+    An object is recognized by its identity: caches replace what changes, and never change it. What a cache drops is
+    dropped here, too.
     """
 
     def __init__(self) -> None:
@@ -105,13 +97,13 @@ class _Read:
             return lambda: document
 
 
-_items = _Read()
+_items = _ItemCache()
 
 
 def item_of(document: Mapping[str, Any], kind: str) -> Item:
-    """Return a stored object as an item; of one that does not fit its schema, which is its fault, nothing is read.
+    """Return a stored object as an item; one that does not fit its schema is empty and has a fault.
 
-    A list of an API server leaves out what kind its objects are, so that is told.
+    The objects of a list have no kind, so it is an argument.
     """
     return _items.get(document, kind)
 
@@ -144,7 +136,7 @@ def hash_of(value: Any) -> str:
 
 
 def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
-    """Yield what is wrong with an item by itself: reason, field below `spec`, and what would be right."""
+    """Yield the faults of an item: reason, field below `spec`, and what would be right."""
     yield from _variables(spec)
     for place, one in enumerate(spec.require or ()):
         yield from _required(kind, reference(one, kind), f"require[{place}]")
@@ -163,13 +155,7 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
 
 
 def causes(kind: str, spec: Any, read: PrerequisiteSpec) -> list[Cause]:
-    """Return why an item is refused: for its memory, and for its faults.
-
-    Args:
-        kind: of the item.
-        spec: as it is written.
-        read: the same, as it was read.
-    """
+    """Return why an item is denied: its size and its faults. `spec` is as it is written, `read` as it was read."""
     found = [
         Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in islice(faults(kind, read), FAULTS)
     ]
@@ -204,7 +190,7 @@ def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
 
 
 def leaves(spec: PrerequisiteSpec) -> Iterator[tuple[str, str]]:
-    """Yield the texts in which placeholders are replaced, each with its field: those of the plugin blocks."""
+    """Yield the texts of the plugin blocks, in which placeholders are replaced, with their fields."""
     for outer, callback in enumerate(spec.cmd.callbacks if spec.cmd else ()):
         for inner, command in enumerate(callback.commands):
             yield f"cmd.callbacks[{outer}].commands[{inner}]", command

@@ -54,7 +54,7 @@ class PrerequisiteKind(StrEnum):
     CLUSTER = CLUSTER
 
 
-class Event(StrEnum):
+class TaskEvent(StrEnum):
     """When commands run: before the task's own command, after it succeeded, or after it failed."""
 
     TASK_STARTS = "taskStarts"
@@ -69,7 +69,7 @@ class FailurePolicy(StrEnum):
     IGNORE = "Ignore"
 
 
-class Reference(Model):
+class ReferenceSpec(Model):
     """A prerequisite, with the values of its template variables."""
 
     kind: Annotated[
@@ -82,7 +82,7 @@ class Reference(Model):
     ] = None
 
 
-References = Annotated[list[Reference], Atomic, MaxItems(ENTRIES)]
+References = Annotated[list[ReferenceSpec], Atomic, MaxItems(ENTRIES)]
 
 
 class TemplateVariable(Model):
@@ -104,7 +104,7 @@ class TemplateVariable(Model):
 class Callback(Model):
     """Commands that run at one event, in one shell, in the task's container."""
 
-    event: Event
+    event: TaskEvent
     commands: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=COMMAND_LIMIT)]],
         Atomic,

@@ -30,13 +30,13 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong.
+    """One fault.
 
     Attributes:
         reason: stable, for machines.
-        chain: the items on the way to it, from the one that the job names.
-        detail: what is wrong and what would be right, as a sentence.
-        place: which of the references that were resolved it belongs to; None where it is of all together.
+        chain: the items from the one that the job names to the one with the fault.
+        detail: what is wrong and what would be right.
+        place: index of the reference that leads to it; None if it concerns all together.
     """
 
     reason: Reason

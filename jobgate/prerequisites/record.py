@@ -14,8 +14,10 @@ RECORD: Final = "jobgate.dev/prerequisites-recorded"
 
 def written(items: Iterable[Item], known: Mapping[str, Mapping[str, Any]] | None = None) -> str:
     """Return the annotation's text; an item that is `known` keeps what was recorded of it."""
-    known = known or {}
-    entries = [known.get(one.source) or _entry(one) for one in items]
+    entries = [
+        (known or {}).get(one.source) or {"name": one.source, "generation": one.generation, "hash": one.hash}
+        for one in items
+    ]
     return json.dumps(entries, separators=(",", ":"))
 
 
@@ -34,7 +36,3 @@ def read(text: Any) -> dict[str, Mapping[str, Any]]:
         and isinstance(one.get("generation"), int)
         and isinstance(one.get("hash"), str)
     }
-
-
-def _entry(item: Item) -> Mapping[str, Any]:
-    return {"name": item.source, "generation": item.generation, "hash": item.hash}

@@ -1,6 +1,7 @@
-"""From references to the items that they bring, in order: dependencies first, siblings as listed, each instance once.
+"""From references to items in order: requirements first, siblings as listed, each instance once.
 
-Pure: what there is, is asked of a function. All errors are reported, each with the way from the job to the item.
+A pure function of references and of the items that a function finds. It reports all errors, each with the chain of
+items from the job.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from webhook import Objects
 #: Longest chain of items that require each other, and most items that one task gets.
 DEPTH: Final = 16
 INSTANCES: Final = 64
-#: After so many problems the resolution ends: nobody reads more.
+#: Problems after which the resolution ends.
 ENOUGH: Final = 32
 
 #: Most work to match the values of one task's items (`values.work_of`): some tens of milliseconds.
@@ -31,14 +32,7 @@ Find: TypeAlias = Callable[[str, str], Item | None]
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """An item with values.
-
-    Attributes:
-        item: the item.
-        values: of all of its variables, by name.
-        chain: the first way that leads to it, the item itself last.
-        place: which of the references that were resolved leads to it first.
-    """
+    """An item with the values of its variables, the first chain that leads to it, and the index of its reference."""
 
     item: Item
     values: Mapping[str, str]
@@ -48,14 +42,14 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What references bring.
+    """The result of a resolution.
 
     Attributes:
-        instances: in the order in which they apply.
-        problems: where there are any, the instances are not all.
-        repeated: the places of references that bring nothing, because one before them is the same.
-        unknown: items of which it is not known whether there are any, each with the place of the reference to it.
-        work: that it took to match values.
+        instances: in the order in which they apply; incomplete if there are problems.
+        problems: what is wrong.
+        repeated: indices of references that equal one before them.
+        unknown: items that may or may not exist, with the index of their reference.
+        work: cost of matching values.
     """
 
     instances: tuple[Instance, ...] = ()
@@ -66,7 +60,7 @@ class Resolution:
 
     @property
     def cost(self) -> int:
-        """What it took, in items: as much work to match values as to look at an item counts as one."""
+        """The cost in items, matching of values included."""
         return len(self.instances) + len(self.problems) + self.work // _WORK_OF_ITEM
 
     @property
@@ -76,14 +70,11 @@ class Resolution:
 
 
 def resolve(references: Iterable[Reference], find: Find, *, partial: bool = False) -> Resolution:
-    """Return what references bring.
+    """Resolve references, in the order in which a job names them.
 
-    Args:
-        references: in the order in which the job names them.
-        find: gives the items.
-        partial: whether an item that `find` does not know is left out and reported; else its LookupError is passed on.
+    With `partial`, items that `find` does not know are skipped and reported; else its LookupError is raised.
     """
-    walk = _Walk(find, partial)
+    resolver = _Resolver(find, partial)
     seen: set[Reference] = set()
     repeated = []
     for place, one in enumerate(references):
@@ -91,28 +82,34 @@ def resolve(references: Iterable[Reference], find: Find, *, partial: bool = Fals
             repeated.append(place)
             continue
         seen.add(one)
-        walk.visit(one, (), place)
-    return Resolution(tuple(walk.done.values()), tuple(walk.problems), tuple(repeated), tuple(walk.unknown), walk.work)
+        resolver.visit(one, (), place)
+    return Resolution(
+        tuple(resolver.done.values()), tuple(resolver.problems), tuple(repeated), tuple(resolver.unknown), resolver.work
+    )
 
 
 def resolve_item(item: Item, find: Find, *, partial: bool = False) -> Resolution:
-    """Return what an item brings by itself, whatever values its own variables have: as its status says it."""
-    walk = _Walk(find, partial)
+    """Resolve an item by itself, whatever values its own variables have, for its status."""
+    resolver = _Resolver(find, partial)
     for reason, detail in item.faults:
-        walk.problem(reason, (), detail, 0)
-    walk.require(item, (item.shown,), (item.source,), 0)
+        resolver.problem(reason, (), detail, 0)
+    resolver.require(item, (item.shown,), (item.source,), 0)
     own = Instance(item, {}, (item.shown,), 0)
-    return Resolution((*walk.done.values(), own), tuple(walk.problems), unknown=tuple(walk.unknown))
+    return resolver.result(own)
 
 
 @dataclass(slots=True)
-class _Walk:
+class _Resolver:
     find: Find
     partial: bool
     done: dict[Reference, Instance] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     unknown: list[tuple[str, int]] = field(default_factory=list)
     work: int = 0
+
+    def result(self, *further: Instance, repeated: tuple[int, ...] = ()) -> Resolution:
+        instances = (*self.done.values(), *further)
+        return Resolution(instances, tuple(self.problems), repeated, tuple(self.unknown), self.work)
 
     def problem(self, reason: Reason, chain: Sequence[str], detail: str, place: int) -> None:
         self.problems.append(Problem(reason, tuple(chain), detail, place))

@@ -8,10 +8,109 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from jobgate.prerequisites.models import SHELL
-from jobgate.prerequisites.wrapper import FIELDS, PROLOGUE, SUPERVISOR
+from jobgate.prerequisites.problem import Reason
 
-Json: TypeAlias = Any
-Event: TypeAlias = Literal["taskStarts", "taskSucceeds", "taskFails"]
+# The scripts run in any POSIX shell (dash, bash, busybox), and are constants: no text of a user is part of a script.
+# Positional parameters are the number of hooks; of each its event, policy, source, shell and text; then the container's
+# command. Variables have a prefix: one that the container's environment has, too, would be changed for the command.
+
+#: How many parameters a hook has.
+FIELDS: Final = 5
+
+#: Runs the hooks of one event, each in a shell of its own with errexit. It is waited for in the background: a shell
+#: acts on a signal only between commands, and PID 1 without a trap is not stopped at all. A hook has no standard input,
+#: which is the command's. All hooks of `taskFails` run, whatever becomes of them.
+_HOOKS: Final = r"""
+jg_pid= jg_code=0
+stop() {
+  trap '' HUP INT QUIT TERM
+  if [ -n "$jg_pid" ]; then kill -s TERM "$jg_pid" 2>/dev/null; wait "$jg_pid"; fi
+  exit "$1"
+}
+stoppable() {
+  trap "stop ${1:-129}" HUP; trap "stop ${1:-130}" INT; trap "stop ${1:-131}" QUIT; trap "stop ${1:-143}" TERM
+}
+hook() {
+  echo "jobgate: $1: $3" >&2
+  "$4" -e -c "$5" "$3" </dev/null 3<&- &
+  jg_pid=$!
+  wait "$jg_pid"; jg_code=$?
+  jg_pid=
+  if [ "$jg_code" -ne 0 ]; then
+    echo "jobgate: $1: $3: exit code $jg_code (failurePolicy: $2)" >&2
+    [ "$2" = Ignore ] || [ "$1" = taskFails ]
+  fi
+}
+hooks() {
+  jg_event=$1 jg_left=$2
+  shift 2
+  while [ "$jg_left" -gt 0 ]; do
+    if [ "$1" = "$jg_event" ]; then hook "$@" || return "$jg_code"; fi
+    shift 5
+    jg_left=$((jg_left - 1))
+  done
+}
+stoppable
+"""
+
+#: Where nothing runs after the command, it replaces the shell: signals, exit code and input are its own.
+PROLOGUE: Final = (
+    _HOOKS
+    + r"""
+hooks taskStarts "$@" || exit
+shift "$((1 + 5 * $1))"
+exec "$@"
+"""
+)
+
+#: Else the shell stays, forwards signals, and waits until the command is really gone: a trap ends `wait`, too.
+#: A command in the background ignores INT and QUIT, and its input would be /dev/null: it is stopped by TERM, and reads
+#: from a copy of the shell's input. `exec` finds programs only, no functions of this script.
+SUPERVISOR: Final = (
+    _HOOKS
+    + r"""
+exec 3<&0
+jg_child= jg_stopped= jg_signal= jg_woken=
+forward() {
+  jg_signal=$1 jg_woken=1
+  if [ -n "$jg_child" ]; then kill -s "$1" "$jg_child" 2>/dev/null; fi
+}
+run() {
+  for jg_name in HUP USR1 USR2; do trap "forward $jg_name" "$jg_name"; done
+  for jg_name in INT QUIT TERM; do trap 'jg_stopped=1; forward TERM' "$jg_name"; done
+  (
+    shift "$((1 + 5 * $1))"
+    exec "$@" <&3 3<&-
+  ) &
+  jg_child=$!
+  if [ -n "$jg_signal" ]; then forward "$jg_signal"; fi
+  wait "$jg_child"; jg_code=$?
+  while [ -n "$jg_woken" ] && [ "$jg_code" -gt 128 ]; do
+    jg_woken=
+    wait "$jg_child" 2>/dev/null; jg_again=$?
+    if [ "$jg_again" -ne 127 ]; then jg_code=$jg_again; fi
+  done
+  jg_child=
+}
+if hooks taskStarts "$@"; then
+  run "$@"
+  if [ "$jg_code" -eq 0 ]; then
+    stoppable
+    hooks taskSucceeds "$@"
+    exit
+  fi
+fi
+if [ -z "$jg_stopped" ]; then
+  stoppable "$jg_code"
+  jg_result=$jg_code
+  hooks taskFails "$@"
+  exit "$jg_result"
+fi
+exit "$jg_code"
+"""
+)
+
+EventName: TypeAlias = Literal["taskStarts", "taskSucceeds", "taskFails"]
 
 #: Longest text of a hook, in bytes: Linux takes no argument of 131,072 bytes or more.
 HOOK_LIMIT: Final = 100_000
@@ -24,68 +123,45 @@ PLACEHOLDER: Final = re.compile(r"(?<!\{)\{\{[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]
 
 
 class ScriptError(ValueError):
-    """Why hooks cannot run in a container.
+    """Hooks cannot run in a container."""
 
-    Attributes:
-        reason: one word for machines.
-    """
-
-    reason = "Invalid"
-
-
-class CommandRequired(ScriptError):
-    """The container has no command of its own."""
-
-    reason = "CommandRequired"
-
-
-class TooLarge(ScriptError):
-    """A hook is longer than a container's command may be."""
-
-    reason = "TooLarge"
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
 class Hook:
-    """What one prerequisite runs at one event, in a process of its own.
+    """The commands of one prerequisite at one event, with values filled in; each is a shell line.
 
-    Attributes:
-        event: when it runs.
-        commands: after substitution of template variables; each a shell line.
-        policy: whether its failure is the task's.
-        source: the prerequisite, as `ClusterPrerequisite/name`, for messages.
-        interpreter: the shell of its commands; that of the wrapper where it is empty.
+    `policy` says whether their failure is the task's, `source` is `<kind>/<name>` for messages, and an empty
+    `interpreter` means that of the wrapper.
     """
 
-    event: Event
+    event: EventName
     commands: tuple[str, ...]
     policy: Literal["Fail", "Ignore"]
     source: str
     interpreter: str = ""
 
 
-def wrapped(container: Mapping[str, Json], hooks: Sequence[Hook], interpreter: str = SHELL) -> Mapping[str, Json]:
+def wrapped(container: Mapping[str, Any], hooks: Sequence[Hook], interpreter: str = SHELL) -> Mapping[str, Any]:
     """Return a container's `command` and `args` with hooks around them.
 
-    Hooks that are around them already are replaced: a pod that was exported and is created again has those of today.
-
-    Args:
-        container: of a pod; nothing but its command and arguments is read.
-        hooks: of one event in the order in which they run.
-        interpreter: the shell that runs the wrapper.
+    Hooks that are around them already are replaced: a pod that was exported and is created again gets current ones.
 
     Raises:
-        CommandRequired: the container has no command.
-        TooLarge: a hook is too long.
+        ScriptError: the container has no command, or a hook is too long.
     """
     found = {key: container[key] for key in ("command", "args") if container.get(key)}
     if not hooks:
         return found
     command = _original(found.get("command", ()))
     if not command:
-        raise CommandRequired(
+        raise ScriptError(
+            Reason.COMMAND_REQUIRED,
             "hooks run around a command, and the container has none: what its image would run cannot be seen here; "
-            "write the image's ENTRYPOINT as command, and its CMD as args"
+            "write the image's ENTRYPOINT as command, and its CMD as args",
         )
     parameters = [text for hook in hooks for text in _parameters(hook, interpreter)]
     script = PROLOGUE if all(hook.event == "taskStarts" for hook in hooks) else SUPERVISOR
@@ -122,7 +198,8 @@ def _original(command: Sequence[str]) -> Sequence[str]:
 def _parameters(hook: Hook, interpreter: str) -> Iterator[str]:
     text = "\n".join(hook.commands)
     if len(text.encode()) > HOOK_LIMIT:
-        raise TooLarge(f"the commands of {hook.source} at {hook.event} have more than {HOOK_LIMIT} bytes")
+        detail = f"the commands of {hook.source} at {hook.event} have more than {HOOK_LIMIT} bytes"
+        raise ScriptError(Reason.TOO_LARGE, detail)
     yield from (hook.event, hook.policy, hook.source, hook.interpreter or interpreter, text)
 
 

@@ -16,14 +16,7 @@ _MESSAGE = 1024
 
 
 def status_of(document: Mapping[str, Any], kind: str, find: Find, now: str) -> dict[str, Any]:
-    """Return the status that an item should have; a condition that stays keeps the time at which it came.
-
-    Args:
-        document: the item.
-        kind: its kind.
-        find: gives the items that it may require.
-        now: the time, as RFC 3339 writes it.
-    """
+    """Return the status that an item should have at a time (RFC 3339); unchanged conditions keep their time."""
     item, generation = item_of(document, kind), document["metadata"].get("generation")
     resolution = resolve_item(item, find)
     problems = problems_of(resolution)

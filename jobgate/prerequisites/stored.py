@@ -1,6 +1,6 @@
-"""What is remembered of stored items: what is read of them, within bounds for each, for a namespace, and for all.
+"""The part of stored items that is kept in memory, with limits for each, for a namespace, and for all.
 
-Whoever may write a Prerequisite may write hundreds, each of a mebibyte; the server keeps all of them in memory.
+A user who may write a Prerequisite may write hundreds of a mebibyte each, and the server keeps all in memory.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ DROPPED: Final = "dropped"
 _METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "generation")
 
 
-class _Kept(dict[str, Any]):
-    """An item, which can be referenced weakly.
+class _StoredItem(dict[str, Any]):
+    """An item that can be referenced weakly.
 
     Attributes:
-        release: gives back the memory that it was counted with, once.
-        lacked: the memory for which there was no room, in bytes; 0 where there was, or where it is too large.
+        release: gives its memory back, once.
+        lacked: bytes for which there was no room; 0 if there was, or if the item is too large.
     """
 
     __slots__ = ("__weakref__", "lacked", "release")
@@ -51,12 +51,11 @@ def weight_of(spec: Any) -> int:
     return len(text) + _VALUE * sum(map(text.count, (b",", b":", b"[", b"{")))
 
 
-class Stored:
-    """How much memory all items take that are remembered."""
+class ItemStore:
+    """Keeps items while there is room for them."""
 
     def __init__(self) -> None:
-        """Remember none."""
-        self._known: WeakValueDictionary[tuple[str, str], _Kept] = WeakValueDictionary()
+        self._known: WeakValueDictionary[tuple[str, str], _StoredItem] = WeakValueDictionary()
         self._used: Counter[str] = Counter()
         self._namespaced = 0
         # Large items are read in a thread. What is given back by a garbage collection takes no turn.
@@ -71,7 +70,7 @@ class Stored:
             if DROPPED not in known and known["metadata"].get("resourceVersion") == metadata.get("resourceVersion", ""):
                 return known  # all are listed again now and then
             known.release()
-        kept = self._known[namespace, name] = _Kept(
+        kept = self._known[namespace, name] = _StoredItem(
             metadata=metadata, **{key: found[key] for key in ("status",) if key in found}
         )
         kept.release, kept.lacked = bool, 0
@@ -93,17 +92,16 @@ class Stored:
         return kept
 
     def has_room(self, kept: Iterable[Mapping[str, Any]]) -> bool:
-        """Tell whether there is room by now for one of these items, which was dropped for want of it."""
+        """Return whether there is room now for one of these items that was dropped."""
         return any(
             self._fits(str(one["metadata"].get("namespace") or ""), one.lacked)
             for one in kept
-            if isinstance(one, _Kept) and one.lacked
+            if isinstance(one, _StoredItem) and one.lacked
         )
 
     def _fits(self, namespace: str, size: int) -> bool:
-        if namespace and self._namespaced + size > NAMESPACES_LIMIT:
-            return False
-        return self._used[namespace] + size <= NAMESPACE_LIMIT
+        of_all = self._namespaced + size <= NAMESPACES_LIMIT or not namespace
+        return of_all and self._used[namespace] + size <= NAMESPACE_LIMIT
 
     def _take(self, namespace: str, size: int) -> bool:
         with self._lock:

@@ -1,7 +1,6 @@
-"""What a template variable may hold. A value becomes part of a shell command as it is: so it is checked, not escaped.
+"""The values that a template variable may have. A value becomes part of a shell command: it is checked, not escaped.
 
-Escaping cannot be right: it depends on whether a placeholder stands in single quotes, in double quotes or in none, and
-the text around it does not say so reliably.
+Right escaping depends on the quotes around a placeholder, which cannot be known reliably.
 """
 
 from __future__ import annotations

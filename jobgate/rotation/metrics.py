@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from certs import Blocked, Settings, Step, Trust, Wait
-from certs.state import State, read_state
+from certs.state import RotationState, read_state
 from jobgate.rotation.keeper import Keeper
 
 
@@ -50,7 +50,7 @@ class RotationMetrics:
     def follow(self, keeper: Keeper, settings: Settings) -> None:
         """Read the gauges from what a keeper observed last."""
 
-        def state() -> State | None:
+        def state() -> RotationState | None:
             seen = keeper.rotation.seen
             return None if seen is None else read_state(seen.stored, settings.names, seen.now)
 

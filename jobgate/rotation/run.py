@@ -10,12 +10,12 @@ from certs import Blocked, Places, Report, Rotation, Settings, Stage, Step, Wait
 from certs.plan import Observed
 from certs.state import read_state
 from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, Selection
-from jobgate.cluster.clock import ServerClock
-from jobgate.cluster.endpoints import Address, Endpoints, Fixed, Slices
+from jobgate.cluster.client import Named
+from jobgate.cluster.endpoints import Address, Endpoints, Slices, fixed
 from jobgate.cluster.events import EventRecorder
-from jobgate.cluster.named import Named
 from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
+from jobgate.cluster.server import Server
 from jobgate.cluster.tls_secret import TlsSecret
 from jobgate.cluster.writer import Writer
 from jobgate.rotation.keeper import Keeper, log_step
@@ -44,12 +44,14 @@ def places(client: Writer, scope: RotationScope) -> Places:
     return Places(
         store=TlsSecret(client, selection.namespace, scope.secret),
         targets=Bundles(client, selection),
-        # The name that API servers ask for.
+        # The server name that API servers use.
         probe=Endpoints(
-            Fixed(scope.addresses) if scope.addresses else Slices(client, selection.namespace, selection.service),
+            fixed(scope.addresses)
+            if scope.addresses
+            else Slices(client, selection.namespace, selection.service).addresses,
             f"{selection.service}.{selection.namespace}.svc",
         ),
-        clock=ServerClock(client),
+        clock=Server(client),
     )
 
 

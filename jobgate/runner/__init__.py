@@ -4,8 +4,7 @@ Pure:
 
 - `subject`: a job, and what is seen of the objects that it is made of
 - `state`: what is remembered of a job, in an annotation of it
-- `rendering`: what a job is made of; `gangs`: what of it starts together; `grouping`: the API of gangs
-- `offline`: the objects of a job in a file
+- `rendering`: what a job is made of, also of a file; `gangs`: what of it starts together
 - `policies`: what has happened, and what lifecycle policies say to that
 - `outcome`: what becomes of the job; `progress`: how far it is
 - `plan`: what is done next, as `actions`
@@ -20,7 +19,7 @@ With a cluster:
 What differs between kinds is a value that the kind binds (`jobgate.kinds.common.runner`).
 """
 
-from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
+from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
 from jobgate.runner.plan import plan, status
 from jobgate.runner.subject import Observed, Subject
 
@@ -29,9 +28,9 @@ __all__ = [
     "Create",
     "Delete",
     "Event",
-    "Later",
     "Observed",
     "Patch",
+    "RequeueAfter",
     "SetStatus",
     "Subject",
     "plan",

@@ -32,9 +32,10 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class SetStatus:
-    """Write the status of the job: all of it."""
+    """Write the status of the job: all of it. One that only says that pods are about to start can wait for them."""
 
     status: Mapping[str, Any]
+    starting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,10 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class RequeueAfter:
     """Look again in so many seconds: something becomes due then that nobody writes."""
 
     seconds: float
 
 
-Action: TypeAlias = Create | Delete | Patch | SetStatus | Event | Later
+Action: TypeAlias = Create | Delete | Patch | SetStatus | Event | RequeueAfter

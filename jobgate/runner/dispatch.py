@@ -7,19 +7,17 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
 from jobgate.cluster import Backoff, Informer, Resource
-from jobgate.controller.territory import Territory
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.priority import priority_class_of
 from jobgate.kinds.common.runner import runner_of
 from jobgate.runner.queues import Amounts, Entry, Memory, Queues, admit, demand_of, left_to_jobs, present_of
 from jobgate.runner.queues.admission import DEFAULT
-from jobgate.runner.reading import Reader
-from jobgate.runner.seen import Seen, Whose
+from jobgate.runner.reading import Caches
+from jobgate.runner.seen import JobKey
 from jobgate.runner.subject import LONG_AGO, Subject, look, moment
 from webhook import Job, Kind
 
@@ -30,47 +28,32 @@ SETTLE: Final = 0.1
 #: After so many seconds it is decided again, whatever has changed: jobs come to wait for too long.
 RESYNC: Final = 15.0
 
-Jobs = Mapping[str, tuple[Kind, Resource, Informer[dict[str, Any]]]]
-
 _logger = logging.getLogger("jobgate")
 
 
 class Dispatcher:
     """Decides which jobs may run. What it has decided is remembered until it is seen in the jobs."""
 
-    def __init__(  # noqa: PLR0913 - what it needs
+    def __init__(
         self,
         queues: Queues,
-        jobs: Jobs,
-        seen: Seen,
-        territory: Territory,
+        caches: Caches,
         changed: asyncio.Event,
-        *,
-        moved: Callable[[Whose], None],
-        clock: Callable[[], datetime],
-        reader: Reader,
+        moved: Callable[[JobKey], None],
         backoff: Backoff | None = None,
     ) -> None:
         """Decide nothing yet.
 
         Args:
             queues: that there are.
-            jobs: by `<plural>.<group>`: a kind, its resource, and what is known of its jobs.
-            seen: what is there of them.
-            territory: the namespaces in which jobs are run.
+            caches: what is known of jobs.
             changed: is set when anything has changed of jobs and what they are made of.
             moved: told each job of which something else was decided.
-            clock: gives the time.
-            reader: reads jobs.
             backoff: of informers, after failures.
         """
         self._queues = queues
-        self._jobs = jobs
-        self._seen = seen
-        self._territory = territory
+        self._caches = caches
         self._moved = moved
-        self._clock = clock
-        self._reader = reader
         self._memory = Memory()
         self._verdicts: dict[str, str] = {}
         self._changed = changed
@@ -106,12 +89,12 @@ class Dispatcher:
         Raises:
             LookupError: it is not known which jobs there are.
         """
-        now, entries, keys = self._clock(), list[Entry](), dict[str, Whose]()
+        now, entries, keys = self._caches.clock(), list[Entry](), dict[str, JobKey]()
         present: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
         limited = self._limited()
         for key, subject in self._subjects():
             document = subject.job.document
-            observed = self._seen.observed(document["metadata"]["uid"], str(document["metadata"].get("namespace")), now)
+            observed = self._caches.seen.observed(document["metadata"]["uid"], key[1], now)
             sight = look(subject, observed)
             runs = subject.state.admitted or any(one.batch and not one.suspended for one in sight.tasks.values())
             if not runs and not _wants(subject):
@@ -158,15 +141,15 @@ class Dispatcher:
                 values.append(0)
         return min(values, default=0)
 
-    def _subjects(self) -> Iterator[tuple[Whose, Subject]]:
+    def _subjects(self) -> Iterator[tuple[JobKey, Subject]]:
         """Yield all jobs that have not ended."""
-        for plural, (kind, _, informer) in self._jobs.items():
+        for plural, (kind, _, informer) in self._caches.jobs.items():
             for namespace, name in informer.keys():  # noqa: SIM118 - not a mapping
                 document = informer.get(name, namespace)
-                if document is None or namespace not in self._territory or has_ended(kind, document):
+                if document is None or namespace not in self._caches.territory or has_ended(kind, document):
                     continue
                 key = (plural, namespace, name)
-                if (subject := self._reader.read(key, kind, document)) is not None:
+                if (subject := self._caches.reader.read(key, kind, document)) is not None:
                     yield key, subject
 
     def _limited(self) -> dict[str, list[Mapping[str, Any]]]:

@@ -13,20 +13,7 @@ from typing import Any
 
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.runner import Wait
-from jobgate.plugins.queueing import (
-    COSCHEDULING_GROUP,
-    KUEUE_COUNT,
-    KUEUE_GATE,
-    KUEUE_GROUP,
-    KUEUE_MANAGED,
-    KUEUE_QUEUE,
-    QUEUES_PODS,
-    VOLCANO_GROUP,
-    VOLCANO_QUEUE,
-    System,
-    group_name,
-)
-from jobgate.runner.grouping import Grouping
+from jobgate.plugins.queueing import KUEUE_GATE, QUEUES_PODS, Group, Grouping, System, group_name
 from jobgate.runner.subject import Subject
 
 
@@ -35,16 +22,12 @@ class Gang:
     """Pods that start together.
 
     Attributes:
-        name: of the group.
         tasks: the names of the tasks whose pods these are.
-        least: how many of them there must be room for.
-        size: how many there are.
+        group: that they are in.
     """
 
-    name: str
     tasks: tuple[str, ...]
-    least: int
-    size: int
+    group: Group
 
 
 def gangs(subject: Subject) -> list[Gang]:
@@ -69,19 +52,21 @@ def gangs(subject: Subject) -> list[Gang]:
         least = whole if len(waves) == 1 else max(sum(_least(subject, name) for name in names), floor)
         name = crew.name if len(waves) == 1 else subject.batch_name(names[0])
         if least:
-            found.append(Gang(name, tuple(names), min(least, size), size))
+            kueue = _kueue_group(subject, name)
+            group = Group(name, kueue, min(least, size), size, crew.queue, crew.priority_class)
+            found.append(Gang(tuple(names), group))
     return found
 
 
-def _kueue_group(subject: Subject, gang: Gang) -> str:
+def _kueue_group(subject: Subject, name: str) -> str:
     """Return what Kueue calls a gang. A workload that it has kept of an earlier attempt counts the pods of that one."""
     which = f"{subject.crew.uid[:8]}-{subject.state.attempt}"
-    group = group_name(gang.name, which)
-    if group == f"{gang.name}-{which}":
+    group = group_name(name, which)
+    if group == f"{name}-{which}":
         return group
     # Where the name is cut, that of the task is lost: a digest tells the gangs of a job apart.
-    digest = hashlib.sha256(gang.name.encode()).hexdigest()[:8]
-    return group_name(gang.name, f"{digest}-{which}")
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return group_name(name, f"{digest}-{which}")
 
 
 def _least(subject: Subject, name: str) -> int:
@@ -89,43 +74,17 @@ def _least(subject: Subject, name: str) -> int:
     return min(subject.replicas(name) if stated is None else stated, subject.replicas(name))
 
 
-def pod_group(subject: Subject, gang: Gang, grouping: Grouping) -> dict[str, Any]:
-    """Return the PodGroup of a gang, of a system that has such objects."""
-    crew = subject.crew
-    spec: dict[str, Any] = {"minMember": gang.least}
-    if grouping.system is System.KUBERNETES:
-        spec = {"schedulingPolicy": {"gang": {"minCount": gang.least}}}
-    elif grouping.system is System.VOLCANO:
-        spec |= {"queue": crew.queue} if crew.queue else {}
-        spec |= {"priorityClassName": crew.priority_class} if crew.priority_class else {}
-    return {"apiVersion": grouping.api_version, "kind": "PodGroup", "metadata": {"name": gang.name}, "spec": spec}
-
-
-def in_gang(subject: Subject, gang: Gang, grouping: Grouping, template: Mapping[str, Any]) -> dict[str, Any]:
+def in_gang(gang: Gang, grouping: Grouping, template: Mapping[str, Any]) -> dict[str, Any]:
     """Return a pod template that says to which gang its pods belong, as the system reads it."""
-    crew, spec = subject.crew, dict(mapping(template.get("spec")))
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
-    match grouping.system:
-        case System.KUBERNETES:
-            spec["schedulingGroup"] = {"podGroupName": gang.name}
-        case System.COSCHEDULING:
-            labels[COSCHEDULING_GROUP] = gang.name
-        case System.VOLCANO:
-            annotations[VOLCANO_GROUP] = gang.name
-            if crew.queue:
-                annotations[VOLCANO_QUEUE] = crew.queue
-        case System.KUEUE:
-            labels |= {KUEUE_QUEUE: crew.queue, KUEUE_MANAGED: "true", KUEUE_GROUP: _kueue_group(subject, gang)}
-            annotations[KUEUE_COUNT] = str(gang.size)
-            gates = [one for one in spec.get("schedulingGates") or () if one.get("name") != KUEUE_GATE]
-            spec["schedulingGates"] = [*gates, {"name": KUEUE_GATE}]
+    spec, system = dict(mapping(template.get("spec"))), grouping.system
+    if system is System.KUBERNETES:
+        spec["schedulingGroup"] = {"podGroupName": gang.group.name}
+    elif system is System.KUEUE:
+        gates = [one for one in spec.get("schedulingGates") or () if one.get("name") != KUEUE_GATE]
+        spec["schedulingGates"] = [*gates, {"name": KUEUE_GATE}]
     if grouping.scheduler and not spec.get("schedulerName"):
         spec["schedulerName"] = grouping.scheduler
     metadata = mapping(template.get("metadata"))
-    marked = {
-        key: {**mapping(metadata.get(key)), **more}
-        for key, more in (("labels", labels), ("annotations", annotations))
-        if more
-    }
+    marks = {"labels": gang.group.labels(system), "annotations": gang.group.annotations(system)}
+    marked = {key: {**mapping(metadata.get(key)), **more} for key, more in marks.items() if more}
     return {**template, "metadata": {**metadata, **marked}, "spec": spec}

@@ -8,30 +8,30 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from jobgate.cluster import Informer, Resource
+from jobgate.cluster import Resource
 from jobgate.cluster.events import EVENTS, event
-from jobgate.cluster.informer import Refused
-from jobgate.cluster.objects import Objects, Rejected
+from jobgate.cluster.informer import ApiError
+from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
-from jobgate.controller.territory import Territory
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
 from jobgate.kinds.common.runner import is_run
-from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
+from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan, report
-from jobgate.runner.reading import Reader
-from jobgate.runner.seen import Seen, Whose
-from jobgate.runner.subject import Subject
+from jobgate.runner.reading import Caches, kept
+from jobgate.runner.seen import JobKey
+from jobgate.runner.subject import Observed, Subject, moment
 from webhook import Kind
 
 SOURCE = "jobgate-runner"
+#: For so many seconds after pods were asked for, a status that only says so waits for them to run: one write says both.
+STARTS: Final = 2.0
 #: The reasons of Events.
 IN_THE_WAY, CANNOT_MAKE, CANNOT_CHANGE = "ObjectInTheWay", "CannotMakeObject", "CannotChangeObject"
 UNREADABLE = "CannotReadJob"
@@ -39,7 +39,7 @@ UNREADABLE = "CannotReadJob"
 _logger = logging.getLogger("jobgate")
 
 
-class Writes(Objects, Protocol):
+class Writes(ObjectClient, Protocol):
     """What is asked of an API server beyond what the controller asks."""
 
     async def set_status(
@@ -51,134 +51,158 @@ class Writes(Objects, Protocol):
         """Delete an object, with what becomes of what it owns."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What came of actions: what is in the way of the rest, and the job where it was patched."""
+
+    outcome: Outcome
+    blocked: Sequence[str] = ()
+    stored: Mapping[str, Any] | None = None
+
+
 class Loop:
     """Looks at jobs."""
 
-    def __init__(  # noqa: PLR0913 - what it needs
+    def __init__(
         self,
-        jobs: Mapping[str, tuple[Kind, Resource, Informer[dict[str, Any]]]],
-        seen: Seen,
+        caches: Caches,
         objects: Writes,
         metrics: ControllerMetrics,
-        territory: Territory,
-        *,
-        clock: Callable[[], datetime],
-        later: Callable[[Whose, float], None],
-        reader: Reader,
+        later: Callable[[JobKey, float], None],
         dispatcher: Dispatcher | None = None,
     ) -> None:
         """Look at nothing yet.
 
         Args:
-            jobs: by `<plural>.<group>`: a kind, its resource, and what is known of its jobs.
-            seen: what is there of them.
+            caches: what is known of jobs.
             objects: the API server.
             metrics: what is counted.
-            territory: the namespaces in which anything is done.
-            clock: gives the time.
             later: has a job looked at again in so many seconds.
-            reader: reads jobs.
             dispatcher: of queues; None where there are none.
         """
-        self._jobs = jobs
-        self._seen = seen
+        self._caches = caches
         self._objects = objects
         self._metrics = metrics
-        self._territory = territory
-        self._clock = clock
         self._later = later
-        self._reader = reader
         self._dispatcher = dispatcher
-        self._replaced: dict[Whose, str] = {}
+        self._replaced: dict[JobKey, set[str]] = {}
 
-    async def reconcile(self, key: Whose) -> Outcome:
+    async def reconcile(self, key: JobKey) -> Outcome:
         """Look at a job, and tell what came of it.
 
         Raises:
-            Refused: the API server did not do what it should, for a reason that may pass.
+            ApiError: the API server did not do what it should, for a reason that may pass.
             OSError, TimeoutError: there is no answer.
         """
-        plural, namespace, _ = key
         document = self._document(key)
         if document is None:
             return Outcome.FINE
-        kind, resource, _ = self._jobs[plural]
+        outcome, stored = await self._looked(key, document)
+        if stored is not None:
+            # What was remembered in the job, as that it is ours, is acted on at once.
+            last, _ = await self._looked(key, stored, written=True)
+            outcome = outcome if last is Outcome.FINE else last
+        return outcome
+
+    async def _looked(
+        self, key: JobKey, document: Mapping[str, Any], *, written: bool = False
+    ) -> tuple[Outcome, Mapping[str, Any] | None]:
+        """Look at a job as it is stored; return what came of it, and the job where it was patched.
+
+        Args:
+            key: of the job.
+            document: the job.
+            written: whether it was written a moment ago, and is therefore there.
+        """
+        plural, namespace, _ = key
+        kind, resource, _ = self._caches.jobs[plural]
         subject = self._subject(key, kind, document)
         if subject is None:
             await self._tell(document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run"))
-            return Outcome.FINE
+            return Outcome.FINE, None
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
-            return Outcome.FINE  # it is looked at as soon as something is decided
-        observed = self._seen.observed(document["metadata"]["uid"], namespace, self._clock())
-        outcome, refused = await self._carried_out(key, subject, resource, plan(subject, observed))
-        if any(isinstance(one, Create) for one in refused):
-            await self._carried_out(key, subject, resource, report(subject, observed))
-        return outcome
+            return Outcome.FINE, None  # it is looked at as soon as something is decided
+        observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
+        actions = plan(subject, observed)
+        creates = any(isinstance(one, Create) for one in actions)
+        if creates and not written and not await self._exists(subject, resource):
+            return Outcome.FINE, None
+        done = await self._carried_out(key, subject, resource, observed, actions)
+        if done.blocked:
+            actions = report(subject, observed, "; ".join(done.blocked))
+            await self._carried_out(key, subject, resource, observed, actions)
+        return done.outcome, done.stored
 
     async def _carried_out(
-        self, key: Whose, subject: Subject, resource: Resource, actions: list[Action]
-    ) -> tuple[Outcome, list[Action]]:
-        """Do what can be done; return what came of it, and what was refused for good."""
-        outcome, refused = Outcome.FINE, list[Action]()
+        self, key: JobKey, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
+    ) -> _Done:
+        """Do what can be done, and return what came of it."""
+        outcome, blocked, stored = Outcome.FINE, list[str](), None
         for action in actions:
-            if isinstance(action, Later):
+            if isinstance(action, RequeueAfter):
                 self._later(key, action.seconds)
                 continue
+            if isinstance(action, SetStatus) and blocked:
+                continue  # the status will also say what is in the way
+            if isinstance(action, SetStatus) and action.starting and (left := starts_in(observed)) > 0:
+                self._later(key, left)
+                continue
             try:
-                await self._do(key, subject, resource, action)
+                stored = await self._do(key, subject, resource, action) or stored
             except Rejected as error:
-                if not await self._explained(subject.job.document, action, error):
-                    raise
-                if error.terminating or not _is_final(error):
-                    return Outcome.AGAIN, []
+                obstacle = await self._obstacle(subject.job.document, action, error)
+                if obstacle is None:
+                    return _Done(Outcome.AGAIN)
                 # What one object does not take holds up nothing else, and it is tried again.
-                refused.append(action)
+                blocked.append(obstacle)
                 continue
             if isinstance(action, SetStatus):
                 outcome = Outcome.STATUS if outcome is Outcome.FINE else outcome
             elif not isinstance(action, Event):
                 outcome = Outcome.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
-        return Outcome.AGAIN if refused else outcome, refused
+        return _Done(Outcome.AGAIN if blocked else outcome, blocked, stored)
 
-    def _document(self, key: Whose) -> Mapping[str, Any] | None:
+    def _document(self, key: JobKey) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
         plural, namespace, name = key
-        if plural not in self._jobs:
+        if plural not in self._caches.jobs:
             return None
-        document = self._jobs[plural][2].get(name, namespace)
-        if document is None or namespace not in self._territory:
-            self._reader.forget(key)
+        document = self._caches.jobs[plural][2].get(name, namespace)
+        if document is None or namespace not in self._caches.territory:
+            self._caches.reader.forget(key)
             document = None
-        elif key in self._replaced and self._replaced[key] == document["metadata"].get("resourceVersion"):
+        elif document["metadata"].get("resourceVersion") in self._replaced.get(key, ()):
             return None  # it is looked at when that shows up
         self._replaced.pop(key, None)
         return document
 
-    def _subject(self, key: Whose, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
-        subject = self._reader.read(key, kind, document)
+    def _subject(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
+        subject = self._caches.reader.read(key, kind, document)
         if has_ended(kind, document):
-            self._reader.forget(key)  # there may be many, and they are looked at seldom
+            self._caches.reader.forget(key)  # there may be many, and they are looked at seldom
         if subject is None or self._dispatcher is None:
             return subject
         verdict = "" if needs_none(subject) else self._dispatcher.verdict(document["metadata"]["uid"])
         return replace(subject, verdict=verdict)
 
-    async def _do(self, key: Whose, subject: Subject, resource: Resource, action: Action) -> None:
+    async def _do(self, key: JobKey, subject: Subject, resource: Resource, action: Action) -> Mapping[str, Any] | None:
+        """Do it; return the job where it is patched."""
         document = subject.job.document
         match action:
             case Create(manifest):
-                await self._objects.create(self._seen.resource(manifest["kind"]), manifest)
+                await self._objects.create(self._caches.seen.resource(manifest["kind"]), manifest)
                 self._wrote(manifest, "create")
             case Delete(found, foreground):
-                of = resource if found is document else self._seen.resource(found["kind"])
+                of = resource if found is document else self._caches.seen.resource(found["kind"])
                 await self._remove(of, found, "Foreground" if foreground else "Background")
             case Patch(found, changes):
-                of = resource if found is document else self._seen.resource(found["kind"])
+                of = resource if found is document else self._caches.seen.resource(found["kind"])
                 stored = await self._objects.patch(of, found if found is document else _whichever(found), changes)
                 self._wrote(found, "patch")
                 if found is document:
                     self._replaces(key, document, stored)
+                    return kept(subject.job.kind)({**stored})
             case SetStatus(status):
                 changes = difference(status, mapping(document.get("status")))
                 stored = await self._objects.set_status(resource, document, changes)
@@ -186,12 +210,22 @@ class Loop:
                 self._replaces(key, document, stored)
             case Event():
                 await self._tell(document, action)
+        return None
 
-    def _replaces(self, key: Whose, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    async def _exists(self, subject: Subject, resource: Resource) -> bool:
+        """Ask whether a job is still there.
+
+        Each cache is a watch of its own: that what a deleted job owned is gone may be heard before the job's end.
+        """
+        metadata = subject.job.document["metadata"]
+        found = metadata_of(await self._objects.get(resource, metadata["name"], metadata["namespace"]) or {})
+        return found.get("uid") == metadata["uid"] and not found.get("deletionTimestamp")
+
+    def _replaces(self, key: JobKey, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         """Remember that a job is not any more as it was read: what is decided of that would be refused."""
         version = metadata_of(before).get("resourceVersion")
         if version and version != metadata_of(now).get("resourceVersion"):
-            self._replaced[key] = version
+            self._replaced.setdefault(key, set()).add(version)
 
     async def _remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         try:
@@ -202,30 +236,43 @@ class Loop:
             return  # it is gone, and another one may be there
         self._wrote(found, "delete")
 
-    async def _explained(self, document: Mapping[str, Any], action: Action, error: Rejected) -> bool:
-        """Tell what is in the way, where somebody is to know; return whether it is enough to look again."""
+    async def _obstacle(self, document: Mapping[str, Any], action: Action, error: Rejected) -> str | None:
+        """Return what is in the way of an action, and write an Event of it; None where the cache is behind.
+
+        Raises:
+            Rejected: the job itself cannot be written, or the reason may pass.
+        """
         if error.conflict or error.absent or error.terminating:
-            return True  # the cache is behind
+            return None
         if isinstance(action, Create) and error.exists:
-            manifest = action.manifest
-            name, namespace = manifest["metadata"]["name"], document["metadata"]["namespace"]
-            there = await self._objects.get(self._seen.resource(manifest["kind"]), name, namespace)
-            owners = objects(metadata_of(there or {}).get("ownerReferences"))
-            if there is not None and all(one.get("uid") != document["metadata"]["uid"] for _, one in owners):
-                self._metrics.blocked.labels(manifest["kind"].lower(), "foreign").inc()
-                why = f"{manifest['kind']} {name} is not of this job: give it or this job another name, or delete it"
-                await self._tell(document, Event("Warning", IN_THE_WAY, why))
-            return True
+            return await self._foreign(document, action.manifest)
         if isinstance(action, Create):
             about, reason = action.manifest, CANNOT_MAKE
-        elif isinstance(action, Patch) and action.found is not document and _is_final(error):
+        elif isinstance(action, Patch) and action.found is not document:
             about, reason = action.found, CANNOT_CHANGE
         else:
-            return False
-        self._metrics.blocked.labels(about["kind"].lower(), "refused").inc()
+            raise error
+        final = error.code == HTTPStatus.FORBIDDEN or error.invalid  # refused for what it says: it will be again
+        if reason == CANNOT_CHANGE and not final:
+            raise error
         why = f"{about['kind']} {about['metadata']['name']}: {error}"
-        await self._tell(document, Event("Warning", reason, why))
-        return True
+        await self._report_blocked(document, about["kind"], "refused", Event("Warning", reason, why))
+        return why if final else None
+
+    async def _foreign(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
+        """Return that an object of another owner has the name of one to be created; None where it is the job's own."""
+        kind, name = manifest["kind"], manifest["metadata"]["name"]
+        there = await self._objects.get(self._caches.seen.resource(kind), name, document["metadata"]["namespace"])
+        owners = objects(metadata_of(there or {}).get("ownerReferences"))
+        if there is None or any(one.get("uid") == document["metadata"]["uid"] for _, one in owners):
+            return None
+        why = f"{kind} {name} is not of this job: give it or this job another name, or delete it"
+        await self._report_blocked(document, kind, "foreign", Event("Warning", IN_THE_WAY, why))
+        return why
+
+    async def _report_blocked(self, document: Mapping[str, Any], kind: str, label: str, told: Event) -> None:
+        self._metrics.blocked.labels(kind.lower(), label).inc()
+        await self._tell(document, told)
 
     async def _tell(self, document: Mapping[str, Any], told: Event) -> None:
         """Write an Event. The same of the same job has the same name, and is written once."""
@@ -238,10 +285,10 @@ class Loop:
         seal = f"{metadata['uid']}\0{told.reason}\0{told.message}\0{metadata.get('generation')}"
         digest = hashlib.sha256(seal.encode()).hexdigest()[:16]
         name = {"name": f"{metadata['name'][:230].rstrip('.-')}.{digest}", "namespace": metadata["namespace"]}
-        made = event(name, about, (told.type, told.reason, told.message), SOURCE, self._clock())
+        made = event(name, about, (told.type, told.reason, told.message), SOURCE, self._caches.clock())
         try:
             await self._objects.create(EVENTS, made)
-        except (Refused, OSError, TimeoutError) as error:
+        except (ApiError, OSError, TimeoutError) as error:
             if not (isinstance(error, Rejected) and error.exists):
                 _logger.warning("an Event could not be written: %s", error)
 
@@ -250,6 +297,17 @@ class Loop:
         self._metrics.writes.labels(kind.lower(), action).inc()
         fields = {"object": f"{kind}/{metadata['name']}", "namespace": metadata.get("namespace", "")}
         _logger.info(action, extra={"fields": fields})
+
+
+def starts_in(observed: Observed) -> float:
+    """Return for how many seconds it is worth waiting that pods run which were asked for a moment ago."""
+    asked = (
+        moment(mapping(one.get("status")).get("startTime")) or moment(metadata_of(one).get("creationTimestamp"))
+        for one in observed.jobs
+    )
+    ages = ((observed.now - one).total_seconds() for one in asked if one is not None)
+    # A clock that is behind the API server's waits for nothing.
+    return max((STARTS - age for age in ages if age >= 0), default=0.0)
 
 
 def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
@@ -264,11 +322,6 @@ def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str,
         elif value is not None and value != has:
             patch[key] = value
     return patch
-
-
-def _is_final(error: Rejected) -> bool:
-    """Tell whether a write is refused for what it says: it will be again."""
-    return error.code == HTTPStatus.FORBIDDEN or error.invalid
 
 
 def _whichever(found: Mapping[str, Any]) -> Mapping[str, Any]:

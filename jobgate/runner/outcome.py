@@ -71,7 +71,7 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
     if late is not None and late <= 0:
         return Outcome(ends=Phase.FAILED, reason=DEADLINE, message="the job has run for as long as it may")
     if not held and not due.failures_wait and (why := _failure(subject, sight, tasks)):
-        return Outcome(ends=Phase.FAILED, reason=why[0], message=why[1])
+        return Outcome(ends=Phase.FAILED, message=why)
     times = [one for one in (due.later, late) if one is not None]
     return Outcome(pods=tuple(due.pods), later=min(times, default=None))
 
@@ -91,7 +91,7 @@ def _acted(subject: Subject, sight: Sight, action: Action, task: str, reason: st
     spent = limit is not None and max(subject.state.restarts, restarts_of(subject, sight) - 1) >= limit
     if action in {Action.RESTART_JOB, Action.RESTART_TASK} and spent and reason != "Command":
         message = f"no restart is left for {message}"
-        return Outcome(ends=Phase.FAILED, reason="BackoffLimitExceeded", message=message)
+        return Outcome(ends=Phase.FAILED, message=message)
     restarted = task if action is Action.RESTART_TASK else ""
     return Outcome(action, task=restarted, reason=reason, message=f"{action} after {message}")
 
@@ -131,14 +131,15 @@ def _pods(subject: Subject, sight: Sight, decision: Decision) -> list[PodSeen]:
     return [pod for pod in chosen if pod.going is None and pod.phase in {"Pending", "Running"}]
 
 
-def _failure(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tuple[str, str] | None:
+def _failure(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> str:
+    """Return why the job has failed; empty where it has not."""
     for task in tasks.values():
         if task.given_up:
-            return "TaskFailed", f"task {task.name} has failed: {task.given_up}"
+            return f"task {task.name} has failed: {task.given_up}"
     limit, used = subject.runner.limit(subject.job), restarts_of(subject, sight)
     if limit is not None and used > limit:
-        return "BackoffLimitExceeded", f"{used} restarts would be more than the {limit} that the job may have"
-    return None
+        return f"{used} restarts would be more than the {limit} that the job may have"
+    return ""
 
 
 def _late(subject: Subject, sight: Sight) -> float | None:

@@ -11,22 +11,24 @@ from dataclasses import replace
 from typing import Any, Final
 
 from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.policies.model import Action as Wish
 from jobgate.kinds.common.runner import Clean, Phase, Progress, adoption, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
-from jobgate.runner.actions import Action, Create, Delete, Event, Later, Patch, SetStatus
-from jobgate.runner.grouping import IMMUTABLE
+from jobgate.plugins.queueing import IMMUTABLE
+from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
 from jobgate.runner.rendering import batch_job, beside
-from jobgate.runner.state import COMMAND, State
-from jobgate.runner.subject import Observed, Sight, Subject, later, look, moment
+from jobgate.runner.state import COMMAND, RunState
+from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
 
 #: Where kinds say when a job ended.
 _ENDED: Final = ("completionTime", "completionTimestamp")
 #: After these reasons no pod goes on.
 _STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
+#: In these phases nothing has happened but that pods were asked for.
+_STARTING: Final = frozenset({Phase.PENDING, Phase.STARTING})
 #: What a change is judged without: it is of the write, not of what is written.
 _TIMES: Final = frozenset({"lastUpdateTime"})
 
@@ -74,10 +76,12 @@ def status(subject: Subject, observed: Observed) -> dict[str, Any]:
     return subject.runner.status(subject.job, progress)
 
 
-def report(subject: Subject, observed: Observed) -> list[Action]:
-    """Return what says how a job is that lacks what could not be made, and when it is looked at again."""
+def report(subject: Subject, observed: Observed, blocked: str) -> list[Action]:
+    """Return what says how a job is of which something cannot be written, and when it is looked at again."""
+    if _ended(subject) is not None or not is_run(subject.job.document):
+        return []
     sight = look(subject, observed)
-    return list(_report(subject, sight, outcome(subject, sight)))
+    return list(_report(subject, sight, outcome(subject, sight), blocked))
 
 
 def _ended(subject: Subject) -> Phase | None:
@@ -92,7 +96,7 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
         after = replace(state, held=found.message, admitted=False)
     elif found.action is Wish.RESUME_JOB:
         # A new attempt that costs no restart; a job that is not held goes on.
-        again = State(state.attempt + 1, {}, state.restarts + replaced)
+        again = RunState(state.attempt + 1, {}, state.restarts + replaced)
         after = again if state.held else state
     else:
         after = state.restarted(replaced, found.task)
@@ -131,8 +135,7 @@ def _kept(subject: Subject, sight: Sight) -> Iterator[Action]:
             # A batch Job of none would complete, and could not grow again.
             yield from [Delete(seen.batch)] if seen.batch is not None and not seen.going else ()
         elif seen.batch is None:
-            manifest = batch_job(subject, name, gang_of.get(name))
-            yield Create({**manifest, "spec": {**manifest["spec"], "suspend": waits}})
+            yield Create(batch_job(subject, name, gang_of.get(name), suspend=waits))
         elif not _going(seen.batch) and not _finished(seen.batch):
             changes = _changes(replicas, mapping(seen.batch.get("spec")), suspend=waits)
             yield from [Patch(seen.batch, {"spec": changes})] if changes else ()
@@ -185,15 +188,16 @@ def _covers(found: Any, wanted: Any) -> bool:
     return bool(found == wanted)
 
 
-def _report(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
-    yield from _written(subject, subject.runner.status(subject.job, progress_of(subject, sight)))
+def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -> Iterator[Action]:
+    progress = replace(progress_of(subject, sight), blocked=blocked)
+    yield from _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     if found.later is not None:
-        yield Later(max(found.later, 0.0))
+        yield RequeueAfter(max(found.later, 0.0))
 
 
-def _written(subject: Subject, wanted: Mapping[str, Any]) -> list[Action]:
+def _written(subject: Subject, wanted: Mapping[str, Any], *, starting: bool = False) -> list[Action]:
     stored = mapping(subject.job.document.get("status"))
-    return [] if _same(wanted, stored) else [SetStatus(wanted)]
+    return [] if _same(wanted, stored) else [SetStatus(wanted, starting)]
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -221,7 +225,7 @@ def _after(subject: Subject, sight: Sight) -> Iterator[Action]:
         elif stops and not _finished(batch) and mapping(batch.get("spec")).get("suspend") is not True:
             # The pods that run go; those that have ended stay with their logs.
             yield Patch(batch, {"spec": {"suspend": True}})
-    if clean is not Clean.NONE:
+    if clean is not Clean.NONE or not subject.runner.keeps_services:
         yield from (Delete(one) for one in sight.observed.services if not _going(one))
     yield from (Delete(one) for one in sight.observed.groups if not _going(one))
     seconds = subject.runner.ttl(job)
@@ -229,12 +233,11 @@ def _after(subject: Subject, sight: Sight) -> Iterator[Action]:
     ended = next((found for word in _ENDED if (found := moment(stored.get(word)))), None)
     if seconds is not None and ended is not None:
         left = (later(ended, seconds) - sight.observed.now).total_seconds()
-        yield Later(left) if left > 0 else Delete(job.document, foreground=True)
+        yield RequeueAfter(left) if left > 0 else Delete(job.document, foreground=True)
 
 
 def _finished(batch: Mapping[str, Any]) -> bool:
-    conditions = objects(mapping(batch.get("status")).get("conditions"))
-    return any(one.get("type") in ("Complete", "Failed") and one.get("status") == "True" for _, one in conditions)
+    return any(condition(mapping(batch.get("status")), kind) for kind in ("Complete", "Failed"))
 
 
 def _going(found: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from jobgate.kinds.common.pod.reading import text, whole
-from jobgate.kinds.common.runner import Phase, Progress, TaskProgress
+from jobgate.kinds.common.runner import Phase, Progress, TaskProgress, all_started
 from jobgate.runner.subject import Sight, Subject, TaskSeen
 
 
@@ -71,6 +71,7 @@ def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tu
     state = subject.state
     again = bool(restarts_of(subject, sight) or state.attempt or state.tasks)
     begins = Phase.RESTARTING if again else Phase.PENDING
+    started = all_started(tasks)
     released = [task for task in tasks.values() if task.released]
     total = sum(task.replicas for task in released)
     there = sum(task.live for task in released)
@@ -81,7 +82,11 @@ def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tu
         (subject.queued, Phase.QUEUED, subject.verdict or "the job is released from its queue"),
         (bool(sight.old), Phase.RESTARTING, "the pods of the former attempt are deleted"),
         (not released, begins, "no pod was made yet"),
-        (sum(task.ready + task.succeeded for task in released) >= total, Phase.RUNNING, "all pods have started"),
+        (
+            started or subject.runner.running(tasks),
+            Phase.RUNNING,
+            "all pods have started" if started else "the job runs",
+        ),
         (there >= total, Phase.STARTING, "not all pods are ready"),
     )
     found = ((phase, message) for holds, phase, message in phases if holds)

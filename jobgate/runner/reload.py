@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from jobgate.runner.queues import Queues, Unfit, read_queues
+from jobgate.runner.queues import InvalidQueues, Queues, read_queues
 
 #: Seconds between two looks at the file.
 POLL_INTERVAL: Final = 5.0
@@ -40,7 +40,7 @@ class Reloader:
         fields = {"file": str(self._path)}
         try:
             queues = _queues(content)
-        except (Unfit, UnicodeDecodeError) as error:
+        except (InvalidQueues, UnicodeDecodeError) as error:
             _logger.error("invalid queues ignored", extra={"fields": {**fields, "reason": str(error)}})  # noqa: TRY400
             return
         self._use(queues)
@@ -55,5 +55,5 @@ class Reloader:
 
 def _queues(content: bytes | None) -> Queues:
     if content is None:
-        raise Unfit("the file cannot be read")
+        raise InvalidQueues("the file cannot be read")
     return read_queues(content.decode())

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.policies.model import Event
-from jobgate.kinds.common.runner import Retry
+from jobgate.kinds.common.runner import RUN_BY, RUNNER, Retry, TaskProgress
 from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
-from jobgate.runner.gangs import Gang, gangs, in_gang, pod_group
+from jobgate.plugins.queueing import Grouping
+from jobgate.runner.gangs import Gang, gangs, in_gang
 from jobgate.runner.policies import fatal_codes, takes_the_job
-from jobgate.runner.subject import Subject
+from jobgate.runner.subject import Subject, read
+from webhook import Kind
 
 #: The labels by which a batch Job knows its pods; the API server refuses a template that has others of these keys.
 _BATCH_LABELS: Final = ("job-name", "controller-uid")
@@ -23,29 +24,33 @@ _BATCH_PREFIX: Final = "batch.kubernetes.io/"
 _NO_LIMIT: Final = 2**31 - 1
 
 
-@dataclass(frozen=True)
-class Children:
-    """What a job is made of, in the order in which it is made.
+def rendered(
+    kind: Kind, document: Mapping[str, Any], namespace: str, domain: str, groups: Grouping | None = None
+) -> list[dict[str, Any]]:
+    """Return what the runner would make of a job in a file: Services, PodGroups and batch Jobs, in their order.
 
-    Attributes:
-        services, groups: by name.
-        jobs: the batch Jobs by task, without `suspend`.
+    Args:
+        kind: of the job.
+        document: the job, with its defaults.
+        namespace: that it is in where it names none.
+        domain: of the cluster's Services.
+        groups: how gangs are formed; None where jobs are no gangs.
     """
-
-    services: Mapping[str, dict[str, Any]]
-    groups: Mapping[str, dict[str, Any]]
-    jobs: Mapping[str, dict[str, Any]]
-
-
-def children(subject: Subject) -> Children:
-    """Return what a job is made of."""
-    services, groups, gang_of = beside(subject)
-    jobs = {
-        name: batch_job(subject, name, gang_of.get(name))
-        for name in subject.tasks
+    metadata = document["metadata"]
+    annotations = {**(metadata.get("annotations") or {}), RUN_BY: RUNNER}
+    taken = {**document, "metadata": {"namespace": namespace, **metadata, "annotations": annotations}}
+    subject = read(kind, taken, domain, groups)
+    if subject is None:
+        return []
+    services, pod_groups, gang_of = beside(subject)
+    # Of no task a pod runs yet.
+    begun = {name: TaskProgress(name, 1, 1) for name in subject.tasks}
+    jobs = [
+        batch_job(subject, name, gang_of.get(name), suspend=not subject.runner.waits(subject.job, task).over(begun))
+        for name, task in subject.tasks.items()
         if name and subject.replicas(name) > 0
-    }
-    return Children(services, groups, jobs)
+    ]
+    return [*services.values(), *pod_groups.values(), *jobs]
 
 
 def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]], dict[str, Gang]]:
@@ -56,25 +61,28 @@ def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[
     ]
     found, grouping = gangs(subject), subject.groups
     groups = [
-        _marked(subject, pod_group(subject, gang, grouping)) for gang in found if grouping and grouping.api_version
+        _marked(subject, gang.group.manifest(grouping.system, grouping.api_version))
+        for gang in found
+        if grouping and grouping.api_version
     ]
     return _named(services), _named(groups), {task: gang for gang in found for task in gang.tasks}
 
 
-def batch_job(subject: Subject, name: str, gang: Gang | None = None) -> dict[str, Any]:
+def batch_job(subject: Subject, name: str, gang: Gang | None = None, *, suspend: bool = False) -> dict[str, Any]:
     """Return the Indexed Job of a task, whose pods are in a gang where one is given."""
     task, runner = subject.tasks[name], subject.runner
     retry = runner.retry(subject.job, task)
     replicas = subject.replicas(name)
     template = _template(subject, name, retry)
     if gang is not None and subject.groups is not None:
-        template = in_gang(subject, gang, subject.groups, template)
+        template = in_gang(gang, subject.groups, template)
     spec = {
         "completionMode": "Indexed",
         "completions": replicas,
         "parallelism": replicas,
         "podReplacementPolicy": "Failed",
         **_failures(subject, name, retry),
+        "suspend": suspend,
         "template": template,
     }
     manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": subject.batch_name(name)}, "spec": spec}

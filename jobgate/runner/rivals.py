@@ -95,7 +95,7 @@ async def rivals(kind: Kind, cluster: Cluster, now: datetime, ignored: Iterable[
         ignored: Deployments and Leases that are known to be none, as `<namespace>/<name>`.
 
     Raises:
-        Refused: the API server does not tell.
+        ApiError: the API server does not tell.
     """
     deployments, leases = [await _all(cluster, resource) for resource in (DEPLOYMENTS, LEASES)]
     found = [one for one in suspects(kind, deployments, leases, now) if one.place not in set(ignored)]
@@ -106,7 +106,7 @@ async def _is_able(suspect: Suspect, kind: Kind, cluster: Cluster) -> bool:
     """Tell whether a suspect may do an operator's work. Of a Lease that no pod there holds nothing is known.
 
     Raises:
-        Refused: the API server does not tell.
+        ApiError: the API server does not tell.
     """
     account = suspect.account
     if suspect.pod:

@@ -10,37 +10,44 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from jobgate.cluster import Api, Backoff, Informer, Resource
-from jobgate.cluster.informer import Refused, slim
+from jobgate.cluster.informer import ApiError
 from jobgate.controller.metrics import ControllerMetrics
-from jobgate.controller.pace import Pace
-from jobgate.controller.queue import Queue
-from jobgate.controller.run import Paced
+from jobgate.controller.pace import Pace, Paced
+from jobgate.controller.queue import WorkQueue
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.plugins.queueing import QueueingArguments
+from jobgate.plugins.queueing import (
+    KUEUE_CRD,
+    POD_GROUPS,
+    QUEUES_PODS,
+    Grouping,
+    QueueingArguments,
+    System,
+    grouping,
+    versions,
+)
 from jobgate.runner.dispatch import Dispatcher
-from jobgate.runner.grouping import PLURAL, Grouping, grouping, versions
 from jobgate.runner.loop import Loop, Writes
 from jobgate.runner.queues import Queues
-from jobgate.runner.reading import Reader
+from jobgate.runner.reading import Caches, JobReader, kept
 from jobgate.runner.reload import Reloader
 from jobgate.runner.rivals import now, rivals
-from jobgate.runner.seen import Seen, Whose
+from jobgate.runner.seen import JobKey, Seen
 from webhook import Kind
 
 #: The label `controller` of metrics.
 NAME: Final = "jobgate-runner"
 #: How many jobs are looked at at once.
-WORKERS: Final = 8
+WORKERS: Final = 32
 #: An object's change is waited out for so long, in seconds: pods of one job start together.
 SETTLE: Final = 0.1
-
+CRDS: Final = Resource("customresourcedefinitions", "v1", "apiextensions.k8s.io")
 
 _logger = logging.getLogger("jobgate")
 
 
-class Beside(Exception):
+class OperatorRunning(Exception):
     """An operator of a kind is alive, and the kind's jobs cannot be run beside it."""
 
 
@@ -52,12 +59,12 @@ class Cluster(Api, Writes, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RunnerSettings:
     """How the runner works.
 
     Attributes:
         domain: of the cluster's Services.
-        queueing: the system that schedules gangs, and may queue pods; None for none.
+        queueing: the system that schedules gangs, and may queue pods; None for Kueue where it is installed.
         requests_per_second: how often the API server is called at most, beside watching.
         resync: after so many seconds each job is looked at, whatever is known; nothing is known that needs it.
         backoff: of informers, after failures.
@@ -81,12 +88,14 @@ class Settings:
 class RunnerController:
     """Runs jobs of these kinds while `work` runs."""
 
-    def __init__(self, cluster: Cluster, kinds: Iterable[Kind], settings: Settings, metrics: ControllerMetrics) -> None:
+    def __init__(
+        self, cluster: Cluster, kinds: Iterable[Kind], settings: RunnerSettings, metrics: ControllerMetrics
+    ) -> None:
         self._cluster = cluster
         self._kinds = tuple(kinds)
         self._settings = settings
         self._metrics = metrics
-        self._work: Work[Whose] | None = None
+        self._work: Work[JobKey] | None = None
 
     @property
     def settled(self) -> bool:
@@ -97,49 +106,33 @@ class RunnerController:
         """Work, for ever.
 
         Raises:
-            Beside: an operator of one of the kinds is alive.
-            Refused: the API server does not tell whether one is.
+            OperatorRunning: an operator of one of the kinds is running.
+            ApiError: the API server does not tell whether one is.
         """
         await self.alone()
         settings, backoff = self._settings, self._settings.backoff
-        groups = await self._grouping()
+        queueing = await self._queueing()
+        queues = settings.queues
+        if queues is not None and queueing is not None and queueing.system in QUEUES_PODS:
+            reason = f"{queueing.system} queues the pods of jobs; --queueing names another system"
+            _logger.warning("queues ignored", extra={"fields": {"reason": reason}})
+            queues = None
+        groups = await self._grouping(queueing)
         kept = _resource(groups.api_version) if groups and groups.api_version else None
-        queue: Queue[Whose] = Queue(Backoff(first=0.2, most=30.0), rest=SETTLE)
+        queue: WorkQueue[JobKey] = WorkQueue(Backoff(first=0.2, most=30.0), rest=SETTLE)
         changed = asyncio.Event()
 
-        def of_a_job(key: Whose, after: float = 0.0) -> None:
+        def of_a_job(key: JobKey, after: float = 0.0) -> None:
             queue.add(key, after)
             changed.set()
 
         seen = Seen(lambda key: of_a_job(key, SETTLE), kept, backoff)
         jobs = {kind.qualified_plural: _followed(kind, of_a_job, backoff) for kind in self._kinds}
         territory = Territory(settings.namespace, backoff)
-        reader = Reader(settings.domain, groups)
-        dispatcher = None
-        if settings.queues is not None:
-            dispatcher = Dispatcher(
-                settings.queues,
-                jobs,
-                seen,
-                territory,
-                changed,
-                moved=queue.add,
-                clock=now,
-                reader=reader,
-                backoff=backoff,
-            )
+        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), now)
+        dispatcher = Dispatcher(queues, caches, changed, queue.add, backoff) if queues is not None else None
         writes = PacedWrites(self._cluster, Pace(settings.requests_per_second))
-        loop = Loop(
-            jobs,
-            seen,
-            writes,
-            self._metrics,
-            territory,
-            clock=now,
-            later=queue.add,
-            reader=reader,
-            dispatcher=dispatcher,
-        )
+        loop = Loop(caches, writes, self._metrics, queue.add, dispatcher)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
         of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
         ours = self._cluster.labelled(RUN_LABEL)
@@ -161,19 +154,32 @@ class RunnerController:
         """See that nobody else runs these jobs.
 
         Raises:
-            Beside: an operator of one of the kinds is alive.
-            Refused: the API server does not tell whether one is.
+            OperatorRunning: an operator of one of the kinds is running.
+            ApiError: the API server does not tell whether one is.
         """
         for kind in self._kinds:
             if found := await rivals(kind, self._cluster, now(), self._settings.ignored_operators):
-                raise Beside(
+                raise OperatorRunning(
                     f"{kind.qualified_plural} is run by {', '.join(found)}: stop it first, or leave out --run. If it "
                     "does not run these jobs, name it with --ignore-operator"
                 )
 
-    async def _grouping(self) -> Grouping | None:
+    async def _queueing(self) -> QueueingArguments | None:
+        """Return which system schedules gangs and queues pods: Kueue where it is installed and none is named."""
+        chosen, why = self._settings.queueing, "--queueing"
+        if chosen is None:
+            try:
+                found, why = await self._cluster.get(CRDS, KUEUE_CRD), f"the CRD {KUEUE_CRD} is not installed"
+            except ApiError as error:
+                found, why = None, f"cannot read the CRD {KUEUE_CRD}: {error}"
+            if found is not None:
+                chosen, why = QueueingArguments(system=System.KUEUE), f"the CRD {KUEUE_CRD} is installed"
+        system = str(chosen.system) if chosen else "none"
+        _logger.info("queueing", extra={"fields": {"system": system, "reason": why}})
+        return chosen
+
+    async def _grouping(self, arguments: QueueingArguments | None) -> Grouping | None:
         """Return how gangs are formed: groups are of the newest version that the API server serves."""
-        arguments = self._settings.queueing
         if arguments is None:
             return None
         found = ""
@@ -181,7 +187,7 @@ class RunnerController:
             try:
                 async for _ in self._cluster.pages(_resource(version)):
                     break
-            except Refused:
+            except ApiError:
                 continue
             found = version
             break
@@ -199,13 +205,6 @@ class PacedWrites(Paced):
         super().__init__(objects, pace)
         self._writes = objects
 
-    async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Change the status of an object."""
-        await self._pace.wait()
-        return await self._writes.set_status(resource, found, changes)
-
     async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         """Delete an object, with what becomes of what it owns."""
         await self._pace.wait()
@@ -214,17 +213,12 @@ class PacedWrites(Paced):
 
 def _resource(api_version: str) -> Resource:
     group, _, version = api_version.rpartition("/")
-    return Resource(PLURAL, version, group)
+    return Resource(POD_GROUPS, version, group)
 
 
 def _followed(
-    kind: Kind, changed: Callable[[Whose], None], backoff: Backoff | None
+    kind: Kind, changed: Callable[[JobKey], None], backoff: Backoff | None
 ) -> tuple[Kind, Resource, Informer[dict[str, Any]]]:
     """Return a kind, its resource, and the cache of its jobs."""
     resource, plural = Resource(kind.plural, kind.version, kind.group), kind.qualified_plural
-    api_version = kind.gvk.api_version
-
-    def keep(found: dict[str, Any]) -> dict[str, Any]:
-        return {**slim(found), "apiVersion": api_version, "kind": kind.kind}
-
-    return kind, resource, Informer(resource, backoff, keep=keep, changed=lambda key: changed((plural, *key)))
+    return kind, resource, Informer(resource, backoff, keep=kept(kind), changed=lambda key: changed((plural, *key)))

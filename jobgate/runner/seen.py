@@ -19,7 +19,7 @@ PODS: Final = Resource("pods", "v1", "")
 SERVICES: Final = Resource("services", "v1", "")
 
 #: Of which job something is: its kind as `<plural>.<group>`, its namespace and its name.
-Whose = tuple[str, str, str]
+JobKey = tuple[str, str, str]
 
 _METADATA: Final = (
     "name",
@@ -64,7 +64,7 @@ class Seen:
     """All that is made for jobs. The informers are to be run with a client that sees our label only."""
 
     def __init__(
-        self, changed: Callable[[Whose], None], groups: Resource | None, backoff: Backoff | None = None
+        self, changed: Callable[[JobKey], None], groups: Resource | None, backoff: Backoff | None = None
     ) -> None:
         """Know nothing yet.
 
@@ -74,7 +74,7 @@ class Seen:
             backoff: how long informers wait after failures.
         """
         self._changed = changed
-        self._places: dict[tuple[Resource, str, str], tuple[str, Whose]] = {}
+        self._places: dict[tuple[Resource, str, str], tuple[str, JobKey]] = {}
         self._by_uid: defaultdict[str, set[tuple[Resource, str, str]]] = defaultdict(set)
         kinds = {JOBS: ("Job", "batch/v1"), PODS: ("Pod", "v1"), SERVICES: ("Service", "v1")}
         if groups is not None:

@@ -18,7 +18,7 @@ _MOST, _HELD = 2**31 - 1, 1024
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class RunState:
     """What cannot be seen in the objects of a job.
 
     Attributes:

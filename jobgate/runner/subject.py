@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -15,8 +15,8 @@ from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
 from jobgate.kinds.common.runner import Runner, runner_of
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
-from jobgate.runner.grouping import Grouping
-from jobgate.runner.state import State
+from jobgate.plugins.queueing import Grouping
+from jobgate.runner.state import RunState
 from webhook import Context, Job, Kind, Task
 from webhook.context import DOMAIN
 from webhook.review import mutated
@@ -58,9 +58,9 @@ class Subject:
         return operator_of(self.job)
 
     @cached_property
-    def state(self) -> State:
+    def state(self) -> RunState:
         """What is remembered of it."""
-        return State.of(self.job.document)
+        return RunState.of(self.job.document)
 
     @cached_property
     def crew(self) -> Crew:
@@ -162,10 +162,7 @@ class PodSeen:
 
     def condition(self, kind: str) -> Mapping[str, Any]:
         """Return a condition of it that holds; empty where it does not."""
-        return next((one for one in self._conditions() if one.get("type") == kind and one.get("status") == "True"), {})
-
-    def _conditions(self) -> Iterator[Mapping[str, Any]]:
-        return (one for _, one in objects(self._status.get("conditions")))
+        return condition(self._status, kind)
 
     @property
     def containers(self) -> list[Mapping[str, Any]]:
@@ -238,8 +235,7 @@ class TaskSeen:
 
     def condition(self, kind: str) -> Mapping[str, Any]:
         """Return a condition of the batch Job that holds; empty where it does not."""
-        found = (one for _, one in objects(self.status.get("conditions")))
-        return next((one for one in found if one.get("type") == kind and one.get("status") == "True"), {})
+        return condition(self.status, kind)
 
     @property
     def going(self) -> bool:
@@ -285,6 +281,12 @@ def look(subject: Subject, observed: Observed) -> Sight:
         else:
             old.append(batch)
     return Sight({name: current.get(name, TaskSeen(name)) for name in subject.tasks}, old, observed)
+
+
+def condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """Return the condition of a type that holds, by a status; empty where none does."""
+    found = (one for _, one in objects(status.get("conditions")))
+    return next((one for one in found if one.get("type") == kind and one.get("status") == "True"), {})
 
 
 def moment(value: Any) -> datetime | None:

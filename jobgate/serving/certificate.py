@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jobgate.cluster import Backoff, Informer, Key
-from jobgate.cluster.secret import SECRETS, Content
+from jobgate.cluster.secret import SECRETS, SecretData
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.serving.metrics import watch_age
 from webhook.server.candidate import Candidate, Fault, Unfit
 from webhook.server.certificates import Certificates
 from webhook.server.files import Files, Poller
 from webhook.server.metrics import Metrics
+
+if TYPE_CHECKING:
+    from jobgate.cluster.client import Client, Named
 
 #: Namespace of an installation, outside of its pods.
 NAMESPACE = "jobgate-system"
@@ -76,8 +79,8 @@ class SecretSource:
         self._secret = secret
         self._kubeconfig = kubeconfig
         self._event = asyncio.Event()
-        self.known: Informer[Content] = Informer(
-            SECRETS, BACKOFF, keep=partial(Content.of, keys=KEYS), changed=self._changed
+        self.known: Informer[SecretData] = Informer(
+            SECRETS, BACKOFF, keep=partial(SecretData.of, keys=KEYS), changed=self._changed
         )
 
     async def run(self) -> None:
@@ -89,15 +92,15 @@ class SecretSource:
     async def _watch(self) -> None:
         while True:
             try:
-                module = await asyncio.to_thread(importlib.import_module, "jobgate.cluster.named")
-                client = await module.Client.connect(self._kubeconfig)
+                client_of, named = await asyncio.to_thread(_client_types)
+                client = await client_of.connect(self._kubeconfig)
             except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
                 reason = f"{type(error).__qualname__}: {error}"
                 _logger.error("failed to watch the Secret of the certificate", extra={"fields": {"reason": reason}})  # noqa: TRY400
                 await asyncio.sleep(RETRY_PERIOD)
                 continue
             async with client:
-                await self.known.run(module.Named(client, self._secret.name, self._secret.namespace))
+                await self.known.run(named(client, self._secret.name, self._secret.namespace))
 
     async def _offer(self) -> None:
         while True:
@@ -126,6 +129,13 @@ class SecretSource:
 
     def _changed(self, _: Key) -> None:
         self._event.set()
+
+
+def _client_types() -> tuple[type[Client], type[Named]]:
+    """Import the clients of the API server, which takes seconds."""
+    from jobgate.cluster.client import Client, Named  # noqa: PLC0415
+
+    return Client, Named
 
 
 def opened(

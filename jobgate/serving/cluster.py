@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
 from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
-from jobgate.pods import Access, Digests, ItemReviewer, PodReviewer, Prerequisites, Read, Room, WorkloadReviewer
+from jobgate.pods import (
+    Digests,
+    ItemReviewer,
+    PermissionCache,
+    PodReviewer,
+    Prerequisites,
+    Read,
+    Room,
+    WorkloadReviewer,
+)
 from jobgate.prerequisites.models import RESOURCES
-from jobgate.prerequisites.stored import Stored
+from jobgate.prerequisites.stored import ItemStore
 from jobgate.serving.metrics import CountedLookup, pod_lookups, watch_age
 from jobgate.serving.scale import ScaleReviewer
 from webhook import Kind, Phase, Registry, Request, Settings, User
 from webhook.server import Endpoint, Route
 from webhook.server.metrics import Metrics
+
+if TYPE_CHECKING:
+    from jobgate.cluster.writer import Writer
 
 #: Seconds between two attempts to connect.
 RETRY_PERIOD = 30.0
@@ -61,16 +72,16 @@ class ClusterView:
             kinds: kinds that are served.
             settings: settings of the installation.
             reached: whether a cluster is used. Without one, nothing is waited for, and pods that belong to a job are
-                denied: they might lack what the job asks for.
+                denied: they might lack what the job requests.
             kubeconfig: credentials, or None for the pod's service account.
             metrics: receives cache ages and pod lookups.
             pages: page size of lists.
         """
         metrics = metrics or Metrics()
         resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})
-        stored = Stored()
+        stored = ItemStore()
         self.cache = Cache(resources, keeps=dict.fromkeys(RESOURCES.values(), stored.keep), again=stored.has_room)
-        self.access = Access(self._may, time.monotonic)
+        self.access = PermissionCache(self._may, time.monotonic)
         self.reached = reached
         self._kubeconfig = kubeconfig
         self._pages = pages
@@ -100,7 +111,6 @@ class ClusterView:
         self.workloads = WorkloadReviewer(prerequisites, pods, enforces=self.enforces)
         asks = (self.cache, self.access) if reached else (None, None)
         self.items = ItemReviewer(*asks, enforces=self.enforces)
-        self._settings: Callable[[], Settings] = lambda: settings or Settings()
         self.scales = [
             (
                 kind,
@@ -108,7 +118,7 @@ class ClusterView:
                     kind,
                     kinds,
                     partial(self._job, kind) if reached else None,
-                    self._current,
+                    lambda: settings or Settings(),
                     self.cache,
                     access=self.access if reached else None,
                 ),
@@ -126,12 +136,9 @@ class ClusterView:
         endpoint.waits_for = self.waits_for
         for _, scale in self.scales:
             scale.limits, scale.review_thread = endpoint.limits, endpoint.review_thread
-        self._settings = lambda: endpoint.settings
+            scale.settings = lambda: endpoint.settings
         if self.reached:
             endpoint.access, endpoint.needs = self.access, self.needs
-
-    def _current(self) -> Settings:
-        return self._settings()
 
     def waits_for(self) -> str:
         """Return the kinds whose jobs must still be listed before pods can be reviewed; empty when all are."""
@@ -144,8 +151,7 @@ class ClusterView:
         """
         while self.reached:
             try:
-                module = await asyncio.to_thread(importlib.import_module, "jobgate.cluster.writer")
-                client = await module.Writer.connect(self._kubeconfig, self._pages)
+                client = await (await asyncio.to_thread(_writer)).connect(self._kubeconfig, self._pages)
             except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
                 reason = f"{type(error).__qualname__}: {error}"
                 _logger.error("failed to connect to the cluster", extra={"fields": {"reason": reason}})  # noqa: TRY400
@@ -203,6 +209,13 @@ class ClusterView:
             raise LookupError("not connected to a cluster")
         found: dict[str, Any] | None = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
         return found
+
+
+def _writer() -> type[Writer]:
+    """Import the client of the API server, which takes seconds."""
+    from jobgate.cluster.writer import Writer  # noqa: PLC0415
+
+    return Writer
 
 
 def routes(cluster: ClusterView) -> Mapping[str, Route]:

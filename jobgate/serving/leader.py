@@ -12,7 +12,7 @@ from typing import Protocol
 from prometheus_client import Gauge
 
 from jobgate.cluster.lease import Lease, Times
-from jobgate.cluster.objects import Objects
+from jobgate.cluster.objects import ObjectClient
 from webhook.server import stopping_on_signals
 from webhook.server.listener import listening
 from webhook.server.probes import Answers, Exposed, answering
@@ -46,7 +46,7 @@ class LeaderMetrics(Exposed, Protocol):
 
 
 async def lead_until_stopped(
-    objects: Objects,
+    objects: ObjectClient,
     place: Place,
     work: Callable[[], Awaitable[None]],
     *,

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from prometheus_client import Counter, Gauge
 
 from jobgate.kinds.common.members import Claim
-from jobgate.pods.lookup import Lookup, Verdict
+from jobgate.pods.lookup import Lookup, LookupVerdict
 from webhook.server.metrics import Metrics
 
 
@@ -56,8 +56,8 @@ class CountedLookup(Lookup):
         super().__init__(*arguments, **options)
         self._counted = counted
 
-    async def find(self, namespace: str, claim: Claim) -> Verdict:
+    async def find(self, namespace: str, claim: Claim) -> LookupVerdict:
         """Return the verdict on a pod's claim, with at most one request to the cluster."""
         verdict = await super().find(namespace, claim)
-        self._counted(type(verdict).__name__.lower()).inc()
+        self._counted(verdict.result.value).inc()
         return verdict

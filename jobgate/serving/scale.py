@@ -1,6 +1,6 @@
-"""Writes to the scale subresource, judged as the same change of the job would be.
+"""Reviews updates of the scale subresource like the same change of the job.
 
-The API server sends the number alone. So the job is read, and reviewed as it would be with that number.
+The API server sends only the number. So the job is read, and reviewed with that number.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ from webhook.server.body import too_busy
 from webhook.server.limits import Limits, Shed
 from webhook.server.review_thread import ReviewThread
 
-#: Most seconds for the job to be read.
+#: Timeout of the lookup of the job, in seconds.
 READ_TIMEOUT: Final = 2.0
-#: Most seconds for all of it: the API server waits 5 s, one of which the request may have waited for its turn.
+#: Timeout of the review, in seconds: the API server waits 5 s, and the request may have been queued for one of them.
 TIMEOUT: Final = 3.5
 
-#: Reads a job by name and namespace, None where there is none; it may raise anything.
+#: Reads a job by name and namespace; None if it does not exist. It may raise any error.
 Read: TypeAlias = Callable[[str, str], Awaitable[Mapping[str, Any] | None]]
 
 _logger = logging.getLogger("jobgate")
 
 
 class ScaleReviewer:
-    """Answers the API server about the scale subresource of a kind.
+    """Reviews the scale subresource of a kind.
 
     Attributes:
-        access: what is known of who may do what.
-        limits: of the server.
-        review_thread: the thread for large jobs. A server gives its own, so that all large objects share it.
+        access: known permissions of users.
+        settings: returns the settings of reviews; those of the server, once there is one.
+        limits: limits of the server.
+        review_thread: the thread for large jobs; that of the server, once there is one.
     """
 
     def __init__(
@@ -53,23 +54,23 @@ class ScaleReviewer:
         access: Access | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Make one.
+        """Create a reviewer.
 
         Args:
-            kind: of the jobs.
-            kinds: all kinds that are served.
+            kind: kind of the jobs.
+            kinds: all served kinds.
             read: reads a job; None without a cluster.
-            settings: gives the settings of reviews.
-            objects: what is known of other objects of the cluster.
-            budget: how often jobs are read, for each namespace.
-            access: what is known of who may do what, as for the review of the job itself; None without a cluster. No
-                permission is looked up: a number names no item that the job did not name before.
-            clock: gives seconds.
+            settings: returns the settings of reviews.
+            objects: other objects of the cluster.
+            budget: limits lookups of jobs, by namespace.
+            access: known permissions of users; None without a cluster. None are looked up, because a new number uses
+                no prerequisite that the job did not name before.
+            clock: returns seconds.
         """
         self._kind = kind
         self._kinds = kinds
         self._read = read
-        self._settings = settings
+        self.settings = settings
         self._objects = objects
         self._budget = budget or Budget(clock)
         self.access = access
@@ -78,7 +79,7 @@ class ScaleReviewer:
         self.review_thread = ReviewThread(self.limits.large)
 
     async def review(self, request: Request) -> Response | None:
-        """Return the answer, or None for what is not a change of the scale.
+        """Return the response; None for a request that does not change the scale.
 
         Raises:
             BadRequest: too many large jobs are under review.
@@ -107,11 +108,11 @@ class ScaleReviewer:
         return await self.review_thread.run(lambda: self._judged(request, stored, wanted, end))
 
     def _is_large(self, stored: Mapping[str, Any]) -> bool:
-        """Tell whether an update of the job, which holds it twice, is too large to be reviewed among small ones."""
+        """Return whether an update of the job, which contains it twice, must be reviewed in the worker thread."""
         return 2 * len(orjson.dumps(stored)) > self.limits.inline
 
     async def _stored(self, request: Request) -> Mapping[str, Any] | Response:
-        """Return the job, or the answer where it cannot be read, or is not there."""
+        """Return the job, or the response if it does not exist or cannot be read."""
         assert self._read is not None
         job = f"{self._kind.kind} {request.name[:253]}"
         if not self._budget.take(request.namespace):
@@ -146,7 +147,7 @@ class ScaleReviewer:
             change,
             Phase.VALIDATE,
             self._kinds,
-            self._settings(),
+            self.settings(),
             self._objects,
             access=self.access,
             spent=lambda: self._clock() > end,

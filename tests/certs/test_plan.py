@@ -29,8 +29,7 @@ from certs import (
 )
 from certs.bundle import fingerprint, read_certificates
 from certs.mark import issuing_number, marked_name, number_of
-from certs.renewal import renewal
-from certs.validity import validity_from
+from certs.validity import renewal, validity_from
 from tests.certs.moments import NOW
 from tests.certs.world import NAMES, SETTINGS
 

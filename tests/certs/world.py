@@ -16,7 +16,7 @@ from cryptography import x509
 
 from certs import Changes, Conflict, Entry, Places, Reading, Rotation, Served, Settings, Stored, Target, service_names
 from certs.bundle import anchor, fingerprint, read_certificates
-from certs.pair import judged
+from certs.state import judged
 from tests.certs.moments import NOW
 
 NAMES = service_names("jobgate-webhook", "jobgate-system")

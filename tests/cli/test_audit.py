@@ -10,7 +10,7 @@ from controlplane.client import ClusterApi
 from controlplane.controller import install
 from controlplane.plane import ControlPlane
 from jobgate.cli import main
-from jobgate.cli.audit import Listed
+from jobgate.cli.audit import ListedObjects
 from jobgate.kinds import built_in
 from tests.kinds.dijob import jobs
 
@@ -31,14 +31,14 @@ def test_stored_jobs_are_told_by_job_and_rule(
     for document in (sound, broken):
         status, answer = cluster_api.post(JOBS.format(namespace), document)
         assert status == 201, answer
-    told = run(controlplane, namespace)
-    assert told.exit_code == 1, told.output
-    assert f"dijobs.diengine.opendilab.org {namespace}/broken: would be denied" in told.output
-    assert "* spec.tasks[1].type: Duplicate value" in told.output
-    assert "[at_most_one_task_of_each_type]" in told.output
-    assert "at_most_one_task_of_each_type: 1 job\n" in told.output
-    assert "2 jobs, 1 would be denied" in told.output
-    assert "sound" not in told.output
+    result = run(controlplane, namespace)
+    assert result.exit_code == 1, result.output
+    assert f"dijobs.diengine.opendilab.org {namespace}/broken: would be denied" in result.output
+    assert "* spec.tasks[1].type: Duplicate value" in result.output
+    assert "[at_most_one_task_of_each_type]" in result.output
+    assert "at_most_one_task_of_each_type: 1 job\n" in result.output
+    assert "2 jobs, 1 would be denied" in result.output
+    assert "sound" not in result.output
 
     as_json: dict[str, Any] = json.loads(run(controlplane, namespace, "--output", "json").stdout)
     faults = {one["name"]: [fault["rule"] for fault in one["faults"]] for one in as_json["jobs"]}
@@ -58,10 +58,10 @@ def test_the_pod_security_level_of_a_jobs_namespace_counts(
     assert status == 200, answer
     status, answer = cluster_api.post(JOBS.format(namespace), jobs.job(jobs.task("learner"), name="plain"))
     assert status == 201, answer
-    told = run(controlplane, namespace)
-    assert told.exit_code == 1, told.output
-    assert "pods_keep_to_their_namespaces_security_level: 1 job\n" in told.output
-    assert f"namespace {namespace} enforces Pod Security level restricted" in told.output
+    result = run(controlplane, namespace)
+    assert result.exit_code == 1, result.output
+    assert "pods_keep_to_their_namespaces_security_level: 1 job\n" in result.output
+    assert f"namespace {namespace} enforces Pod Security level restricted" in result.output
 
 
 def test_who_may_list_jobs_and_no_namespaces_is_told_what_is_not_looked_up(
@@ -80,22 +80,21 @@ def test_who_may_list_jobs_and_no_namespaces_is_told_what_is_not_looked_up(
         body = {"apiVersion": f"{group}/v1", "metadata": {"name": who}, **document}
         assert cluster_api.post(f"/apis/{group}/v1/{plural}", body)[0] in {201, 409}
     arguments = ["audit", "--kubeconfig", str(controlplane.kubeconfig_for(who)), "--namespace", namespace]
-    told = CliRunner().invoke(main, arguments, catch_exceptions=False)
-    assert told.exit_code == 0, told.output
-    assert "warning: namespaces.v1 cannot be listed: the API server responded with 403" in told.stderr
+    result = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert "warning: namespaces.v1 cannot be listed: the API server responded with 403" in result.stderr
 
 
 def test_who_may_not_list_jobs_is_told_so(controlplane: ControlPlane, cluster_api: ClusterApi) -> None:
     install(cluster_api)
     kubeconfig = controlplane.kubeconfig_for("nobody-in-particular")
-    told = CliRunner().invoke(main, ["audit", "--kubeconfig", str(kubeconfig)], catch_exceptions=False)
-    assert told.exit_code == 2
-    assert "cannot be listed: the API server responded with 403" in told.stderr
+    result = CliRunner().invoke(main, ["audit", "--kubeconfig", str(kubeconfig)], catch_exceptions=False)
+    assert result.exit_code == 2
+    assert "cannot be listed: the API server responded with 403" in result.stderr
 
 
 def test_what_was_not_listed_is_not_known() -> None:
-    listed = Listed()
-    listed.take("queues.v1beta1.scheduling.volcano.sh", [{"metadata": {"name": "gpu"}}])
+    listed = ListedObjects({"queues.v1beta1.scheduling.volcano.sh": [{"metadata": {"name": "gpu"}}]})
     assert listed.get("queues.v1beta1.scheduling.volcano.sh", "gpu") is not None
     assert listed.get("queues.v1beta1.scheduling.volcano.sh", "cpu") is None
     with pytest.raises(LookupError):

@@ -131,7 +131,7 @@ class Played:
 
 
 class Watched:
-    """A source that is told by a played API server."""
+    """A source that follows a simulated API server."""
 
     def __init__(self, found: Mapping[str, Any] | None = None) -> None:
         self.metrics = Metrics()

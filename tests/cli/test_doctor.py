@@ -41,25 +41,25 @@ def run(*arguments: str, text: str | None = None) -> Result:
 
 
 def looking_at(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def seen(kubeconfig: Path | None, told: dict[str, Any], way: object) -> object:
-        return world.looked(**told)
+    async def seen(kubeconfig: Path | None, result: dict[str, Any], way: object) -> object:
+        return world.looked(**result)
 
     monkeypatch.setattr(command, "_look", seen)
 
 
 def test_a_cluster_that_does_not_answer_is_no_sound_one(kubeconfig: Path) -> None:
-    told = run(f"--kubeconfig={kubeconfig}")
-    assert told.exit_code == 2
-    assert told.stderr.startswith("Error: cannot get ")
-    assert "no response" in told.stderr
+    result = run(f"--kubeconfig={kubeconfig}")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: cannot get ")
+    assert "no response" in result.stderr
 
 
 def test_without_credentials_nothing_can_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-    told = run()
-    assert told.exit_code == 2
-    assert "no credentials for a cluster" in told.stderr
+    result = run()
+    assert result.exit_code == 2
+    assert "no credentials for a cluster" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -71,25 +71,25 @@ def test_without_credentials_nothing_can_be_looked_at(monkeypatch: pytest.Monkey
     ],
 )
 def test_values_that_are_none_are_refused(kubeconfig: Path, text: str, says: str) -> None:
-    told = run(f"--kubeconfig={kubeconfig}", "--values=-", text=text)
-    assert told.exit_code == 2
-    assert says in told.stderr
+    result = run(f"--kubeconfig={kubeconfig}", "--values=-", text=text)
+    assert result.exit_code == 2
+    assert says in result.stderr
 
 
 def test_an_address_without_a_port_is_refused(kubeconfig: Path) -> None:
-    told = run(f"--kubeconfig={kubeconfig}", "--address=10.0.0.1")
-    assert told.exit_code == 2
-    assert "must be HOST:PORT" in told.stderr
+    result = run(f"--kubeconfig={kubeconfig}", "--address=10.0.0.1")
+    assert result.exit_code == 2
+    assert "must be HOST:PORT" in result.stderr
 
 
 def test_a_sound_installation_is_told_with_what_was_taken_for_right(
     recorded: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looking_at(recorded.copy(), monkeypatch)
-    told = run()
-    assert (told.exit_code, told.stdout.splitlines()[-1]) == (0, "no faults found")
-    assert "jobgate in jobgate-system: service jobgate-webhook, failurePolicy Fail" in told.stdout
-    assert "kinds: dijobs.diengine.opendilab.org, " in told.stdout
+    result = run()
+    assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, "no faults found")
+    assert "jobgate in jobgate-system: service jobgate-webhook, failurePolicy Fail" in result.stdout
+    assert "kinds: dijobs.diengine.opendilab.org, " in result.stdout
 
 
 def test_faults_are_told_with_where_they_are_and_how_to_mend_them(
@@ -99,20 +99,20 @@ def test_faults_are_told_with_where_they_are_and_how_to_mend_them(
     faults.no_service(world)
     world.show(None, certain=False)
     looking_at(world, monkeypatch)
-    told = run()
-    assert told.exit_code == 1
-    assert "error service-missing: services/jobgate-webhook in jobgate-system\n  not found\n  fix: " in told.stdout
-    assert "not checked:\n  certificate of 10.0.0.1:9443: not reachable" in told.stdout
-    assert told.stdout.splitlines()[-1] == "1 fault found in what was checked"
+    result = run()
+    assert result.exit_code == 1
+    assert "error service-missing: services/jobgate-webhook in jobgate-system\n  not found\n  fix: " in result.stdout
+    assert "not checked:\n  certificate of 10.0.0.1:9443: not reachable" in result.stdout
+    assert result.stdout.splitlines()[-1] == "1 fault found in what was checked"
 
 
 def test_notices_are_told_and_are_no_fault(recorded: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world = recorded.copy()
     faults.all_ignore(world)
     looking_at(world, monkeypatch)
-    told = run("--output=json")
-    document = json.loads(told.stdout)
-    assert (told.exit_code, document["healthy"]) == (0, True)
+    result = run("--output=json")
+    document = json.loads(result.stdout)
+    assert (result.exit_code, document["healthy"]) == (0, True)
     assert [(one["id"], one["severity"]) for one in document["findings"]] == [("failure-policy-ignores", "notice")]
     assert document["installation"]["failurePolicy"] == "Ignore"
 
@@ -121,6 +121,6 @@ def test_what_values_tell_is_held_against_the_cluster(recorded: World, monkeypat
     world = recorded.copy()
     faults.all_ignore(world)
     looking_at(world, monkeypatch)
-    told = run("--values=-", "--output=json", text="failurePolicy: Fail\n")
-    assert told.exit_code == 1
-    assert "failure-policy-differs" in told.stdout
+    result = run("--values=-", "--output=json", text="failurePolicy: Fail\n")
+    assert result.exit_code == 1
+    assert "failure-policy-differs" in result.stdout

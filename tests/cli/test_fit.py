@@ -33,17 +33,17 @@ def lacking() -> dict[str, Any]:
 
 
 def test_a_file_that_fits_is_told_so() -> None:
-    told = fit(f"manifests/crds/{MXJOB.group}_{MXJOB.plural}.yaml")
-    assert told.exit_code == 0, told.output
-    assert told.output == f"{NAME}: compatible\n"
+    result = fit(f"manifests/crds/{MXJOB.group}_{MXJOB.plural}.yaml")
+    assert result.exit_code == 0, result.output
+    assert result.output == f"{NAME}: compatible\n"
 
 
 def test_a_file_that_does_not_fit_is_told_by_field(tmp_path: Path) -> None:
     file = tmp_path / "crds.yaml"
     file.write_text(yaml.safe_dump(lacking()))
-    told = fit(str(file))
-    assert told.exit_code == 1
-    assert told.output == f"{NAME}: not compatible\n  * spec.jobMode: dropped: the schema has no such field\n"
+    result = fit(str(file))
+    assert result.exit_code == 1
+    assert result.output == f"{NAME}: not compatible\n  * spec.jobMode: dropped: the schema has no such field\n"
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
@@ -69,8 +69,8 @@ def test_the_crds_of_a_cluster_are_compared(
     stored["metadata"]["name"], stored["spec"]["group"] = name, group
     status, answer = cluster_api.post(PATH, stored)
     assert status == 201, answer
-    told = fit("--kubeconfig", kubeconfig, "--output", "json")
+    result = fit("--kubeconfig", kubeconfig, "--output", "json")
     cluster_api.delete(f"{PATH}/{name}")
-    assert told.exit_code == 1, told.output
+    assert result.exit_code == 1, result.output
     dropped = {"path": "spec.jobMode", "outcome": "dropped", "message": "the schema has no such field"}
-    assert json.loads(told.stdout) == {"definitions": {name: [dropped]}, "notInstalled": []}
+    assert json.loads(result.stdout) == {"definitions": {name: [dropped]}, "notInstalled": []}

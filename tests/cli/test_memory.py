@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
+from jobgate.installation import Installation, objects
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 from jobgate.plugins.weight import LIMIT
-from jobgate.render import Installation, objects
 from tests.cluster.listing import Listing, serving
 
 MIB = 1024 * 1024

@@ -1,4 +1,4 @@
-"""`--queueing`: what the installation says of queues, and what a job's author is told then."""
+"""`--queueing`: what the installation says of queues, and what the author of a job gets to read."""
 
 import pytest
 from click.testing import CliRunner, Result

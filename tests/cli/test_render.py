@@ -50,5 +50,5 @@ def test_a_runner_is_told_what_it_runs() -> None:
 
 def test_a_review_warns_of_a_job_that_nothing_runs() -> None:
     assert "nothing may run it" in jobgate("review", TORCHJOB).output
-    for told in ("--run=torchjobs.train.distributed.io", "--operator-can=torchjobs/dependsOn"):
-        assert "nothing may run it" not in jobgate("review", told, TORCHJOB).output
+    for result in ("--run=torchjobs.train.distributed.io", "--operator-can=torchjobs/dependsOn"):
+        assert "nothing may run it" not in jobgate("review", result, TORCHJOB).output

@@ -240,10 +240,10 @@ metadata: {name: default, labels: {pod-security.kubernetes.io/enforce: restricte
 
 
 def test_a_namespace_in_the_files_holds_its_jobs_to_its_pod_security_level() -> None:
-    told = review("-", text=NAMESPACE + SOUND)
-    assert told.exit_code == 1, told.output
-    assert "securityContext.runAsNonRoot: Required value: must be true" in told.output
-    assert "warning: not reviewed; its Pod Security labels apply to jobs in it" in told.output
+    result = review("-", text=NAMESPACE + SOUND)
+    assert result.exit_code == 1, result.output
+    assert "securityContext.runAsNonRoot: Required value: must be true" in result.output
+    assert "warning: not reviewed; its Pod Security labels apply to jobs in it" in result.output
     assert review("--namespace", "other", "-", text=NAMESPACE + SOUND).exit_code == 0
 
 
@@ -254,9 +254,9 @@ def test_the_level_of_all_other_namespaces_is_told(level: str, code: int) -> Non
 
 
 def test_a_level_that_there_is_not_is_refused() -> None:
-    told = review("--pod-security", "strict", "-", text=SOUND)
-    assert told.exit_code == 2
-    assert "'strict' must be one of privileged, baseline, restricted" in told.output
+    result = review("--pod-security", "strict", "-", text=SOUND)
+    assert result.exit_code == 2
+    assert "'strict' must be one of privileged, baseline, restricted" in result.output
 
 
 def test_nothing_in_a_file_reaches_the_terminal_as_it_is() -> None:

@@ -21,7 +21,7 @@ from jobgate.cluster import Pages
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
 from jobgate.serving.kind_settings import KindFile
-from jobgate.serving.reload import Reloader
+from jobgate.serving.reload import SettingsReloader
 from tests.webhook.server.wire import shown_files
 from webhook import Settings
 from webhook.server.limits import Limits
@@ -43,7 +43,7 @@ def review(*flags: str) -> Result:
 
 
 def complaint(result: Result) -> str:
-    """Return what a refused setting is told, on one line."""
+    """Return the error of a rejected setting, on one line."""
     assert result.exit_code == 2, result.output
     return " ".join(result.stderr.split())
 
@@ -77,9 +77,9 @@ def test_di_orchestrators_account_is_a_forgetful_writer_unless_others_are_named(
      "system:serviceaccount:*:a", " system:serviceaccount:a:b", ""],
 )  # fmt: skip
 def test_a_person_or_a_group_is_no_forgetful_writer(name: str) -> None:
-    told = complaint(review("--forgetful-writer", name))
-    assert "system:serviceaccount:<namespace>:<name>" in told
-    assert "on purpose" in told
+    result = complaint(review("--forgetful-writer", name))
+    assert "system:serviceaccount:<namespace>:<name>" in result
+    assert "on purpose" in result
 
 
 def test_settings_come_from_variables_and_the_file_too(tmp_path: Path) -> None:
@@ -89,8 +89,8 @@ def test_settings_come_from_variables_and_the_file_too(tmp_path: Path) -> None:
         (["--config", str(config), "review", "examples/mxjob/minimal.yaml"], {}),
         (["review", "examples/mxjob/minimal.yaml"], {"JOBGATE_FORGETFUL_WRITER": "anna"}),
     ):
-        told = complaint(CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False))
-        assert "'anna' must be a service account" in told
+        result = complaint(CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False))
+        assert "'anna' must be a service account" in result
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def swap(folder: Path, version: str, content: str) -> None:
 
 def test_a_change_reaches_the_server_and_leaves_its_other_settings(mounted: KindFile) -> None:
     server = Server()
-    reloader = Reloader(server, [mounted])
+    reloader = SettingsReloader(server, [mounted])
     reloader.look()
     assert server.settings.kinds == {PLURAL: mounted.read()}
     before = server.settings
@@ -177,9 +177,9 @@ def test_a_change_reaches_the_server_and_leaves_its_other_settings(mounted: Kind
     assert before.kinds != server.settings.kinds
 
 
-def test_what_did_not_change_is_not_read(mounted: KindFile) -> None:
+def test_what_did_not_change_does_not_replace_settings(mounted: KindFile) -> None:
     server = Server()
-    reloader = Reloader(server, [mounted])
+    reloader = SettingsReloader(server, [mounted])
     reloader.look()
     settings = server.settings
     reloader.look()
@@ -192,7 +192,7 @@ def test_a_slip_is_told_once_and_the_last_good_settings_stay(
     mounted: KindFile, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = Server()
-    reloader = Reloader(server, [mounted])
+    reloader = SettingsReloader(server, [mounted])
     reloader.look()
     good = server.settings
     for version, content in (("second", SLIP), ("third", SLIP), ("fourth", "a: [")):
@@ -259,16 +259,16 @@ def asking(*flags: str) -> Result:
 
 
 def test_a_plugin_that_is_left_out_is_refused_and_only_while_it_is_left_out() -> None:
-    told = asking("--without-plugin", "ssh")
-    assert told.exit_code == 1, told.output
-    assert 'spec.plugins[ssh]: Unsupported value: "ssh": supported values: "env", "svc"' in told.output
+    result = asking("--without-plugin", "ssh")
+    assert result.exit_code == 1, result.output
+    assert 'spec.plugins[ssh]: Unsupported value: "ssh": supported values: "env", "svc"' in result.output
     assert asking().exit_code == 0
 
 
 def test_a_kind_that_is_left_out_is_not_reviewed() -> None:
-    told = asking("--without-kind", "dijobs.diengine.opendilab.org")
-    assert told.exit_code == 2
-    assert "nothing was reviewed" in told.stderr
+    result = asking("--without-kind", "dijobs.diengine.opendilab.org")
+    assert result.exit_code == 2
+    assert "nothing was reviewed" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -277,9 +277,9 @@ def test_a_kind_that_is_left_out_is_not_reviewed() -> None:
      ("--without-kind", "dijobs", "dijobs.diengine.opendilab.org")],
 )  # fmt: skip
 def test_a_slip_does_not_leave_on_what_somebody_wants_off(flag: str, slip: str, known: str) -> None:
-    told = complaint(asking(flag, slip))
-    assert f"'{slip}' must be one of" in told
-    assert known in told
+    result = complaint(asking(flag, slip))
+    assert f"'{slip}' must be one of" in result
+    assert known in result
 
 
 def test_a_limit_is_read_by_its_name() -> None:
@@ -291,7 +291,7 @@ def test_a_limit_is_read_by_its_name() -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("conections=3", "'conections' must be one of body, small, buffered"),
+        ("conexions=3", "'conexions' must be one of body, small, buffered"),
         ("connections=1.5", "'connections=1.5': connections must be a whole number above 0"),
         ("connections=0", "connections must be a whole number above 0"),
         ("review-time=inf", "'review-time=inf': review-time must be a number above 0"),
@@ -307,6 +307,6 @@ def test_a_limit_that_is_none_is_an_error(written: str, said: str) -> None:
 def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
     broken = ASKING.replace("type: learner", "type: none")
     assert CliRunner().invoke(main, ["review", "-"], input=broken).exit_code == 1
-    told = CliRunner().invoke(main, ["review", "-", "--mode", "warn"], input=broken)
-    assert told.exit_code == 0
-    assert "would be denied; warn mode" in told.output
+    result = CliRunner().invoke(main, ["review", "-", "--mode", "warn"], input=broken)
+    assert result.exit_code == 0
+    assert "would be denied; warn mode" in result.output

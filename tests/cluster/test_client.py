@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 
 from kubernetes.aio.client import ApiClient, Configuration
 
-from jobgate.cluster.client import Client
-from jobgate.cluster.named import Named
+from jobgate.cluster.client import Client, Named
 from jobgate.cluster.secret import SECRETS
 from webhook.trace import CURRENT, Trace
 

@@ -9,7 +9,7 @@ import pytest
 
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
-from jobgate.cluster import Backoff, Cache, Informer, Page, Refused, Resource, slim
+from jobgate.cluster import ApiError, Backoff, Cache, Informer, Page, Resource, slim
 from jobgate.cluster import informer as informers
 from jobgate.cluster.informer import Api, labels
 
@@ -125,7 +125,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ([[queue()]], ["list", "watch 10"], 1),
         ([[]], ["list", "watch 10"], None),
-        ([Refused(404), [queue()]], ["list", "list", "watch 10"], 1),
+        ([ApiError(404), [queue()]], ["list", "list", "watch 10"], 1),
         ([OSError(), [queue()]], ["list", "list", "watch 10"], 1),
         ([[queue()], [event("MODIFIED", queue(version="11", weight=2))]], ["list", "watch 10", "watch 11"], 2),
         ([[queue()], [event("DELETED", queue(version="11"))]], ["list", "watch 10", "watch 11"], None),
@@ -134,7 +134,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
          ["list", "watch 10", "watch 12"], 1),
         ([[queue()], [event("MODIFIED", queue(version="11", weight=2)), OSError()]],
          ["list", "watch 10", "watch 11"], 2),
-        ([[queue()], Refused(410), [queue(weight=3)]], ["list", "watch 10", "list", "watch 10"], 3),
+        ([[queue()], ApiError(410), [queue(weight=3)]], ["list", "watch 10", "list", "watch 10"], 3),
         ([[queue()], [event("ERROR", {"code": 410})], [queue(weight=3)]],
          ["list", "watch 10", "list", "watch 10"], 3),
         ([[queue()], [{"type": "ADDED", "object": {}}], []], ["list", "watch 10", "watch 10", "watch 10"], 1),
@@ -157,7 +157,7 @@ async def test_nothing_is_known_before_the_first_list_and_of_other_resources() -
 
 @pytest.mark.parametrize("code", [401, 403, 404])
 async def test_what_is_no_longer_served_is_no_longer_known(code: int) -> None:
-    api = Played([queue()], Refused(code), Refused(code))
+    api = Played([queue()], ApiError(code), ApiError(code))
     async with running(api, Cache([QUEUES], QUICK)) as cache:
         await until(lambda: not api.steps)
         assert weight(cache) == "unknown"
@@ -188,7 +188,7 @@ async def test_it_tells_what_came_went_and_changed_and_nothing_else() -> None:
             event("DELETED", queue("a", version="14")),
             event("BOOKMARK", {"metadata": {"resourceVersion": "15"}}),
         ],
-        Refused(410),
+        ApiError(410),
         [queue("b", weight=3), queue("d")],
     )
     told: list[str] = []
@@ -225,11 +225,11 @@ async def test_it_lists_again_what_it_would_keep_by_now_and_not_too_often(
     "steps, settled",
     [
         ([[queue()]], True),
-        ([Refused(404)], True),
-        ([Refused(403)], True),
+        ([ApiError(404)], True),
+        ([ApiError(403)], True),
         ([OSError()], False),
-        ([Refused(500), OSError()], False),
-        ([Refused(500), OSError(), Refused(500)], True),
+        ([ApiError(500), OSError()], False),
+        ([ApiError(500), OSError(), ApiError(500)], True),
     ],
 )
 async def test_it_is_settled_once_it_has_seen_what_there_is_or_that_it_will_not_soon(
@@ -244,7 +244,7 @@ async def test_it_is_settled_once_it_has_seen_what_there_is_or_that_it_will_not_
 
 
 async def test_what_was_settled_stays_so_when_it_is_lost() -> None:
-    api = Played([queue()], Refused(403), Refused(403))
+    api = Played([queue()], ApiError(403), ApiError(403))
     informer = Informer(Resource.parse(QUEUES), QUICK, keep=slim)
     async with informing(informer, api):
         await until(lambda: not api.steps)

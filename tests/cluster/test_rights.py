@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from crdgen import Model
+from jobgate.installation import Installation, objects
 from jobgate.kinds.dijob import DIJOB
-from jobgate.render import Installation, objects
 from webhook import Registry
 
 _READ = ["get", "list", "watch"]

@@ -29,13 +29,13 @@ from certs import (
 )
 from certs.bundle import read_certificates
 from certs.mark import number_of
-from jobgate.cluster import Refused, Resource
+from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, Selection
-from jobgate.cluster.clock import date
-from jobgate.cluster.endpoints import Endpoints, Fixed, addresses_of
+from jobgate.cluster.endpoints import Endpoints, addresses_of, fixed
 from jobgate.cluster.objects import Rejected, rejection
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.secret import SECRETS
+from jobgate.cluster.server import date
 from jobgate.cluster.tls_secret import TlsSecret
 from jobgate.rotation.keeper import Keeper
 from tests.certs.handshake import server_context
@@ -202,10 +202,10 @@ async def test_a_target_that_may_not_be_read_is_shown_with_its_fault() -> None:
         (Rejected(409, "AlreadyExists"), Conflict),
         (Rejected(403, "Forbidden"), Refusal),
         (Rejected(422, "Invalid", "caBundle: cannot be parsed"), Refusal),
-        (Refused(401), Refusal),
-        (Refused(429), Unavailable),
-        (Refused(500), Unavailable),
-        (Refused(503), Unavailable),
+        (ApiError(401), Refusal),
+        (ApiError(429), Unavailable),
+        (ApiError(500), Unavailable),
+        (ApiError(503), Unavailable),
         (TimeoutError(), Unavailable),
         (ConnectionResetError(), Unavailable),
     ],
@@ -254,7 +254,7 @@ async def test_what_each_address_serves_is_seen_whatever_it_is_worth(tmp_path: P
     plain = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
     ports = [one.sockets[0].getsockname()[1] for one in (server, plain)]
     async with server, plain:
-        probe = Endpoints(Fixed([("127.0.0.1", port) for port in ports]), "jobgate-webhook.system.svc")
+        probe = Endpoints(fixed([("127.0.0.1", port) for port in ports]), "jobgate-webhook.system.svc")
         good, bad = await probe.look()
     assert good.chain == read_certificates(generation.certificate)
     assert asked == ["jobgate-webhook.system.svc"]

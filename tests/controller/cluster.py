@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, Self
 from uuid import uuid4
 
-from jobgate.cluster import Page, Refused, Resource
+from jobgate.cluster import ApiError, Page, Resource
 from jobgate.cluster.objects import Rejected
 
 Place = tuple[Resource, str, str]
@@ -173,4 +173,4 @@ def unreachable() -> None:
     raise TimeoutError
 
 
-__all__ = ["Fault", "MemoryCluster", "Refused", "merged", "unreachable"]
+__all__ = ["ApiError", "Fault", "MemoryCluster", "merged", "unreachable"]

@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from jobgate.cluster import Backoff, Refused, Resource
+from jobgate.cluster import ApiError, Backoff, Resource
 from jobgate.cluster import informer as informers
 from jobgate.cluster.objects import Rejected
-from jobgate.controller import Controller, ControllerMetrics, Settings, run
+from jobgate.controller import Controller, ControllerMetrics, ControllerSettings, run
 from jobgate.controller import queue as queues
 from jobgate.controller.desired import desired
 from jobgate.controller.loop import NOBODY
 from jobgate.controller.owned import Owned
+from jobgate.controller.present import PODS
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Room
@@ -35,14 +36,14 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(informers, "RETRY_PERIOD", 0.01)
     monkeypatch.setattr(queues, "RETRY_PERIOD", 0.01)
     monkeypatch.setattr(run, "SETTLE", 0.01)
-    monkeypatch.setattr("jobgate.controller.run.Queue", lambda: queues.Queue(Backoff(first=0.01, most=0.05)))
+    monkeypatch.setattr("jobgate.controller.run.WorkQueue", lambda: queues.WorkQueue(Backoff(first=0.01, most=0.05)))
 
 
 @asynccontextmanager
 async def controlling(cluster: MemoryCluster, resync: float = 1000.0) -> AsyncIterator[ControllerMetrics]:
     metrics = ControllerMetrics()
     backoff = Backoff(first=0.01, most=0.05)
-    settings = Settings("svc.cluster.local", 5000.0, resync, backoff, namespace="jobgate-system")
+    settings = ControllerSettings("svc.cluster.local", 5000.0, resync, backoff, namespace="jobgate-system")
     task = asyncio.create_task(Controller(cluster, [DIJOB], settings, metrics).work())
     try:
         yield metrics
@@ -116,6 +117,53 @@ async def test_host_lists_follow_a_scaled_job() -> None:
     found = cluster.find(CONFIG_MAPS, "ada", "train-trial")
     assert found
     assert found["data"]["work.host"].count("\n") == 2
+
+
+def di_pod(job: Mapping[str, Any], index: int, uid: str = "") -> dict[str, Any]:
+    """A pod of a DIJob, as its operator makes it."""
+    labels = {"diengine/operator": "di-operator", "diengine/job": "train", "diengine/task-name": "work"}
+    owner = {"apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "uid": uid or job["metadata"]["uid"]}
+    name = {"name": f"train-work-{index}", "namespace": "ada"}
+    return {"metadata": {**name, "labels": labels, "ownerReferences": [owner]}}
+
+
+async def test_host_lists_name_the_pods_that_the_operator_left() -> None:
+    def hosts() -> list[str]:
+        found = cluster.find(CONFIG_MAPS, "ada", "train-trial")
+        assert found
+        return [host.partition(".")[0].rpartition("-")[2] for host in found["data"]["work.host"].split("\n")]
+
+    cluster = MemoryCluster()
+    stored = cluster.put(DIJOBS, job(replicas=6))
+    for index in range(6):
+        cluster.put(PODS, di_pod(stored, index))
+    async with controlling(cluster):
+        await quiet(cluster)
+        assert hosts() == list("012345")
+        cluster.put(DIJOBS, job(replicas=3))
+        for index in (2, 3, 4):
+            cluster.drop(PODS, "ada", f"train-work-{index}")
+        await quiet(cluster)
+        assert hosts() == list("015")
+        cluster.edit(PODS, "ada", "train-work-1", {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
+        cluster.put(PODS, di_pod(stored, 7, uid="of an earlier job"))
+        await quiet(cluster)
+        assert hosts() == list("015")
+        cluster.drop(PODS, "ada", "train-work-5")
+        await quiet(cluster)
+        assert hosts() == list("012")
+
+
+async def test_a_pod_that_changes_no_host_list_has_no_job_looked_at() -> None:
+    cluster = MemoryCluster()
+    stored = cluster.put(DIJOBS, job(plugins=ALL))
+    async with controlling(cluster):
+        await quiet(cluster)
+        before = len(cluster.calls)
+        for index in range(2):
+            cluster.put(PODS, di_pod(stored, index))
+        await quiet(cluster)
+        assert len(cluster.calls) == before
 
 
 @pytest.mark.parametrize("resource, name", MINE[:3])
@@ -323,7 +371,7 @@ def refusing(verb: str, plural: str, error: Exception) -> Callable[[str, Resourc
 @pytest.mark.parametrize(
     "fault, message",
     [
-        (refusing("get", "secrets", Refused(403)), "Secret train-trial: the controller has no permission for Secrets"),
+        (refusing("get", "secrets", ApiError(403)), "Secret train-trial: the controller has no permission for Secrets"),
         (refusing("create", "secrets", Rejected(403, "Forbidden")), "Secret train-trial: the controller has no permission for Secrets"),
         (refusing("create", "configmaps", Rejected(403, "Forbidden", "exceeded quota")),
          "ConfigMap train-trial: the API server responded with 403 Forbidden: exceeded quota"),
@@ -416,7 +464,7 @@ async def test_a_write_that_meets_another_is_done_on_what_that_left() -> None:
 
 
 async def test_two_who_do_not_agree_do_not_keep_the_api_server_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobgate.controller.run.Queue", lambda: queues.Queue(Backoff(first=0.05, most=10.0)))
+    monkeypatch.setattr("jobgate.controller.run.WorkQueue", lambda: queues.WorkQueue(Backoff(first=0.05, most=10.0)))
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job())
     async with controlling(cluster):
@@ -460,7 +508,7 @@ async def test_nothing_is_written_before_it_is_known_what_there_is() -> None:
     async with controlling(cluster):
         await quiet(cluster)
     cluster.calls.clear()
-    cluster.faults.append(refusing("list", "services", Refused(500)))
+    cluster.faults.append(refusing("list", "services", ApiError(500)))
     async with controlling(cluster):
         await asyncio.sleep(0.2)
     assert writes(cluster) == []

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from jobgate.cluster import Backoff
-from jobgate.controller.queue import Outcome, Queue
+from jobgate.controller.queue import Outcome, WorkQueue
 
 
 class Clock:
@@ -22,11 +22,11 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def queue(clock: Clock) -> Queue[str]:
-    return Queue(Backoff(first=2.0, most=16.0), clock)
+def queue(clock: Clock) -> WorkQueue[str]:
+    return WorkQueue(Backoff(first=2.0, most=16.0), clock)
 
 
-async def due(queue: Queue[str]) -> str | None:
+async def due(queue: WorkQueue[str]) -> str | None:
     """What is due now, if anything is."""
     task = asyncio.create_task(queue.get())
     await asyncio.sleep(0)
@@ -38,13 +38,13 @@ async def due(queue: Queue[str]) -> str | None:
     return None
 
 
-async def test_what_is_asked_for_often_is_done_once(queue: Queue[str]) -> None:
+async def test_what_is_asked_for_often_is_done_once(queue: WorkQueue[str]) -> None:
     for key in "abaab":
         queue.add(key)
     assert [await due(queue) for _ in range(3)] == ["a", "b", None]
 
 
-async def test_what_is_asked_for_later_waits_and_the_earliest_time_holds(queue: Queue[str], clock: Clock) -> None:
+async def test_what_is_asked_for_later_waits_and_the_earliest_time_holds(queue: WorkQueue[str], clock: Clock) -> None:
     queue.add("a", 5)
     queue.add("a", 3)
     queue.add("a", 8)
@@ -56,7 +56,7 @@ async def test_what_is_asked_for_later_waits_and_the_earliest_time_holds(queue: 
     assert await due(queue) is None
 
 
-async def test_what_is_being_done_is_not_given_to_another_and_is_done_again_after(queue: Queue[str]) -> None:
+async def test_what_is_being_done_is_not_given_to_another_and_is_done_again_after(queue: WorkQueue[str]) -> None:
     queue.add("a")
     assert await due(queue) == "a"
     queue.add("a")
@@ -65,7 +65,9 @@ async def test_what_is_being_done_is_not_given_to_another_and_is_done_again_afte
     assert await due(queue) == "a"
 
 
-async def test_what_failed_comes_again_by_itself_later_each_time_up_to_a_limit(queue: Queue[str], clock: Clock) -> None:
+async def test_what_failed_comes_again_by_itself_later_each_time_up_to_a_limit(
+    queue: WorkQueue[str], clock: Clock
+) -> None:
     queue.add("a")
     waits = []
     for _ in range(6):
@@ -77,7 +79,7 @@ async def test_what_failed_comes_again_by_itself_later_each_time_up_to_a_limit(q
     assert waits == [0, 2, 4, 8, 16, 16]
 
 
-async def test_news_of_what_failed_is_looked_at_soon_but_not_at_once(queue: Queue[str], clock: Clock) -> None:
+async def test_news_of_what_failed_is_looked_at_soon_but_not_at_once(queue: WorkQueue[str], clock: Clock) -> None:
     for _ in range(4):
         queue.add("a", -100)
         clock.now += 20
@@ -89,7 +91,7 @@ async def test_news_of_what_failed_is_looked_at_soon_but_not_at_once(queue: Queu
     assert await due(queue) == "a"
 
 
-async def test_what_is_undone_again_and_again_is_done_later_each_time(queue: Queue[str], clock: Clock) -> None:
+async def test_what_is_undone_again_and_again_is_done_later_each_time(queue: WorkQueue[str], clock: Clock) -> None:
     waits = []
     for _ in range(4):
         queue.add("a")
@@ -108,7 +110,7 @@ async def test_what_is_undone_again_and_again_is_done_later_each_time(queue: Que
 async def test_where_nobody_undoes_what_is_done_a_rest_is_enough(
     clock: Clock, outcome: Outcome, waits: list[float]
 ) -> None:
-    queue: Queue[str] = Queue(Backoff(first=2.0, most=16.0), clock, rest=3.0)
+    queue: WorkQueue[str] = WorkQueue(Backoff(first=2.0, most=16.0), clock, rest=3.0)
     waited = []
     for _ in range(4):
         queue.add("a")
@@ -120,7 +122,7 @@ async def test_where_nobody_undoes_what_is_done_a_rest_is_enough(
     assert waited == waits
 
 
-async def test_what_was_done_does_not_come_again_by_itself(queue: Queue[str], clock: Clock) -> None:
+async def test_what_was_done_does_not_come_again_by_itself(queue: WorkQueue[str], clock: Clock) -> None:
     queue.add("a")
     assert await due(queue) == "a"
     queue.done("a", Outcome.WROTE)
@@ -129,7 +131,7 @@ async def test_what_was_done_does_not_come_again_by_itself(queue: Queue[str], cl
     assert len(queue) == 0
 
 
-async def test_what_is_fine_is_forgotten(queue: Queue[str], clock: Clock) -> None:
+async def test_what_is_fine_is_forgotten(queue: WorkQueue[str], clock: Clock) -> None:
     for outcome in (Outcome.AGAIN, Outcome.WROTE, Outcome.FINE):
         queue.add("a")
         clock.now += 20
@@ -142,7 +144,7 @@ async def test_what_is_fine_is_forgotten(queue: Queue[str], clock: Clock) -> Non
 
 
 async def test_a_waiting_worker_is_woken() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     tasks = [asyncio.create_task(queue.get()) for _ in range(3)]
     await asyncio.sleep(0)
     for key in "abc":
@@ -151,7 +153,7 @@ async def test_a_waiting_worker_is_woken() -> None:
 
 
 async def test_what_is_asked_for_ever_earlier_does_not_pile_up() -> None:
-    queue: Queue[str] = Queue(clock=lambda: 0.0)
+    queue: WorkQueue[str] = WorkQueue(clock=lambda: 0.0)
     for after in range(10_000, 0, -1):
         queue.add("a", after)
     assert len(queue) == 1

@@ -99,6 +99,23 @@ def test_host_lists_follow_a_scaled_job(cluster: Cluster) -> None:
     wait_for(lambda: "train-work-2" in cluster.get("ConfigMap", "train-svc")["data"]["work.host"], WAIT)
 
 
+def test_host_lists_name_the_pods_that_the_operator_left(job_there: Any, cluster: Cluster) -> None:
+    def hosts() -> Any:
+        return cluster.get("ConfigMap", "train-svc")["data"]["VC_WORK_HOSTS"]
+
+    owner = {key: job_there[key] for key in ("apiVersion", "kind")} | {"name": "train", "controller": True}
+    labels = {"diengine/operator": "di-operator", "diengine/job": "train", "diengine/task-name": "work"}
+    for index in (1, 4):
+        owners = [{**owner, "uid": job_there["metadata"]["uid"]}]
+        metadata = {"name": f"train-work-{index}", "labels": labels, "ownerReferences": owners}
+        spec = {"containers": [{"name": "main", "image": "main"}]}
+        status, answer = cluster.api.post(cluster.path("Pod"), {"metadata": metadata, "spec": spec})
+        assert status == 201, answer
+    wait_for(lambda: hosts() == "train-work-1.di-train,train-work-4.di-train", WAIT, what="both are named")
+    assert cluster.api.delete(cluster.path("Pod", "train-work-4"), {"gracePeriodSeconds": 0})[0] == 200
+    wait_for(lambda: hosts() == "train-work-0.di-train,train-work-1.di-train", WAIT, what="the first are named again")
+
+
 @pytest.mark.usefixtures("job_there")
 def test_what_is_edited_or_deleted_is_repaired(cluster: Cluster) -> None:
     before = cluster.get("NetworkPolicy", "train")["spec"]

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from jobgate.cluster import Resource
-from jobgate.controller.pace import Pace
 from jobgate.controller.statuses import Statuses
 from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
 from tests.controller.cluster import MemoryCluster
@@ -37,7 +36,7 @@ class Trial:
 
     async def until(self, *conditions: Callable[[], bool]) -> None:
         """Work until what is expected is so."""
-        statuses = Statuses(self.cluster, Pace(1000.0), now=lambda: NOW)
+        statuses = Statuses(self.cluster, now=lambda: NOW)
         working = asyncio.create_task(statuses.run(self.cluster))
         try:
             async with asyncio.timeout(30):

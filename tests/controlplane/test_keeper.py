@@ -4,20 +4,16 @@ import fcntl
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from controlplane import keeper
-from controlplane.folder import PREFIX, make_folder, reap
+from controlplane.folder import PREFIX, reap
 from controlplane.keeper import PIDS_FILE
 from controlplane.programs import Program
 from controlplane.waiting import wait_for
-
-# Notes in `log` when it is told to end.
-_NOTES_ITS_END = "trap 'echo {name} >> {log}; exit 0' TERM; while :; do sleep 0.05; done"
 
 
 def shell(name: str, script: str, socket: str = "") -> Program:
@@ -70,17 +66,6 @@ def keep(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process.communicate(timeout=10)
 
 
-def test_the_programs_end_last_first_and_the_folder_goes_when_the_owner_lets_go(
-    keep: Callable[..., subprocess.Popen[str]], folder: Path, tmp_path: Path
-) -> None:
-    log = tmp_path / "log"
-    process = keep(*(shell(name, _NOTES_ITS_END.format(name=name, log=log)) for name in ("first", "second")))
-    time.sleep(0.3)
-    process.communicate(timeout=10)
-    assert log.read_text(encoding="ascii") == "second\nfirst\n"
-    assert not folder.exists()
-
-
 def test_a_terminated_keeper_tidies_up(keep: Callable[..., subprocess.Popen[str]], folder: Path) -> None:
     process = keep(shell("sleeper", "exec sleep 60"))
     (sleeper,) = pids(folder)
@@ -108,35 +93,6 @@ def test_a_program_that_ends_by_itself_is_told_with_its_code(
     assert (folder / "loser.log").read_text(encoding="ascii") == "why\n"
 
 
-def test_programs_that_are_wanted_later_are_started_then_and_end_first(
-    keep: Callable[..., subprocess.Popen[str]], folder: Path, tmp_path: Path
-) -> None:
-    log = tmp_path / "log"
-    process = keep(shell("early", _NOTES_ITS_END.format(name="early", log=log)))
-    want(process, shell("late", _NOTES_ITS_END.format(name="late", log=log)))
-    wait_for(lambda: len(pids(folder)) == 2, what="both programs run")
-    time.sleep(0.3)
-    process.communicate(timeout=10)
-    assert log.read_text(encoding="ascii") == "late\nearly\n"
-
-
-def test_a_program_gets_variables_of_its_own(keep: Callable[..., subprocess.Popen[str]], folder: Path) -> None:
-    keep(Program("teller", ("/bin/sh", "-c", "echo $COLOR; exec sleep 60"), environment={"COLOR": "red"}))
-    wait_for(lambda: (folder / "teller.log").read_text(encoding="ascii") == "red\n")
-
-
-def test_the_next_program_waits_for_the_socket_of_the_one_before(
-    keep: Callable[..., subprocess.Popen[str]], folder: Path
-) -> None:
-    listen = (
-        "import socket, time; time.sleep(0.3); s = socket.socket(socket.AF_UNIX); s.bind('up:0'); s.listen(); "
-        "time.sleep(60)"
-    )
-    first = Program("first", (sys.executable, "-c", listen), "up:0")
-    keep(first, shell("second", "ls > seen; exec sleep 60"))
-    wait_for(lambda: (folder / "seen").exists() and "up:0" in (folder / "seen").read_text(encoding="ascii").split())
-
-
 def old(folder: Path) -> Path:
     """A folder that nobody made just now."""
     folder.mkdir(exist_ok=True)
@@ -159,16 +115,6 @@ def test_a_folder_whose_lock_is_held_stays(tmp_path: Path) -> None:
     assert folder.exists()
 
 
-def test_a_folder_that_was_just_made_stays(tmp_path: Path) -> None:
-    (tmp_path / f"{PREFIX}new").mkdir()
-    assert reap(tmp_path) == []
-
-
-def test_the_folder_of_another_program_stays(tmp_path: Path) -> None:
-    old(tmp_path / "other-left")
-    assert reap(tmp_path) == []
-
-
 def test_a_recorded_process_is_ended_only_if_it_works_in_the_folder(tmp_path: Path) -> None:
     left = tmp_path / f"{PREFIX}left"
     left.mkdir()
@@ -182,13 +128,3 @@ def test_a_recorded_process_is_ended_only_if_it_works_in_the_folder(tmp_path: Pa
         for process in (ours, other):
             process.kill()
             process.wait()
-
-
-def test_a_new_folder_is_private_and_locked() -> None:
-    locked = make_folder()
-    try:
-        assert locked.path.stat().st_mode & 0o777 == 0o700
-        assert locked.path not in reap(youngest=0)
-    finally:
-        os.close(locked.lock)
-        assert locked.path in reap(youngest=0)

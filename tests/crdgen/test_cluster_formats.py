@@ -83,7 +83,7 @@ class Served:
         wait_for(lambda: api.get(self.path)[0] == 200, what=f"{self.kind} is served")
 
     def judged(self, spec: Any) -> tuple[list[dict[str, Any]], list[Any]]:
-        """Return what both refuse: the server's causes, and our violations."""
+        """Return what both reject: the server's causes, and our violations."""
         written = {"apiVersion": f"{GROUP}/v1", "kind": self.kind, "metadata": {"name": "one"}, "spec": spec}
         status, answer = self.api.post(self.path, written, DRY_RUN)
         assert status in {201, 422}, answer

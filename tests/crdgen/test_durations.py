@@ -52,7 +52,7 @@ def test_a_field_of_a_model_is_go_text_in_json_and_a_timedelta_in_python() -> No
 
 
 @pytest.mark.parametrize("value", ["PT1S", 30, "0s", "-1s", None])
-def test_a_field_refuses_other_forms_and_what_is_out_of_bounds(value: object) -> None:
+def test_a_field_rejects_other_forms_and_what_is_out_of_bounds(value: object) -> None:
     with pytest.raises(ValidationError):
         Waiting.model_validate({"every": value})
 

@@ -270,7 +270,7 @@ def causes(answer: dict[str, Any]) -> list[tuple[str, str, str]]:
         ("the items of a set", {"names": ["a", "a"]}, "FieldValueDuplicate", "spec.names[1]", ""),
     ],
 )
-def test_a_rule_refuses_with_its_message(
+def test_a_rule_rejects_with_its_message(
     things: Things, case: str, spec: dict[str, Any], reason: str, field: str, message: str
 ) -> None:
     status, answer = things.create("one", spec, dry=True)

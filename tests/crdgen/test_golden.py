@@ -11,7 +11,7 @@ from tests.crdgen.golden import FOLDER, texts
 @pytest.mark.parametrize("name", texts())
 def test_a_crd_is_its_golden_file(name: str) -> None:
     assert texts()[name] == (FOLDER / name).read_text(encoding="utf-8"), (
-        "`python -m tests.crdgen.golden` writes it anew"
+        "`python -m tests.crdgen.golden` writes it again"
     )
 
 

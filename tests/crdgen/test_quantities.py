@@ -21,12 +21,12 @@ def test_what_kubernetes_takes_is_a_quantity(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [*REFUSED.split(), "", "1 ", " 1", "1\n", "1\u0661"])
-def test_what_kubernetes_refuses_is_none(text: str) -> None:
+def test_what_kubernetes_rejects_is_none(text: str) -> None:
     assert not is_quantity(text)
 
 
 @pytest.mark.parametrize("text", ["1e1000", "1e999999999"])
-def test_an_exponent_that_takes_minutes_to_parse_is_refused(text: str) -> None:
+def test_an_exponent_that_takes_minutes_to_parse_is_rejected(text: str) -> None:
     assert not is_quantity(text)
 
 

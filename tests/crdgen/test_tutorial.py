@@ -65,7 +65,7 @@ def test_what_the_tutorial_shows_is_what_its_commands_print(
     path = f"{controlplane.assets.kubectl.parent}{os.pathsep}{os.environ['PATH']}"
     environment = controlplane.environment() | {"PATH": path}
     for command, shown in COMMANDS:
-        if command.startswith("kubectl apply -f"):  # Established is told a moment before objects are served.
+        if command.startswith("kubectl apply -f"):  # Established is set a moment before objects are served.
             wait_for(lambda: cluster_api.get(CAKES)[0] == 200, what="cakes are served")
         text = printed(command, environment)
         assert text.rstrip("\n") == shown.rstrip("\n"), command

@@ -37,7 +37,7 @@ def test_a_real_api_server_refuses_the_same_pods(cluster_api: ClusterApi, name: 
         assert theirs or status == 201, (pod_name, answer)  # else it is no valid Pod, and says nothing
         found = list(violations(pod, Path()))
         ours = any(one.level <= held.level and one.since <= minor < one.until for one in found)
-        sure = any(held.minds(one) is Certainty.YES for one in found)
+        sure = any(held.violated_by(one) is Certainty.YES for one in found)
         refused += theirs
         if ours != theirs or (sure and not theirs):
             unlike.append(f"{pod_name}: {answer.get('message', 'taken')}; ours: {[str(one.path) for one in found]}")

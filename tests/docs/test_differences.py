@@ -7,7 +7,7 @@ import pytest
 
 from jobgate import plugins
 from jobgate.kinds import built_in
-from jobgate.offline.judge import Circumstances, Verdict, judge
+from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from tests.kinds.dijob import jobs as di
 from tests.kinds.mxjob import jobs as mx
 from tests.kinds.torchjob import jobs as torch
@@ -80,7 +80,7 @@ CLAIMS = [
     Claim("dijob", "two tasks of one name", di.job(di.task("none", "a"), di.task("none", "a")), "denied spec.tasks[1].name"),
     Claim("dijob", "no task", di.job(), "denied spec.tasks"),
     Claim("dijob", "DNS label of at most 63 characters", di.job(di.task("learner"), name="a" * 62), "denied metadata.name"),
-    Claim("dijob", "would refuse in a Pod", di.job(di.task("learner", template=di.template(containers=[]))), "denied spec.tasks[0].template.spec.containers"),
+    Claim("dijob", "would reject in a Pod", di.job(di.task("learner", template=di.template(containers=[]))), "denied spec.tasks[0].template.spec.containers"),
     Claim("dijob", "fields newer than Kubernetes 1.21", di.job(di.task("learner", template=di.template(hostUsers=False))), "denied spec.tasks[0].template.spec.hostUsers"),
     Claim("dijob", "1e1.5", di_main(resources={"limits": {"cpu": "1e1.5"}}), "denied spec.tasks[0].template.spec.containers[0].resources.limits[cpu]"),
     Claim("dijob", "`preemptible: true`", learner(preemptible=True), "denied spec.preemptible"),
@@ -115,7 +115,7 @@ CLAIMS = [
     Claim("vcjob", "words that are no flags", vc.job(vc.task("a"), plugins={"svc": ["word"]}), "denied spec.plugins[svc]"),
     Claim("vcjob", "All forms of Go's flags", vc.job(vc.task("a"), plugins={"svc": ["-publish-not-ready-addresses=true"]}), "allowed"),
     Claim("vcjob", '`ssh: ["--no-root"]`', vc.job(vc.task("a"), plugins={"ssh": ["--no-root"]}), "warned spec.plugins[ssh]"),
-    Claim("vcjob", "a `volumeClaim` that the API server would refuse", vc.job(vc.task("a"), volumes=[{"mountPath": "/v", "volumeClaim": {"accessModes": ["Any"]}}]), "denied spec.volumes[0].volumeClaim"),
+    Claim("vcjob", "a `volumeClaim` that the API server would reject", vc.job(vc.task("a"), volumes=[{"mountPath": "/v", "volumeClaim": {"accessModes": ["Any"]}}]), "denied spec.volumes[0].volumeClaim"),
     Claim("vcjob", "a container mounts already", vc.job(vc.task("a", template=mounting("/v")), volumes=[{"mountPath": "/v", "volumeClaimName": "c"}]), "denied spec.tasks[0].template.spec.containers[0].volumeMounts[0].mountPath"),
     Claim("vcjob", "a queue name of more than 63 characters", vc.job(vc.task("a"), queue="q" * 64), "denied spec.queue"),
     Claim("vcjob", "internal or unknown action", vc.job(vc.task("a"), policies=[{"exitCode": 1, "action": "Unknown"}]), "denied spec.policies[0].action"),
@@ -132,7 +132,7 @@ CLAIMS = [
     Claim("vcjob", "a numeric `priority`", vc.job(vc.task("a", template=vc.template(priority=5))), "denied spec.tasks[0].template.spec.priority"),
     Claim("vcjob", "replicas that add up to more than", vc.job(vc.task("a", 2**31 - 1), vc.task("b", 1)), "denied spec.tasks"),
     Claim("vcjob", "where nothing is known of queues", vc.job(vc.task("a"), queue="unknown"), "allowed"),
-    Claim("vcjob", "`root` is refused", vc.job(vc.task("a"), queue="root"), "denied spec.queue"),
+    Claim("vcjob", "`root` is denied", vc.job(vc.task("a"), queue="root"), "denied spec.queue"),
     Claim("vcjob", "a job with `generateName` and no name", vc.job(vc.task("a"), metadata={"generateName": "a-"}), "allowed"),
     Claim("vcjob", "whose stored value is its default", vc.job(vc.task("a", 2)), "allowed", old=vc.job(vc.task("a"), queue="default", maxRetry=3)),
     Claim("vcjob", "A gang that its dependencies keep from starting", vc.job(vc.task("a"), vc.task("b", dependsOn={"name": ["a"]}), minAvailable=2), "warned spec.minAvailable"),
@@ -145,14 +145,17 @@ CLAIMS = [
     Claim("vcjob", "`spec.minAvailable`", vc.job(vc.task("a", 3), minAvailable=2), "allowed", old=vc.job(vc.task("a", 3), minAvailable=1)),
     Claim("vcjob", "`spec.tasks[].replicas`", vc.job(vc.task("a", 3)), "allowed", old=vc.job(vc.task("a", 2))),
     Claim("vcjob", "`spec.priorityClassName`", vc.job(vc.task("a"), priorityClassName="b"), "allowed", old=vc.job(vc.task("a"), priorityClassName="a")),
+    Claim("vcjob", "writes the `false` of a switch that was absent", vc.job(vc.task("a", template=vc.template(hostNetwork=False))), "denied spec", old=vc.job(vc.task("a"))),
+    Claim("vcjob", "a job without `metadata.namespace`", vc.job(vc.task("a"), metadata={"name": "a"}), "allowed"),
+    Claim("vcjob", 'null, `{}`, `[]` or `""` where it was absent', vc.job(vc.task("a"), policies=[], queue="default", volumes=None), "allowed", old=vc.job(vc.task("a"))),
     # MxJob
     Claim("mxjob", "`RuntimeId` is a warning", roles(*ROLES, RuntimeId="abcd"), "warned spec.RuntimeId"),
-    Claim("mxjob", "Both at once are refused", roles(*ROLES, RuntimeId="abcd", runtimeId="abcd"), "denied spec.RuntimeId"),
+    Claim("mxjob", "Both at once are denied", roles(*ROLES, RuntimeId="abcd", runtimeId="abcd"), "denied spec.RuntimeId"),
     Claim("mxjob", "A port elsewhere is a warning", roles(ROLES[0], mx.role("SERVER", psRootPort=9000), ROLES[2]), "warned spec.replicaSpecs[1].psRootPort"),
-    Claim("mxjob", "anything but `OnFailure` and `Never` is refused", mx.local(template=mx.template(restartPolicy="Always")), "denied spec.replicaSpecs[0].template.spec.restartPolicy"),
+    Claim("mxjob", "anything but `OnFailure` and `Never` is denied", mx.local(template=mx.template(restartPolicy="Always")), "denied spec.replicaSpecs[0].template.spec.restartPolicy"),
     Claim("mxjob", "missing roles in the order", roles(mx.role("WORKER")), "denied spec.replicaSpecs"),
     Claim("mxjob", "`local` or `dist`, in the schema", mx.job("other", mx.role("WORKER")), "denied spec.jobMode"),
-    Claim("mxjob", "Refused with its index", mx.job("dist", *ROLES, None), "denied spec.replicaSpecs[3]"),
+    Claim("mxjob", "Denied with its index", mx.job("dist", *ROLES, None), "denied spec.replicaSpecs[3]"),
     Claim("mxjob", "One element a role", roles(*ROLES, mx.role("SERVER")), "denied spec.replicaSpecs[3]"),
     Claim("mxjob", "Exactly one WORKER, `replicas: 1`", mx.local(replicas=2), "denied spec.replicaSpecs[0].replicas"),
     Claim("mxjob", "`replicas` ≥ 1", roles(ROLES[0], ROLES[1], mx.role("WORKER", replicas=0)), "denied spec.replicaSpecs[2].replicas"),
@@ -166,13 +169,18 @@ CLAIMS = [
     Claim("mxjob", "Writing one of them there is a warning", mx.dist(worker=mx_container(env=[{"name": "DMLC_ROLE", "value": "x"}])), "warned spec.replicaSpecs[2].template.spec.containers[0].env[0]"),
     Claim("mxjob", "A warning on a distributed job whose container", mx.dist(worker=mx_container(env=[{"name": "A", "value": "x"}])), "warned spec.replicaSpecs[2].template.spec.containers[0].env"),
     Claim("mxjob", "operator-can: [mxjobs/env]", mx.dist(worker=mx_container(env=[{"name": "A", "value": "x"}])), "allowed", operator_can=("mxjobs/env",)),
+    Claim("mxjob", "Of two WORKER elements in a local job", mx.job("local", mx.role("WORKER"), mx.role("WORKER")), "denied spec.replicaSpecs[1]"),
     # TorchJob
     Claim("torchjob", "the canonical spelling", torch.job(clenPodPolicy="All"), "warned spec.clenPodPolicy"),
     Claim("torchjob", "torch-on-k8s does not read them", torch.job(cleanPodPolicy="All"), "warned spec.cleanPodPolicy"),
     Claim("torchjob", "--operator-can torchjobs/canonical-spellings", torch.job(cleanPodPolicy="All"), "allowed", operator_can=("torchjobs/canonical-spellings",)),
+    Claim("torchjob", "`None`, `Running`, `All`", torch.job(cleanPodPolicy="Some"), "denied spec.cleanPodPolicy"),
+    Claim("torchjob", "`restartPolicy`: `Always`, `OnFailure`, `ExitCode`, `Never`", torch.job(torch.tasks(worker=torch.task(1, restartPolicy="Some"))), "denied spec.torchTaskSpecs[Worker].restartPolicy"),
+    Claim("torchjob", "`c10d`, `etcd`, `etcd-v2`, `static`", torch.job(**torch.elastic(rendezvousBackend="other")), "denied spec.torchElasticPolicy.rendezvousBackend"),
+    Claim("torchjob", "`numTasks` ≥ 0", torch.job(torch.tasks(worker=torch.task(-1))), "denied spec.torchTaskSpecs[Worker].numTasks"),
     Claim("torchjob", "both spellings of one", torch.job(cleanPodPolicy="All", clenPodPolicy="All"), "denied spec.clenPodPolicy"),
     Claim("torchjob", "--operator-can torchjobs/dependsOn", torch.job(torch.tasks(worker=torch.task(4, dependsOn=[{"dependsOn": "Master"}]))), "warned spec.torchTaskSpecs[Worker].dependsOn"),
-    Claim("torchjob", "the same but for case are refused", torch.job(torch.tasks() | {"worker": torch.task(1)}), "denied spec.torchTaskSpecs"),
+    Claim("torchjob", "the same but for case are denied", torch.job(torch.tasks() | {"worker": torch.task(1)}), "denied spec.torchTaskSpecs"),
     Claim("torchjob", "`metadata` and `status` in it are a warning", torch.job(modelVersion={**MODEL, "metadata": {"name": "a"}}), "warned spec.modelVersion.metadata"),
     Claim("torchjob", "there is a Master, with one pod", torch.job({"Worker": torch.task(1)}), "denied spec.torchTaskSpecs"),
     Claim("torchjob", "with one pod", torch.job(torch.tasks(master=torch.task(2))), "denied spec.torchTaskSpecs[Master].numTasks"),
@@ -210,9 +218,9 @@ def judged(claim: Claim) -> Verdict:
     """Return the verdict on the claim's job."""
     settings = Settings(operator_can=frozenset(claim.operator_can))
     if claim.old is None:
-        return judge(claim.job, Circumstances(KINDS, settings=settings))
-    stored = {**judge(claim.old, Circumstances(KINDS)).document, "status": claim.old.get("status", {})}
-    return judge(claim.job, Circumstances(KINDS, operation=Operation.UPDATE, stored=(stored,), settings=settings))
+        return judge(claim.job, ReviewOptions(KINDS, settings=settings))
+    stored = {**judge(claim.old, ReviewOptions(KINDS)).document, "status": claim.old.get("status", {})}
+    return judge(claim.job, ReviewOptions(KINDS, operation=Operation.UPDATE, stored=(stored,), settings=settings))
 
 
 def said(claim: Claim) -> list[str]:

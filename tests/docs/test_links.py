@@ -9,12 +9,14 @@ TEXTS = {".py", ".md", ".yaml", ".yml", ".toml", ".txt"}
 
 _LINK = re.compile(r"\]\((?![a-z]+:|#)([^)\s#]+)")
 _PAGE = re.compile(r"(?<![\w/.-])docs/[\w/.-]+\.md\b")
-#: Pages of the reader's own in examples and tutorials.
+_SOURCE = re.compile(r"(?<![\w/.-])(?:tests|bench|jobgate|controlplane|crdgen|webhook|certs|website)/[\w/.-]+\.py\b")
+#: Files of the reader's own in examples and tutorials.
 _ELSEWHERE = {
     "docs/order.md",
     "docs/reference/differences/sweep.md",
     "docs/reference/kinds/sweep.md",
     "docs/widget.md",
+    "tests/test_rules.py",
 }
 
 
@@ -34,6 +36,17 @@ def test_every_relative_link_leads_to_a_file() -> None:
         if not (page.parent / link).exists()
     ]
     assert broken == []
+
+
+def test_every_source_file_that_a_page_names_exists() -> None:
+    missing = [
+        f"{page.relative_to(ROOT)}: {name}"
+        for page in _files()
+        if page.suffix == ".md"
+        for name in _SOURCE.findall(page.read_text(encoding="utf-8"))
+        if name not in _ELSEWHERE and not any((ROOT / folder / name).is_file() for folder in ("", "tests"))
+    ]
+    assert missing == []
 
 
 def test_every_page_that_code_and_texts_name_exists() -> None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any, NamedTuple
 
-from jobgate.doctor.observed import DEPLOYMENTS, PODS, Access
+from jobgate.doctor.observed import DEPLOYMENTS, PODS, Permission
 from tests.doctor.world import (
     CONTROLLER,
     DIJOBS,
@@ -40,7 +40,7 @@ class Round(Enum):
 
 
 class Planted(NamedTuple):
-    """A fault, and how it is told.
+    """A fault, and how it is reported.
 
     Attributes:
         id: of the finding; there must be no other.
@@ -360,7 +360,7 @@ def no_account(world: World) -> None:
 def no_right(world: World) -> None:
     role = world.get("Role", SERVER, SYSTEM)
     role["rules"] = [{**role["rules"][0], "verbs": ["get"]}]
-    world.denied |= {Access(SERVER, verb, "", "secrets", SYSTEM, TLS) for verb in ("list", "watch")}
+    world.denied |= {Permission(SERVER, verb, "", "secrets", SYSTEM, TLS) for verb in ("list", "watch")}
 
 
 def _bound(world: World, account: str, role: str, namespace: str = "") -> None:
@@ -376,7 +376,7 @@ def _bound(world: World, account: str, role: str, namespace: str = "") -> None:
 
 def administrator(world: World) -> None:
     _bound(world, SERVER, "cluster-admin")
-    world.extra.add(Access(SERVER, "*", "*", "*", "", ""))
+    world.extra.add(Permission(SERVER, "*", "*", "*", "", ""))
 
 
 def executes(world: World) -> None:
@@ -384,7 +384,7 @@ def executes(world: World) -> None:
     rules = [{"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["create"]}]
     world.put({"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": {"name": "execs"}, "rules": rules})
     _bound(world, CONTROLLER, "execs", SYSTEM)
-    world.extra.add(Access(CONTROLLER, "create", "", "pods/exec", SYSTEM, _ANY))
+    world.extra.add(Permission(CONTROLLER, "create", "", "pods/exec", SYSTEM, _ANY))
 
 
 def _version(world: World) -> dict[str, Any]:
@@ -586,7 +586,7 @@ FAULTS: Mapping[str, Planted] = {
     "a CRD is converted by nobody": Planted("conversion-points-nowhere", f"services/converter in {TEAM}", converted_by_nobody, round=Round.FIRST),
     "the API server is old": Planted("api-server-too-old", "v1.29.14", old_api_server),
     "pods run an older version": Planted("version-skew", "jobgate:v0.0.9", old_image, round=Round.SECOND),
-    "the version of pods is not told": Planted("version-unknown", "registry.example/jobgate@sha256", unknown_image),
+    "the version of pods is unknown": Planted("version-unknown", "registry.example/jobgate@sha256", unknown_image),
     "pods run different images": Planted("versions-mixed", "registry.example/jobgate", mixed_images),
     "this machine's clock is wrong": Planted("clock-skew", "1200s behind", wrong_clock),
     "a holder's clock is ahead": Planted("clock-skew", "in the future", clock_of_holder),

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from jobgate.doctor import CATALOGUE, Severity
-from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, SECRETS, SERVICES, SLICES, Access, Ref
-from jobgate.render.installation import Rotation
+from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, SECRETS, SERVICES, SLICES, Permission, Ref
+from jobgate.installation.installation import Rotation
 from tests.doctor import faults
 from tests.doctor.faults import FAULTS
 from tests.doctor.world import (
@@ -40,8 +40,8 @@ def world(recorded: World) -> World:
     return recorded.copy()
 
 
-def ids(world: World, **told: Any) -> list[str]:
-    return [one.id for one in world.diagnosed(**told)]
+def ids(world: World, **given: Any) -> list[str]:
+    return [one.id for one in world.diagnosed(**given)]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_sound_installation_has_no_fault_whatever_was_chosen(choices: dict[str
     world.show(world.current)
     observed, expected = world.looked()
     assert world.diagnosed() == []
-    assert observed.unseen() == {}
+    assert observed.not_checked() == {}
     for field in {*choices} - {"required_spread", "kinds", "plugins"}:
         assert getattr(expected.installation, field) == choices[field]
     assert [kind for kind in KINDS if expected.installation.on("kinds", kind.qualified_plural)] == list(expected.kinds)
@@ -81,7 +81,7 @@ def test_a_server_outside_the_cluster_needs_no_workload_and_no_secret() -> None:
     world.show(world.current)
     observed, expected = world.looked()
     assert world.diagnosed() == []
-    assert observed.unseen() == {}
+    assert observed.not_checked() == {}
     assert "mxjobs.mxnet.mlkube.io" not in [kind.qualified_plural for kind in expected.kinds]
 
 
@@ -112,6 +112,13 @@ def test_a_runner_that_does_not_renew_its_lease_is_found() -> None:
     assert ids(world) == ["lease-stale"]
 
 
+@pytest.mark.parametrize(("queueing", "found"), [("", ["kueue-discovered"]), ("kueue", [])])
+def test_kueue_that_only_the_runner_uses_is_found(queueing: str, found: list[str]) -> None:
+    world = sound(NOW, run=RUN["run"], queueing=queueing)
+    world.put({"kind": "CustomResourceDefinition", "metadata": {"name": "workloads.kueue.x-k8s.io"}})
+    assert ids(world) == found
+
+
 @pytest.mark.parametrize("sentence", FAULTS)
 def test_a_planted_fault_is_found_and_nothing_else(world: World, sentence: str) -> None:
     planted = FAULTS[sentence]
@@ -123,19 +130,25 @@ def test_a_planted_fault_is_found_and_nothing_else(world: World, sentence: str) 
 
 @pytest.mark.parametrize("round_", faults.Round)
 def test_no_fault_of_a_round_hides_another(recorded: World, round_: faults.Round) -> None:
-    together, told = recorded.copy(), []
+    together, result = recorded.copy(), []
     for planted in faults.of_round(round_).values():
         planted.plant(together)
         alone = recorded.copy()
         planted.plant(alone)
-        told += alone.diagnosed()
-    assert sorted(map(repr, together.diagnosed())) == sorted(map(repr, told))
+        result += alone.diagnosed()
+    assert sorted(map(repr, together.diagnosed())) == sorted(map(repr, result))
 
 
 def test_every_fault_of_the_catalogue_is_planted_and_has_one_id() -> None:
     catalogue = [fault.id for family in CATALOGUE.values() for fault in family]
     assert [name for name, count in Counter(catalogue).items() if count > 1] == []
-    elsewhere = {"not-installed", "certificate-expired", "bundle-ca-expired", "server-serves-another"}
+    elsewhere = {
+        "kueue-discovered",
+        "not-installed",
+        "certificate-expired",
+        "bundle-ca-expired",
+        "server-serves-another",
+    }
     assert {one.id for one in FAULTS.values()} | elsewhere == set(catalogue)
 
 
@@ -177,13 +190,13 @@ def test_a_served_certificate_that_expired_is_told_by_its_address(world: World) 
 def test_a_server_that_is_perhaps_not_reached_is_no_fault_but_told(world: World) -> None:
     world.show(None, certain=False)
     assert ids(world) == []
-    assert list(world.looked()[0].unseen().values()) == [["certificate of 10.0.0.1:9443"]]
+    assert list(world.looked()[0].not_checked().values()) == [["certificate of 10.0.0.1:9443"]]
 
 
 def test_another_host_at_the_address_of_a_pod_is_no_fault_but_told(world: World) -> None:
     world.show(generation(NOW, service="printer"), certain=False)
     assert ids(world) == []
-    (why,) = world.looked()[0].unseen()
+    (why,) = world.looked()[0].not_checked()
     assert "another host responds" in why
 
 
@@ -223,14 +236,14 @@ def test_what_cannot_be_looked_at_is_told_and_is_no_fault(world: World) -> None:
     world.unseen |= dict.fromkeys(refs, LACKS)
     world.rights_unseen = LACKS
     assert world.diagnosed() == []
-    (told,) = world.looked()[0].unseen().values()
-    assert {f"secrets/{TLS} in {SYSTEM}", f"pods in {SYSTEM}", f"permissions of {SERVER}"} <= set(told)
-    assert len(told) == len(set(told))
+    (result,) = world.looked()[0].not_checked().values()
+    assert {f"secrets/{TLS} in {SYSTEM}", f"pods in {SYSTEM}", f"permissions of {SERVER}"} <= set(result)
+    assert len(result) == len(set(result))
 
 
 @pytest.mark.parametrize("sentence", FAULTS)
 def test_a_fault_in_what_cannot_be_looked_at_is_not_made_up(world: World, sentence: str) -> None:
-    """Whoever may read the webhook configurations only is told what is wrong with them, and of nothing else."""
+    """Whoever may read the webhook configurations learns what is wrong with them, and nothing else."""
     FAULTS[sentence].plant(world)
     for ref in [*world.objects, Ref(SECRETS, TLS, SYSTEM), Ref(SERVICES, SERVICE, SYSTEM)]:
         if ref.resource not in CONFIGURATIONS:
@@ -239,7 +252,7 @@ def test_a_fault_in_what_cannot_be_looked_at_is_not_made_up(world: World, senten
     world.unseen[Ref(NAMESPACES)] = LACKS
     world.rights_unseen = LACKS
     found = {one.id for one in world.diagnosed()}
-    # Without the namespaces it is not told apart from a selector that leaves out some.
+    # Without the namespaces it is not distinguishable from a selector that leaves out some.
     assert found <= {FAULTS[sentence].id, "namespace-selector-differs"} or "missing" in FAULTS[sentence].id
 
 
@@ -281,6 +294,9 @@ def test_findings_come_the_worst_first(world: World) -> None:
 
 
 def test_the_right_to_everything_is_told_as_that(world: World) -> None:
-    world.extra |= {Access(ROTATOR, "*", "*", "*", "", ""), Access(ROTATOR, "impersonate", "", "users", "", "x")}
+    world.extra |= {
+        Permission(ROTATOR, "*", "*", "*", "", ""),
+        Permission(ROTATOR, "impersonate", "", "users", "", "x"),
+    }
     (finding,) = world.diagnosed()
     assert finding.what == "can do everything"

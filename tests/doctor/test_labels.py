@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.doctor.labels import matches
+from jobgate.doctor.selectors import matches
 
 LABELS = {"team": "vision", "tier": "gold"}
 

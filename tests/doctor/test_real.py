@@ -26,9 +26,9 @@ from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from jobgate.cli import main
 from jobgate.cluster.writer import Writer
-from jobgate.doctor import Finding, diagnose
-from jobgate.doctor.look import Way, look
-from jobgate.doctor.observed import CRDS, NAMESPACES, Observed, Ref
+from jobgate.doctor import FoundFault, diagnose
+from jobgate.doctor.look import ServerAccess, look
+from jobgate.doctor.observed import CRDS, NAMESPACES, ClusterSnapshot, Ref
 from tests.doctor.faults import FAULTS, Round, of_round
 from tests.doctor.world import KINDS, SYSTEM, TEAM, World, shipped, sound
 
@@ -95,8 +95,8 @@ class Installed:
                     self._done(self.api.patch(path, changes))
                 self._write_status(path, old, new)
 
-    def look(self) -> tuple[list[Finding], Observed]:
-        async def looking() -> tuple[list[Finding], Observed]:
+    def look(self) -> tuple[list[FoundFault], ClusterSnapshot]:
+        async def looking() -> tuple[list[FoundFault], ClusterSnapshot]:
             async with await Writer.connect(self.plane.kubeconfig) as client:
                 seen = await look(client, KINDS, {}, self.way, shipped())
             return diagnose(*seen), seen[0]
@@ -104,9 +104,9 @@ class Installed:
         return asyncio.run(looking())
 
     @property
-    def way(self) -> Way:
+    def way(self) -> ServerAccess:
         host, port = self.server.server_address[:2]
-        return Way(addresses=((str(host), port),), patience=30.0)
+        return ServerAccess(addresses=((str(host), port),), timeout=30.0)
 
     def _made(self, path: str, manifest: dict[str, Any]) -> bool:
         status, answer = self.api.post(path.rpartition("/")[0], _stated(manifest))
@@ -165,7 +165,7 @@ def test_a_sound_installation_has_no_fault_and_everything_is_looked_at(installed
     def nothing_is_found() -> bool:
         # On a machine that is busy an answer may be late: what it says is then not looked at.
         findings, observed = installed.look()
-        return (findings, observed.unseen()) == ([], {})
+        return (findings, observed.not_checked()) == ([], {})
 
     wait_for(nothing_is_found, timeout=SOON, what="no fault, with everything looked at")
 
@@ -179,7 +179,7 @@ def test_planted_faults_are_found_and_nothing_else(installed: Installed, round_:
     expected = {(one.id, one.where) for one in world.diagnosed()}
     installed.change(installed.world, world)
     installed.server.serve(world.current)
-    found: list[Finding] = []
+    found: list[FoundFault] = []
 
     def all_of_them() -> bool:
         found[:] = installed.look()[0]
@@ -187,8 +187,8 @@ def test_planted_faults_are_found_and_nothing_else(installed: Installed, round_:
 
     try:
         wait_for(all_of_them, timeout=SOON, what=f"{len(expected)} faults are found")
-        told = " ".join(f"{one.where}: {one.what}" for one in found)
-        assert [planted.says for planted in of_round(round_).values() if planted.says not in told] == []
+        result = " ".join(f"{one.where}: {one.what}" for one in found)
+        assert [planted.says for planted in of_round(round_).values() if planted.says not in result] == []
     finally:
         installed.change(world, installed.world)
         installed.server.serve(installed.world.current)
@@ -207,9 +207,9 @@ def test_the_command_tells_a_sound_installation_and_a_fault(installed: Installed
     FAULTS["an entry calls another path"].plant(world)
     installed.change(installed.world, world)
     try:
-        told = run("--output=json")
-        document = json.loads(told.stdout)
-        assert (told.exit_code, document["healthy"]) == (1, False)
+        result = run("--output=json")
+        document = json.loads(result.stdout)
+        assert (result.exit_code, document["healthy"]) == (1, False)
         assert [one["id"] for one in document["findings"]] == ["entry-path-wrong"]
     finally:
         installed.change(world, installed.world)
@@ -234,15 +234,15 @@ def test_who_may_read_little_is_told_what_was_not_looked_at_and_of_no_fault(inst
         return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
     wait_for(lambda: run().exit_code == 0, timeout=SOON, every=1.0, what="no fault is found")
-    told = run().stdout
-    assert "secrets/jobgate-webhook-tls in jobgate-system" in told
-    assert "permissions of jobgate-webhook" in told
-    assert "this account cannot get secrets" in told
-    assert "no faults found in what was checked" in told
+    result = run().stdout
+    assert "secrets/jobgate-webhook-tls in jobgate-system" in result
+    assert "permissions of jobgate-webhook" in result
+    assert "this account cannot get secrets" in result
+    assert "no faults found in what was checked" in result
 
 
 def test_who_may_read_nothing_is_told_so(installed: Installed) -> None:
     credentials = installed.plane.kubeconfig_for("reads-nothing")
-    told = CliRunner().invoke(main, ["doctor", f"--kubeconfig={credentials}"], catch_exceptions=False)
-    assert told.exit_code == 2
-    assert "webhook configurations cannot be read: this account cannot get" in told.stderr
+    result = CliRunner().invoke(main, ["doctor", f"--kubeconfig={credentials}"], catch_exceptions=False)
+    assert result.exit_code == 2
+    assert "webhook configurations cannot be read: this account cannot get" in result.stderr

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.doctor.schemas import differing, lacking
+from jobgate.doctor.definitions import schema_changes
 
 SHIPPED: dict[str, Any] = {
     "type": "object",
@@ -43,4 +43,6 @@ OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     ],
 )
 def test_a_stored_schema_against_the_shipped_one(found: dict[str, Any], lacks: list[str], differs: list[str]) -> None:
-    assert (list(lacking(SHIPPED, found)), list(differing(SHIPPED, found))) == (lacks, differs)
+    changes = list(schema_changes(SHIPPED, found))
+    assert [path for path, what in changes if not what] == lacks
+    assert [f"{path}: {what}" for path, what in changes if what] == differs

@@ -19,15 +19,14 @@ from certs import CLUSTER_DOMAIN, Generation, Reading, Served, issue_generation,
 from certs.bundle import fingerprint, read_certificates
 from certs.mark import marked_name
 from jobgate.cluster import Resource
-from jobgate.doctor import Expected, Finding, diagnose, expected
+from jobgate.doctor import Expected, FoundFault, diagnose, expected
 from jobgate.doctor.certificates import without_strangers
 from jobgate.doctor.choices import namespace_of, read_back
-from jobgate.doctor.labels import matches
+from jobgate.doctor.jobs import resource_of
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
     CLUSTER_ROLES,
-    CONFIGURATIONS,
     CRDS,
     CRON_JOBS,
     DEPLOYMENTS,
@@ -41,20 +40,21 @@ from jobgate.doctor.observed import (
     SERVICES,
     SLICES,
     VALIDATING,
-    Access,
-    Observed,
+    ClusterSnapshot,
+    Handshake,
+    NotChecked,
+    Permission,
     Ref,
-    Shown,
-    Unseen,
 )
 from jobgate.doctor.rights import dangerous, needed
+from jobgate.doctor.selectors import matches
+from jobgate.installation import Installation
+from jobgate.installation.configurations import NAME
+from jobgate.installation.definitions import definition
+from jobgate.installation.installation import LABELS
+from jobgate.installation.objects import base
+from jobgate.installation.workload import SELECTOR
 from jobgate.kinds import installed
-from jobgate.render import Installation
-from jobgate.render.configurations import NAME
-from jobgate.render.definitions import definition
-from jobgate.render.installation import LABELS
-from jobgate.render.objects import base
-from jobgate.render.workload import SELECTOR
 
 KINDS = installed()
 SYSTEM = "jobgate-system"
@@ -129,12 +129,12 @@ class World:
     current: Generation
     objects: dict[Ref, dict[str, Any]] = field(default_factory=dict)
     unseen: dict[Ref, str] = field(default_factory=dict)
-    extra: set[Access] = field(default_factory=set)
-    denied: set[Access] = field(default_factory=set)
+    extra: set[Permission] = field(default_factory=set)
+    denied: set[Permission] = field(default_factory=set)
     rights_unseen: str = ""
     skew: timedelta = timedelta()
     version: str = "v1.36.3"
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[Handshake] = field(default_factory=list)
 
     def get(self, kind: str, name: str, namespace: str = "") -> dict[str, Any]:
         return self.objects[Ref(RESOURCES[kind], name, namespace)]
@@ -176,38 +176,40 @@ class World:
     def show(self, generation: Generation | None, address: str = "10.0.0.1:9443", *, certain: bool = True) -> None:
         """Have a server show a generation in its handshake, or make none."""
         chain = read_certificates(generation.certificate) if generation else ()
-        self.shown.append(Shown(Served(address, chain, "" if chain else "no handshake: refused"), certain))
+        self.shown.append(Handshake(Served(address, chain, "" if chain else "no handshake: refused"), certain))
 
-    def observed(self) -> Observed:
+    def observed(self) -> ClusterSnapshot:
         """What the doctor sees of it before it asks for rights."""
         found: dict[Ref, Any] = _Everything(self.objects)
-        found |= {ref: Unseen(why) for ref, why in self.unseen.items() if ref.name}
+        found |= {ref: NotChecked(why) for ref, why in self.unseen.items() if ref.name}
         lists = {
             ref: self._list(ref)
-            for resource in RESOURCES.values()
+            for resource in {*RESOURCES.values(), *map(resource_of, KINDS)}
             for namespace in {"", *(ref.namespace for ref in self.objects), *self._namespaces()}
             for ref in [Ref(resource, "", namespace)]
         }
-        return Observed(found, lists, {}, self.shown, Reading(self.now, self.skew), self.version)
+        return ClusterSnapshot(found, lists, {}, self.shown, Reading(self.now, self.skew), self.version)
 
-    def looked(self, **told: Any) -> tuple[Observed, Expected]:
-        """What the doctor sees of it, and what it takes for right; some choices may be told."""
+    def looked(self, **given: Any) -> tuple[ClusterSnapshot, Expected]:
+        """What the doctor sees of it, and what it takes for right; some choices may be given."""
         observed = self.observed()
-        namespace = namespace_of([observed.get(resource, NAME) for resource in CONFIGURATIONS], told)
-        choices = read_back(observed, KINDS, namespace, told)
+        namespace = namespace_of(observed, given)
+        choices = read_back(observed, KINDS, namespace, given)
         wanted = expected(KINDS, choices, shipped())
         needs, dangers = needed(wanted), dangerous(wanted)
-        access: dict[Access, bool | Unseen] = {
+        access: dict[Permission, bool | NotChecked] = {
             **{one: one not in self.denied for one in needs},
             **{one: one in self.extra for one in dangers},
         }
         if self.rights_unseen:
-            access = dict.fromkeys(access, Unseen(self.rights_unseen))
-        observed = Observed(observed.objects, observed.lists, access, self.shown, observed.clock, observed.version)
+            access = dict.fromkeys(access, NotChecked(self.rights_unseen))
+        observed = ClusterSnapshot(
+            observed.objects, observed.lists, access, self.shown, observed.clock, observed.version
+        )
         return without_strangers(observed, wanted), wanted
 
-    def diagnosed(self, **told: Any) -> list[Finding]:
-        return diagnose(*self.looked(**told))
+    def diagnosed(self, **given: Any) -> list[FoundFault]:
+        return diagnose(*self.looked(**given))
 
     def copy(self) -> World:
         objects = {ref: copied(one) for ref, one in self.objects.items()}
@@ -218,7 +220,7 @@ class World:
 
     def _list(self, wanted: Ref) -> Any:
         if wanted in self.unseen:
-            return Unseen(self.unseen[wanted])
+            return NotChecked(self.unseen[wanted])
         selector = {"matchLabels": _LABELLED.get(wanted.resource, {})}
         return [
             one

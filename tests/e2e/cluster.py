@@ -13,7 +13,7 @@ DIJOBS = "dijobs.diengine.opendilab.org"
 
 
 class User:
-    """Somebody at work in one namespace."""
+    """A user in one namespace."""
 
     def __init__(self, plane: ControlPlane, namespace: str) -> None:
         self.plane = plane

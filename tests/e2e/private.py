@@ -9,9 +9,9 @@ from controlplane.fixtures import new_namespace
 from controlplane.objects import Objects
 from controlplane.plane import ControlPlane
 from controlplane.webhook import CONFIGURATIONS, InstalledWebhook
+from jobgate.installation import Installation, objects
+from jobgate.installation.definitions import definition
 from jobgate.kinds import ENTRY_POINT, built_in
-from jobgate.render import Installation, objects
-from jobgate.render.definitions import definition
 from webhook import Kind, Registry
 
 

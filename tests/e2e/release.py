@@ -24,7 +24,7 @@ class Release:
     """The release `jobgate`, and those who do the work of its pods.
 
     Attributes:
-        values: what every installation of it is told beside its choices: ports that are free here.
+        values: what every installation of it is options beside its choices: ports that are free here.
     """
 
     def __init__(self, helm: Path, plane: ControlPlane, folder: Path) -> None:
@@ -97,9 +97,9 @@ class Release:
         pod = self.plane.client.get(path)[1]["spec"]["template"]["spec"]
         user = f"system:serviceaccount:{NAMESPACE}:{pod['serviceAccountName']}"
         credentials = self.plane.kubeconfig_for(user, ["system:serviceaccounts"])
-        told = [*pod["containers"][0]["args"], *arguments, "--bind=127.0.0.1", f"--kubeconfig={credentials}"]
+        options = [*pod["containers"][0]["args"], *arguments, "--bind=127.0.0.1", f"--kubeconfig={credentials}"]
         with (self._folder / f"{name}.log").open("ab") as log:
-            return subprocess.Popen([*COMMAND, *told], stdout=log, stderr=log, env=environment())
+            return subprocess.Popen([*COMMAND, *options], stdout=log, stderr=log, env=environment())
 
     def _is_ready(self) -> bool:
         assert self._server is not None

@@ -12,7 +12,7 @@ from controlplane.objects import Objects
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
-from jobgate.render.definitions import definition
+from jobgate.installation.definitions import definition
 from tests.e2e.cluster import User
 from tests.e2e.private import PrivateWebhook, package
 from tests.e2e.trial import ADOPTED
@@ -53,7 +53,7 @@ def permissive(crd: dict[str, Any]) -> dict[str, Any]:
 def user(
     webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[User]:
-    """Somebody whose bad jobs were stored under a permissive CRD, before ours was installed over it."""
+    """A user whose bad jobs were stored under a permissive CRD, before ours was installed over it."""
     assert webhook.port
     folder: Path = tmp_path_factory.mktemp("adoption")
     Objects(controlplane.client).apply(permissive(definition(ADOPTED)))

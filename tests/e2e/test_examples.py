@@ -1,6 +1,6 @@
 """The examples of every kind on a real API server: taken whole, applied twice; broken twins refused.
 
-All are applied as they stand, by few kubectls: what it says of a file is told by the file's name.
+All are applied as they stand, by few kubectls: what it says of a file is found by the file's name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

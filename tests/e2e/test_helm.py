@@ -16,9 +16,9 @@ from controlplane.assets import Assets
 from controlplane.objects import Objects
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
+from jobgate.installation import Installation, objects
 from jobgate.kinds import installed as installed_kinds
 from jobgate.prerequisites.models import DEFINED
-from jobgate.render import Installation, objects
 from tests.corpus import holds
 from tests.e2e.release import NAMESPACE, PATIENCE, Release
 from tests.kinds.dijob.jobs import job, task
@@ -84,7 +84,7 @@ class Cluster:
         collections = {self.stored.path(one).rpartition("/")[0] for one in objects}
         found: list[tuple[int, Key]] = []
         for path in collections:
-            # What has happened already is told at once; what comes later is waited for, for a second.
+            # What has happened already is sent at once; what comes later is waited for, for a second.
             answer = self.api.get(path, {"watch": "1", "resourceVersion": revision, "timeoutSeconds": "1"})[1]
             for line in answer.get("text", json.dumps(answer)).splitlines():
                 event = json.loads(line)

@@ -21,7 +21,7 @@ SAID = 'spec.tasks[1].type: Duplicate value: "learner"'
 def warned(
     controlplane: ControlPlane, webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[User]:
-    """Somebody in a namespace whose jobgate only warns, beside the session's, which refuses."""
+    """A user in a namespace whose jobgate only warns, beside the session's, which denies."""
     assert webhook.port
     with PrivateWebhook(controlplane, tmp_path_factory.mktemp("warning"), ["--mode=warn"]) as private:
         yield User(controlplane, private.namespace)
@@ -81,7 +81,7 @@ def outage(webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_facto
 
 @pytest.fixture(scope="module")
 def failing(outage: Outage) -> Iterator[User]:
-    """Somebody in that namespace, by the policy that an installation has by itself."""
+    """A user in that namespace, by the policy that an installation has by itself."""
     outage.install()
     user = User(outage.plane, outage.namespace)
     wait_for(lambda: not user.create(SOUND, dry_run=True)[0], timeout=60, what="the server is called for")

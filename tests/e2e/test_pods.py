@@ -34,7 +34,7 @@ def job(name: str = "train", replicas: int = 2, plugins: Any = None) -> dict[str
 
 
 def pod(index: int = 0, uid: str = "", job_name: str = "train") -> dict[str, Any]:
-    """Return a pod as DI-orchestrator makes it, beside one container that somebody else has put there."""
+    """Return a pod as DI-orchestrator makes it, beside one container that someone else has put there."""
     labels = {"diengine/operator": "di-operator", "diengine/job": job_name, "diengine/task-name": "work"}
     owner = {
         "apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "name": job_name, "uid": uid,
@@ -127,7 +127,7 @@ def test_a_client_that_is_ahead_comes_again_by_itself_until_the_job_has_grown(
         assert creating.stdin is not None
         creating.stdin.write(json.dumps(pod(2, uid)))
         creating.stdin.close()
-        wait_for(lambda: counted(webhook, "later") > before, 60, every=0.1, what="kubectl to be told to come again")
+        wait_for(lambda: counted(webhook, "later") > before, 60, every=0.1, what="kubectl to be asked to retry")
         status, answer = cluster_api.patch(
             f"/apis/diengine.opendilab.org/v2alpha1/namespaces/{user.namespace}/dijobs/train",
             {"spec": job(replicas=3)["spec"]},

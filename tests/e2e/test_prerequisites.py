@@ -38,7 +38,7 @@ def controller(
 
 @pytest.fixture
 def user(controller: None, whole_controlplane: WholeControlPlane, whole_namespace: str) -> User:
-    """Somebody in a namespace with the items of the examples, all of them ready."""
+    """A user in a namespace with the items of the examples, all of them ready."""
     user = User(whole_controlplane, whole_namespace)
     for file in ("items.yaml", "local.yaml"):
         done, text = user.apply((ITEMS / file).read_text())

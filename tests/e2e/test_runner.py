@@ -188,7 +188,7 @@ def test_five_tasks_start_in_their_order(space: Space) -> None:
     one = Run(space, dijob("dag", *(task(name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
     one.until_pods(*(f"dag-{name}-0" for name in "abcde"))
     starts = {pod["metadata"]["labels"]["jobgate.dev/task"]: started(pod) for pod in one.pods().values()}
-    assert all(starts[before] <= starts[after] for after, befores in order.items() for before in befores)
+    assert all(starts[before] <= starts[after] for after, earlier in order.items() for before in earlier)
 
 
 def started(pod: dict[str, Any]) -> str:
@@ -301,14 +301,19 @@ def test_an_ended_job_is_deleted_in_time(space: Space) -> None:
 
 def test_what_is_in_the_way_is_reported(space: Space) -> None:
     container = {"name": "other", "image": "other"}
-    spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
+    spec = {"suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
     space.create(
         "jobs", {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "taken-work"}, "spec": spec}, "batch/v1"
     )
-    Run(space, dijob("taken", task("work")))
+    one = Run(space, dijob("taken", task("work"), task("other")))
     wait_for(
         lambda: "ObjectInTheWay" in {one["reason"] for one in space.items("events")}, WAIT, what="an Event says so"
     )
+    one.until_pods("taken-other-0")
+    named = lambda: "Job taken-work is not of this job" in str(one.status.get("conditions"))  # noqa: E731
+    wait_for(named, WAIT, what="the status says so")
+    space.delete("jobs", "taken-work", "batch/v1")
+    one.until("Running")
 
 
 def test_what_says_who_runs_a_job_never_changes(space: Space) -> None:

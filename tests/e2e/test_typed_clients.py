@@ -76,7 +76,7 @@ spec:
 def private(
     webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[PrivateWebhook]:
-    """A jobgate that is told of its forgetful DI-orchestrator."""
+    """A jobgate that knows its forgetful DI-orchestrator."""
     folder: Path = tmp_path_factory.mktemp("forgetful")
     settings = [f"--forgetful-writer=system:serviceaccount:{SYSTEM}:{OPERATOR}"]
     with PrivateWebhook(controlplane, folder, settings) as installed:
@@ -158,7 +158,7 @@ def _typed_template(template: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def job(private: PrivateWebhook, controlplane: ControlPlane) -> Iterator[User]:
-    """Somebody whose namespace has a job called `job`, by server-side apply."""
+    """A user whose namespace has a job called `job`, by server-side apply."""
     user = User(controlplane, private.namespace)
     Objects(controlplane.client).apply(yaml.safe_load(DIJOB), namespace=private.namespace)
     yield user
@@ -291,7 +291,7 @@ def typed_vcjob(job: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def vcjob(webhook: InstalledWebhook, controlplane: ControlPlane, namespace: str) -> User:
-    """Somebody whose namespace has a Volcano Job called `job`."""
+    """A user whose namespace has a Volcano Job called `job`."""
     user = User(controlplane, namespace)
     done, said = user.create(yaml.safe_load(VCJOB))
     assert done, said
@@ -341,7 +341,7 @@ def test_volcano_writes_the_names_of_the_claims_that_it_makes(vcjob: User, volca
     spec = volcano.write(job)["spec"]
     assert spec["volumes"][0].pop("volumeClaimName") == "job-volume-12bcd"
     assert unfilled(spec) == before
-    # The same file once more: the list is the user's again, and the name is Volcano's to fill in anew.
+    # The same file once more: the list is the user's again, and the name is Volcano's to fill in again.
     done, output = vcjob.apply(VCJOB)
     assert done, output
 

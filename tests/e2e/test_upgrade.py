@@ -50,7 +50,7 @@ FAULTS = {"gang": "spec.minAvailable: Invalid value: 5", "policies": "spec.polic
 def user(
     webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[User]:
-    """Somebody whose jobs were stored under the older version, on the day after the upgrade."""
+    """A user whose jobs were stored under the older version, on the day after the upgrade."""
     folder: Path = tmp_path_factory.mktemp("upgrade")
     assert webhook.port
     installed = PrivateWebhook(controlplane, folder, kinds=[OLDER])
@@ -118,7 +118,7 @@ def test_a_newer_default_is_not_taken_for_a_change_of_the_users(user: User) -> N
     assert done, output
     task = user.stored("scaled", TRIAL)["spec"]["tasks"][0]
     assert (task["replicas"], task["name"]) == (3, "default0")
-    # A change of theirs is refused, and nothing else is told with it.
+    # A change of theirs is denied, and nothing else is reported with it.
     written["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["image"] = "another"
     done, output = user.apply(written)
     assert not done

@@ -13,9 +13,8 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.dijob import models as dijob
 from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
 from jobgate.kinds.vcjob import VCJOB
-from jobgate.kinds.vcjob.models import RESOURCE, JobSpec
+from jobgate.kinds.vcjob.models import RESOURCE, JobSpec, JobStatus
 from jobgate.kinds.vcjob.operator import VOLCANO
-from jobgate.kinds.vcjob.status import JobStatus
 from jobgate.kinds.vcjob.updates import MAY_CHANGE
 
 GROUP = "trial.example.com"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from jobgate.installation.definitions import definition
 from jobgate.kinds import built_in
-from jobgate.render.definitions import definition
 from webhook import Kind
 from webhook.kind import GroupVersionKind
 

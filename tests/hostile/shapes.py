@@ -234,7 +234,7 @@ def long_container_names(kind: Kind, n: int) -> dict[str, Any]:
 
 
 def long_values(kind: Kind, n: int) -> dict[str, Any]:
-    """Values of fields that have a few known ones, a format, or a pattern that somebody has to match."""
+    """Values of fields that have a few known ones, a format, or a pattern that someone has to match."""
     text = "1" * n
     bad = container(
         imagePullPolicy=text,

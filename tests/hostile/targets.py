@@ -19,9 +19,9 @@ from bench.differential.objects.values import JSON, right
 from crdgen.evaluate import evaluate
 from crdgen.lint import Severity, lint
 from crdgen.reading import UnreadableManifest, read
+from jobgate.installation.handbook import title
 from jobgate.kinds import built_in
 from jobgate.kinds.common.pod_security.policy import ENFORCE
-from jobgate.render.handbook import title
 from tests.hostile.costly import blown_up, least, places, schema_of, size_of
 from tests.hostile.fuzz import Target
 from tests.hostile.requests import envelope

@@ -11,8 +11,8 @@ import jsonpatch
 import orjson
 import pytest
 
+from jobgate.installation.handbook import title
 from jobgate.kinds import built_in
-from jobgate.render.handbook import title
 from tests.hostile.costly import blown_up, filled, places, size_of, sized
 from tests.hostile.shapes import OF_A_JOB, OF_A_TEMPLATE, Shape, tiny_tasks, without_schedule
 from webhook import Kind, Operation, Phase, Registry, Request, Response, review

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
-from tests.hostile.fuzz import CASES, Target, broken, keep
+from tests.hostile.fuzz import CASES, broken
 from tests.hostile.targets import TARGETS
 
 #: Inputs of each target: some seconds for all of them.
@@ -26,18 +25,3 @@ def test_no_input_breaks_a_property(name: str) -> None:
 def test_what_broke_a_property_once_does_not_again(path: Path) -> None:
     case: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     TARGETS[case["target"]].check(case["input"])
-
-
-def test_the_smallest_input_that_breaks_a_property_is_found_and_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tests.hostile.fuzz.CASES", tmp_path)
-
-    def check(value: int) -> None:
-        assert value < 100
-
-    found = broken(Target(st.integers(0, 1000), check), 100, start=1)
-    assert found is not None
-    assert found[0] == 100
-    kept = json.loads(keep("toy", found[0]).read_text(encoding="utf-8"))
-    assert kept == {"target": "toy", "input": 100}

@@ -145,7 +145,7 @@ async def answered(server: Running) -> Answer | None:
 async def besieged(
     serve: Serving, shown: Shown, sent: bytes, files: int | None = None
 ) -> AsyncIterator[tuple[Replica, Running, float]]:
-    """A server of its own that somebody holds thousands of sockets of, and the memory it had before."""
+    """A server of its own that a client holds thousands of sockets of, and the memory it had before."""
     with serve(files=files) as replica:
         server = reached(replica, shown)
         assert await answered(server)

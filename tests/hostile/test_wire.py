@@ -17,8 +17,8 @@ import pytest
 
 from bench.replica import Replica
 from certs import issue_generation, service_names
+from jobgate.installation.handbook import title
 from jobgate.kinds import built_in
-from jobgate.render.handbook import title
 from tests.hostile.conftest import Serving
 from tests.hostile.requests import DIJOB, MUTATE, PODS, TORCHJOB, VALIDATE, envelope, job, patch, review, said
 from tests.hostile.shapes import NASTY, container, one, template

@@ -8,7 +8,7 @@ import yaml
 from click.testing import CliRunner
 
 from jobgate.cli import main
-from jobgate.importing import Target, Unreadable, imported
+from jobgate.importing import InvalidDocument, Target, imported
 from tests.prerequisites.script_shells import argv_of, run
 
 FOLDER = Path(__file__).parent
@@ -98,7 +98,7 @@ def test_items_are_read_in_every_spelling(item: str, field: str, expected: Any) 
     ],
 )
 def test_placeholders_without_quotes_are_refused_with_their_line(line: str, right: str) -> None:
-    with pytest.raises(Unreadable) as raised:
+    with pytest.raises(InvalidDocument) as raised:
         list(imported(f"# one\n{line}\n", "item.yaml"))
     assert str(raised.value).startswith("item.yaml:2: ")
     assert str(raised.value).endswith(f"write: {right}")
@@ -242,7 +242,7 @@ def test_what_a_job_defines_for_itself_is_a_prerequisite_that_its_tasks_name() -
     "text", ["a: [", "a: &a [*a]\n? {b: c}\n: d", "text", "[1]", "apiVersion: v1\nkind: Pod", "\x00", "- " * 9000 + "a"]
 )
 def test_what_is_nothing_of_openpai_is_refused(text: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(InvalidDocument):
         list(imported(text, "file.yaml"))
 
 

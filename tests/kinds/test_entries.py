@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from jobgate.installation.handbook import title
 from jobgate.kinds import built_in
 from jobgate.names import ENTRIES_LIMIT
-from jobgate.render.handbook import title
 from tests.hostile.shapes import job, template
 from webhook import Kind, Operation, Phase, Registry, Request, Response, review
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from crdgen.reading import read
+from jobgate.installation.handbook import title
 from jobgate.kinds import built_in, installed
-from jobgate.offline.judge import Circumstances, judge
-from jobgate.render.handbook import title
+from jobgate.offline.judge import ReviewOptions, judge
 from tests.corpus import BROKEN, GOOD, announced, holds, name_of
 from webhook import Kind, Operation
 
@@ -15,13 +15,13 @@ from webhook import Kind, Operation
 @pytest.mark.parametrize("file", GOOD, ids=name_of)
 def test_a_good_example_is_taken_whole_and_once_stored_it_is_not_changed_again(file: Path) -> None:
     for manifest in read(file.read_bytes(), file.name):
-        verdict = judge(manifest.object, Circumstances(kinds=installed()))
+        verdict = judge(manifest.object, ReviewOptions(kinds=installed()))
         assert verdict.reviewed
         assert verdict.allowed, verdict.status
         assert holds(verdict.document, manifest.object)
         again = judge(
             dict(verdict.document),
-            Circumstances(kinds=installed(), operation=Operation.UPDATE, stored=(verdict.document,)),
+            ReviewOptions(kinds=installed(), operation=Operation.UPDATE, stored=(verdict.document,)),
         )
         assert again.allowed, again.status
         assert again.patch == []
@@ -32,7 +32,7 @@ def test_a_broken_example_is_refused_for_what_it_announces_and_nothing_else(file
     faults = announced(file)
     assert faults
     for manifest in read(file.read_bytes(), file.name):
-        verdict = judge(manifest.object, Circumstances(kinds=installed()))
+        verdict = judge(manifest.object, ReviewOptions(kinds=installed()))
         assert verdict.status is not None
         told = [f"{cause['field']}: {cause['message']}" for cause in verdict.status["details"]["causes"]]
         assert len(told) == len(faults), told

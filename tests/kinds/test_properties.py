@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from crdgen.evaluate import Evaluator
+from jobgate.installation.definitions import definition
+from jobgate.installation.handbook import title
 from jobgate.kinds import built_in
 from jobgate.kinds.common.binding import JobKind
 from jobgate.kinds.dijob import DIJOB
@@ -21,8 +23,6 @@ from jobgate.kinds.mxjob.accelerators import SETTINGS, MxJobSettings
 from jobgate.kinds.mxjob.spellings import respelled
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.kinds.vcjob import VCJOB
-from jobgate.render.definitions import definition
-from jobgate.render.handbook import title
 from tests.kinds.dijob import jobs as dijobs
 from tests.kinds.dijob import strategies as dijob
 from tests.kinds.mxjob import jobs as mxjobs

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from jobgate.installation.handbook import title
 from jobgate.kinds import built_in
 from jobgate.kinds.common.heeded import WORDS
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.rules import SHARED, shared_rules
-from jobgate.render.handbook import title
 from tests.kinds.mxjob import jobs as mxjobs
 from tests.kinds.torchjob import jobs as torchjobs
 from webhook import Kind

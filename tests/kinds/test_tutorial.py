@@ -21,10 +21,10 @@ from controlplane.waiting import wait_for
 from crdgen import check_structural
 from crdgen.cli import main as crdgen
 from jobgate.cli import main
+from jobgate.installation.definitions import definition
+from jobgate.installation.handbook import page
 from jobgate.kinds import ENTRY_POINT, built_in, installed
-from jobgate.offline.judge import Circumstances, Verdict, judge
-from jobgate.render.definitions import definition
-from jobgate.render.handbook import page
+from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from tests.corpus import announced, holds
 from webhook import Kind, Operation, Registry
 
@@ -88,7 +88,7 @@ def document(name: str) -> Any:
 
 def verdict(name: str, kind: Kind, **circumstances: Any) -> Verdict:
     assert kind in installed()
-    return judge(document(name), Circumstances(kinds=installed(), **circumstances))
+    return judge(document(name), ReviewOptions(kinds=installed(), **circumstances))
 
 
 def test_the_page_quotes_the_package(folder: Path) -> None:
@@ -138,7 +138,7 @@ def test_the_least_job_is_allowed_and_defaulted_once(kind: Kind) -> None:
     assert first.document["spec"]["goal"] == "Maximize"
     assert [trial["replicas"] for trial in first.document["spec"]["trials"]] == [1, 1]
     assert [trial["template"]["spec"]["restartPolicy"] for trial in first.document["spec"]["trials"]] == ["Never"] * 2
-    update = Circumstances(kinds=installed(), operation=Operation.UPDATE, stored=(first.document,))
+    update = ReviewOptions(kinds=installed(), operation=Operation.UPDATE, stored=(first.document,))
     again = judge(dict(first.document), update)
     assert again.allowed, again.status
     assert again.patch == []
@@ -202,5 +202,5 @@ def test_trials_are_added_while_the_sweep_is_suspended_only(kind: Kind, suspende
     stored, written = document("jobs/minimal.yaml"), document("jobs/minimal.yaml")
     stored["spec"]["suspend"] = suspended
     written["spec"]["trials"].append(written["spec"]["trials"][0] | {"name": "other", "parameters": {"rate": "1"}})
-    answer = judge(written, Circumstances(kinds=Registry([kind]), operation=Operation.UPDATE, stored=(stored,)))
+    answer = judge(written, ReviewOptions(kinds=Registry([kind]), operation=Operation.UPDATE, stored=(stored,)))
     assert answer.allowed is suspended, answer.status

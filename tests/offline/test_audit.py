@@ -21,9 +21,9 @@ def test_a_sound_job_has_no_faults_whatever_runs_of_it() -> None:
 
 def test_each_fault_is_told_with_its_rule_also_where_the_installation_only_warns() -> None:
     found = stored("broken", jobs.task("learner"), jobs.task("learner"), jobs.task("none"))
-    told = [(rule, str(cause.path)) for rule, cause in found.faults]
-    assert ("at_most_one_task_of_each_type", "spec.tasks[1].type") in told
-    assert ("plain_tasks_have_names", "spec.tasks[2].name") in told
+    result = [(rule, str(cause.path)) for rule, cause in found.faults]
+    assert ("at_most_one_task_of_each_type", "spec.tasks[1].type") in result
+    assert ("plain_tasks_have_names", "spec.tasks[2].name") in result
 
 
 def test_jobs_are_counted_by_rule_each_once() -> None:

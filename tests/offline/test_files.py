@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from jobgate.cli import main
-from jobgate.offline.files import Files
+from jobgate.offline.files import FileObjects
 
 JOB = """\
 apiVersion: diengine.opendilab.org/v2alpha1
@@ -51,4 +51,4 @@ def test_a_review_knows_the_prerequisites_of_its_files(
 )
 def test_any_object_may_be_among_the_files(document: dict[str, Any]) -> None:
     with pytest.raises(LookupError):
-        Files([document]).get("prerequisites.v1alpha1.jobgate.dev", "data", "default")
+        FileObjects([document]).get("prerequisites.v1alpha1.jobgate.dev", "data", "default")

@@ -1,4 +1,4 @@
-"""What of a job a CRD of somebody else would drop or refuse."""
+"""What of a job a CRD of someone else would drop or refuse."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from crdgen import crd
+from jobgate.installation.definitions import resource_of
 from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
-from jobgate.render.definitions import resource_of
 from webhook import Draft, Kind
 
 OPEN: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -76,7 +76,7 @@ def older(spec: dict[str, Any], _: dict[str, Any]) -> None:
 
 DROPPED, REFUSED, DIFFERS, UNSERVED = (
     MisfitOutcome.DROPPED,
-    MisfitOutcome.REFUSED,
+    MisfitOutcome.REJECTED,
     MisfitOutcome.DIFFERS,
     MisfitOutcome.UNSERVED,
 )

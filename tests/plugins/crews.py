@@ -5,12 +5,12 @@ from copy import deepcopy
 from typing import Any
 
 from jobgate.kinds.common.crew import crew_of
-from jobgate.plugins import Container, Crew, Member, Part, Pod, wire
+from jobgate.plugins import Crew, CrewContainer, Member, Part, Pod, wire
 from webhook import Cause, Context, Draft, Job, Kind, Notice
 from webhook.review import mutated
 from webhook.view import view
 
-MAIN = Container("main")
+MAIN = CrewContainer("main")
 
 
 def part(name: str = "worker", replicas: int = 1, **fields: Any) -> Part:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import Field
 
 from jobgate.plugins import Arguments, Takes, parse
-from jobgate.plugins.env import EnvArguments
+from jobgate.plugins.arguments import NoArguments
 from jobgate.plugins.svc import SvcArguments
 from webhook import Path
 
@@ -96,8 +96,8 @@ def test_no_value_is_told(written: Any) -> None:
 )  # fmt: skip
 def test_env_takes_no_arguments(written: Any, place: str) -> None:
     expected = [f"spec.plugins[env]{place}: Forbidden: env takes no arguments: remove it"]
-    assert faults(written, EnvArguments, "env") == expected
-    assert faults(None, EnvArguments, "env") == faults([], EnvArguments, "env") == []
+    assert faults(written, NoArguments, "env") == expected
+    assert faults(None, NoArguments, "env") == faults([], NoArguments, "env") == []
 
 
 SVC_FLAGS = '"--publish-not-ready-addresses", "--disable-network-policy", "--inject-hosts-env"'

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from jobgate.plugins import Container, Crew, Member, Variable
-from jobgate.plugins.env import Env, EnvArguments
+from jobgate.plugins import Crew, CrewContainer, Member, Variable
+from jobgate.plugins.arguments import NoArguments
+from jobgate.plugins.env import Env
 from jobgate.plugins.limits import MOST_PODS
 from tests.plugins.crews import crew, drafted, part, pod, told, variables, wired
 from webhook import Path
 
-ASKED = {"plugins": {"env": EnvArguments()}}
+ASKED = {"plugins": {"env": NoArguments()}}
 PATH = Path("spec.plugins[env]")
 
 
@@ -20,7 +21,7 @@ def one(*parts: Any, **fields: Any) -> Crew:
 
 
 def faults(of: Crew) -> list[str]:
-    return told(Env().check(of, EnvArguments(), PATH))
+    return told(Env().check(of, NoArguments(), PATH))
 
 
 TWO = (part("learner", 2), part("worker", 3))
@@ -41,7 +42,7 @@ def test_a_pod_is_told_its_place_in_its_task_and_in_the_job(task: str, index: in
 
 
 def test_init_containers_are_told_too_and_containers_of_others_are_not() -> None:
-    parts = part(containers=(Container("main"), Container("fetch", init=True)))
+    parts = part(containers=(CrewContainer("main"), CrewContainer("fetch", init=True)))
     written = pod("main", "sidecar", initContainers=[{"name": "fetch"}, {"name": "main"}, {"name": "injected"}])
     after = wired(written, one(parts))["spec"]
     assert [("env" in each) for each in after["containers"]] == [True, False]
@@ -85,7 +86,7 @@ def promised(_: Member) -> Iterator[Variable]:
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_replaced_where_it_is_not_the_users(present: str | None, users: bool, expected: str) -> None:
-    parts = part(containers=(Container("main", variables=frozenset({"RANK"} if users else ())),))
+    parts = part(containers=(CrewContainer("main", variables=frozenset({"RANK"} if users else ())),))
     env = [] if present is None else [{"name": "RANK", "value": present}]
     after = wired(pod({"name": "main", "env": env}), one(parts, contract=promised))
     assert variables(after)["RANK"] == expected
@@ -107,7 +108,7 @@ def lists(length: int, count: int = 1) -> Any:
         (one(contract=lists(100_000, 5)), []),
         (one(contract=lists(100_000, 6)),
          ["spec.plugins[env]: Forbidden: the variables would have 600192 bytes in each of the 1 containers of task worker, and the limit of a pod is 524288: use fewer pods or fewer tasks"]),
-        (one(part(), part("board", containers=(Container("a"), Container("b"))), contract=lists(100_000, 3)),
+        (one(part(), part("board", containers=(CrewContainer("a"), CrewContainer("b"))), contract=lists(100_000, 3)),
          ["spec.plugins[env]: Forbidden: the variables would have 300096 bytes in each of the 2 containers of task board, and the limit of a pod is 524288: use fewer pods or fewer tasks"]),
     ],
 )  # fmt: skip
@@ -116,7 +117,7 @@ def test_what_containers_cannot_be_started_with_is_refused(of: Crew, expected: l
 
 
 def test_of_tasks_of_one_type_the_one_with_the_most_containers_counts() -> None:
-    two = (Container("a"), Container("b"))
+    two = (CrewContainer("a"), CrewContainer("b"))
     parts = (
         part("first", type="learner"),
         part("second", type="learner", containers=two),

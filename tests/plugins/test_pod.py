@@ -7,14 +7,14 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from jobgate.plugins import Container, Member, Pod, Variable
+from jobgate.plugins import CrewContainer, Member, Pod, Variable
+from jobgate.plugins.arguments import NoArguments
 from jobgate.plugins.crew import INDEX_LABEL, TASK_LABEL
-from jobgate.plugins.env import EnvArguments
 from jobgate.plugins.svc import SvcArguments
 from tests.plugins.crews import crew, drafted, part, pod
 from webhook import Draft
 
-OF = crew(part(containers=(Container("main"), Container("fetch", init=True))))
+OF = crew(part(containers=(CrewContainer("main"), CrewContainer("fetch", init=True))))
 MEMBER = Member(OF, OF.parts[0], 0)
 
 
@@ -123,7 +123,7 @@ def test_pods_that_no_operator_labels_get_the_labels_of_their_job() -> None:
 
 
 def test_plugins_are_carried_out_in_their_order_however_the_job_says_them() -> None:
-    of = crew(plugins={"svc": SvcArguments(), "env": EnvArguments()})
+    of = crew(plugins={"svc": SvcArguments(), "env": NoArguments()})
     (container,) = drafted(pod(), of).value["spec"]["containers"]
     names = [one["name"] for one in container["env"]]
     assert names.index("VC_GLOBAL_SIZE") < names.index("VC_HOST")

@@ -6,7 +6,7 @@ import pytest
 from pydantic.alias_generators import to_snake
 
 from jobgate.kinds.dijob import DIJOB
-from jobgate.plugins import Container, Crew, Member, Part, Pod, installed, parse, wire
+from jobgate.plugins import Crew, CrewContainer, Member, Part, Pod, installed, parse, wire
 from jobgate.plugins.queueing import Queueing, QueueingArguments, group_name
 from webhook import Draft, Operation, Path, Phase, Registry, Request, Settings, review
 
@@ -14,7 +14,7 @@ from webhook import Draft, Operation, Path, Phase, Registry, Request, Settings, 
 def crew(system: str, **more: Any) -> Crew:
     arguments = QueueingArguments.model_validate({"system": system} | more.pop("arguments", {}))
     words: dict[str, Any] = {"name": "job", "uid": "0123456789", "queue": "high", "least": 2} | more
-    part = words.pop("part", None) or Part("worker", replicas=3, containers=(Container("main"),))
+    part = words.pop("part", None) or Part("worker", replicas=3, containers=(CrewContainer("main"),))
     return Crew(
         api_version="example.com/v1",
         kind="Kind",
@@ -103,7 +103,7 @@ def test_a_job_that_asks_for_neither_is_left_alone(system: str) -> None:
 
 
 def test_the_scheduler_of_the_template_wins_over_the_job_s_and_the_job_s_over_the_installation_s() -> None:
-    own = Part("worker", replicas=3, containers=(Container("main"),), scheduler="mine")
+    own = Part("worker", replicas=3, containers=(CrewContainer("main"),), scheduler="mine")
     assert wired(crew("volcano", part=own), schedulerName="mine")["spec"]["schedulerName"] == "mine"
     assert wired(crew("kueue", scheduler="ours"))["spec"]["schedulerName"] == "ours"
     named = crew("coscheduling", arguments={"scheduler": "gang-scheduler"})

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.plugins import Container, Crew
+from jobgate.plugins import Crew, CrewContainer
 from jobgate.plugins.limits import CONFIG_LIMIT
 from jobgate.plugins.svc import Svc, SvcArguments, length_of_lists, lists_fit_into_pods
 from tests.plugins.crews import crew, drafted, part, pod, told, variables, wired
@@ -54,7 +54,7 @@ def test_the_lists_are_variables_and_files() -> None:
 
 
 def test_init_containers_have_them_too_and_containers_of_others_have_not() -> None:
-    of = one(part(containers=(Container("main"), Container("fetch", init=True))))
+    of = one(part(containers=(CrewContainer("main"), CrewContainer("fetch", init=True))))
     after = wired(pod("main", "sidecar", initContainers=[{"name": "fetch"}]), of)
     assert variables(after) == variables(after, "fetch")
     assert variables(after, "sidecar") == {}
@@ -203,13 +203,13 @@ def test_a_job_whose_lists_no_config_map_holds_gets_none_and_its_pods_no_variabl
         (part(volumes=frozenset({"train-svc"})),
          ["spec.plugins[svc]: Forbidden: task worker has a volume train-svc, a name reserved for the host lists: rename it"]),
         (part(volumes=frozenset({"svc", "train"})), []),
-        (part(containers=(Container("main", mounts=("/data", "/etc/volcano")),)),
+        (part(containers=(CrewContainer("main", mounts=("/data", "/etc/volcano")),)),
          ["spec.plugins[svc]: Forbidden: container main of task worker mounts a volume at /etc/volcano, a path reserved for the host lists: use another path"]),
-        (part(containers=(Container("fetch", init=True, mounts=("/etc/volcano/",)),)),
+        (part(containers=(CrewContainer("fetch", init=True, mounts=("/etc/volcano/",)),)),
          ["spec.plugins[svc]: Forbidden: container fetch of task worker mounts a volume at /etc/volcano/, a path reserved for the host lists: use another path"]),
-        (part(containers=(Container("main", mounts=("/etc/volcano/more",)),)),
+        (part(containers=(CrewContainer("main", mounts=("/etc/volcano/more",)),)),
          ["spec.plugins[svc]: Forbidden: container main of task worker mounts a volume at /etc/volcano/more, a path reserved for the host lists: use another path"]),
-        (part(containers=(Container("main", mounts=("/etc", "/etc/volcanoes", "/volcano", "", "/")),)), []),
+        (part(containers=(CrewContainer("main", mounts=("/etc", "/etc/volcanoes", "/volcano", "", "/")),)), []),
         (part(replicas=2, hostname="boss"),
          ["notice: spec.plugins[svc]: task worker sets hostname: all 2 pods have the host name boss"]),
         (part(replicas=1, hostname="boss"), []),

@@ -1,15 +1,16 @@
 """Jobs, their pods as operators make them, and what is known of them: small makers for tests."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.vcjob import VCJOB
+from jobgate.plugins import Member, Pod, wire
 from jobgate.pods import Digest, Lookup, PodReviewer, Read, digest_of
 from jobgate.pods.budget import Budget
 from tests.kinds.dijob import jobs
-from webhook import Operation, Phase, Request, Response
+from webhook import Draft, Operation, Phase, Request, Response
 
 NAMESPACE, UID = "team", "11111111-2222-4333-8444-555555555555"
 OTHER_UID = "99999999-2222-4333-8444-555555555555"
@@ -56,6 +57,13 @@ def marked_pod(index: str = "0", *, kind: str = "dijobs.diengine.opendilab.org",
     words = {"kind": kind, "job": "train", "task": "work", "index": index, **labels}
     found["metadata"]["labels"] = {f"jobgate.dev/{key}": value for key, value in words.items()}
     return found
+
+
+def patch(document: dict[str, Any], member: Member) -> Sequence[Mapping[str, Any]]:
+    """Return the RFC 6902 operations that wire a pod."""
+    draft = Draft(document)
+    wire(Pod(draft, member))
+    return draft.patch
 
 
 class Known:

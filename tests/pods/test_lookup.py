@@ -7,10 +7,10 @@ import pytest
 
 from jobgate.kinds.common.members import Claim
 from jobgate.kinds.dijob import DIJOB
-from jobgate.pods import Lookup, TooLarge, Unkept, Unreadable, digest_of, forgeries, turns
+from jobgate.pods import Lookup, OversizedJob, Unkept, UnreadableJob, budget, digest_of
 from jobgate.pods import lookup as lookups
 from jobgate.pods.budget import Budget
-from jobgate.pods.lookup import Found, Later, Refused, Unasked, Unknown
+from jobgate.pods.lookup import UNASKED, LookupVerdict, Result
 from tests.kinds.dijob import jobs
 from tests.pods.pods import NAMESPACE, OTHER_UID, UID, Clock, Cluster, Known, job, lookup
 
@@ -32,7 +32,7 @@ PLAIN = job(plugins={})
 async def test_what_is_known_costs_no_call(claim: Claim) -> None:
     cluster = Cluster()
     verdict = await lookup(Known(job()), cluster).find(NAMESPACE, claim)
-    assert isinstance(verdict, Found)
+    assert verdict.member is not None
     assert (verdict.member.crew.uid, verdict.member.part.name, verdict.member.index) == (UID, "work", 1)
     assert cluster.asked == []
 
@@ -40,39 +40,39 @@ async def test_what_is_known_costs_no_call(claim: Claim) -> None:
 @pytest.mark.parametrize("claim", [OWNED, BEYOND, NO_INDEX, NO_TASK])
 async def test_a_job_that_asks_for_nothing_costs_no_call(claim: Claim) -> None:
     cluster = Cluster()
-    assert await lookup(Known(PLAIN), cluster).find(NAMESPACE, claim) == Unasked()
+    assert await lookup(Known(PLAIN), cluster).find(NAMESPACE, claim) == UNASKED
     assert cluster.asked == []
 
 
 @pytest.mark.parametrize(
     "claim, known, stored, expected",
     [
-        (OWNED, Known(), Cluster(job()), Found),
-        (OWNED, Known(lost=True), Cluster(job()), Found),
-        (LABELLED, Known(), Cluster(job()), Found),
-        (OTHER, Known(job()), Cluster(ANEW), Found),
-        (BEYOND, Known(job()), Cluster(GROWN), Found),
-        (OWNED, Known(), Cluster(PLAIN), Unasked),
-        (OTHER, Known(job()), Cluster(job(uid=OTHER_UID, plugins={})), Unasked),
+        (OWNED, Known(), Cluster(job()), Result.FOUND),
+        (OWNED, Known(lost=True), Cluster(job()), Result.FOUND),
+        (LABELLED, Known(), Cluster(job()), Result.FOUND),
+        (OTHER, Known(job()), Cluster(ANEW), Result.FOUND),
+        (BEYOND, Known(job()), Cluster(GROWN), Result.FOUND),
+        (OWNED, Known(), Cluster(PLAIN), Result.UNASKED),
+        (OTHER, Known(job()), Cluster(job(uid=OTHER_UID, plugins={})), Result.UNASKED),
         # The operator may know of a change that the API server has not told yet.
-        (BEYOND, Known(job()), Cluster(job()), Later),
-        (NO_INDEX, Known(job()), Cluster(job()), Later),
-        (NO_TASK, Known(job()), Cluster(job()), Later),
-        (OWNED, Known(), Cluster(fails=OSError()), Later),
-        (OWNED, Known(), Cluster(fails=TimeoutError()), Later),
-        (BEYOND, Known(job()), Cluster(fails=OSError()), Later),
-        (OWNED, Known(), Cluster(), Refused),
-        (OTHER, Known(job()), Cluster(job()), Refused),
-        (OWNED, Known(job()), Cluster(ANEW), Found),
-        (BEYOND, Known(job()), Cluster(ANEW), Refused),
-        (BEYOND, Known(job()), Cluster(), Refused),
-        (LABELLED, Known(), Cluster(), Unknown),
-        (LABELLED, Known(lost=True), Cluster(), Unknown),
+        (BEYOND, Known(job()), Cluster(job()), Result.LATER),
+        (NO_INDEX, Known(job()), Cluster(job()), Result.LATER),
+        (NO_TASK, Known(job()), Cluster(job()), Result.LATER),
+        (OWNED, Known(), Cluster(fails=OSError()), Result.LATER),
+        (OWNED, Known(), Cluster(fails=TimeoutError()), Result.LATER),
+        (BEYOND, Known(job()), Cluster(fails=OSError()), Result.LATER),
+        (OWNED, Known(), Cluster(), Result.REFUSED),
+        (OTHER, Known(job()), Cluster(job()), Result.REFUSED),
+        (OWNED, Known(job()), Cluster(ANEW), Result.FOUND),
+        (BEYOND, Known(job()), Cluster(ANEW), Result.REFUSED),
+        (BEYOND, Known(job()), Cluster(), Result.REFUSED),
+        (LABELLED, Known(), Cluster(), Result.UNKNOWN),
+        (LABELLED, Known(lost=True), Cluster(), Result.UNKNOWN),
     ],
 )  # fmt: skip
-async def test_each_claim_has_its_verdict(claim: Claim, known: Known, stored: Cluster, expected: type) -> None:
+async def test_each_claim_has_its_verdict(claim: Claim, known: Known, stored: Cluster, expected: Result) -> None:
     verdict = await lookup(known, stored).find(NAMESPACE, claim)
-    assert type(verdict) is expected
+    assert verdict.result is expected
     assert len(stored.asked) == (claim is not OWNED or "train" not in known.digests)
 
 
@@ -88,7 +88,7 @@ async def test_each_claim_has_its_verdict(claim: Claim, known: Known, stored: Cl
 )
 async def test_a_verdict_says_why(claim: Claim, stored: Cluster, says: str) -> None:
     verdict = await lookup(Known(job()), stored).find(NAMESPACE, claim)
-    assert isinstance(verdict, Later | Refused)
+    assert verdict.result in {Result.LATER, Result.REFUSED}
     assert verdict.reason == says
 
 
@@ -96,10 +96,10 @@ async def test_a_forged_reference_costs_one_call_and_is_remembered_for_a_while()
     clock, cluster = Clock(), Cluster(job())
     found = lookup(Known(job()), cluster, clock)
     for _ in range(3):
-        assert isinstance(await found.find(NAMESPACE, OTHER), Refused)
+        assert (await found.find(NAMESPACE, OTHER)).result is Result.REFUSED
         assert len(cluster.asked) == 1
-    clock.now += forgeries.SECONDS
-    assert isinstance(await found.find(NAMESPACE, OTHER), Refused)
+    clock.now += budget.SECONDS
+    assert (await found.find(NAMESPACE, OTHER)).result is Result.REFUSED
     assert len(cluster.asked) == 2
 
 
@@ -107,12 +107,12 @@ async def test_a_forgery_is_held_against_nobody_else() -> None:
     cluster = Cluster()
     known = Known()
     found = lookup(known, cluster)
-    assert isinstance(await found.find(NAMESPACE, OTHER), Refused)
+    assert (await found.find(NAMESPACE, OTHER)).result is Result.REFUSED
     cluster.documents["train"] = job()
-    assert isinstance(await found.find(NAMESPACE, OWNED), Found)
-    assert isinstance(await found.find(NAMESPACE, LABELLED), Found)
+    assert (await found.find(NAMESPACE, OWNED)).result is Result.FOUND
+    assert (await found.find(NAMESPACE, LABELLED)).result is Result.FOUND
     known.digests |= Known(ANEW).digests
-    assert isinstance(await found.find(NAMESPACE, OTHER), Found)
+    assert (await found.find(NAMESPACE, OTHER)).result is Result.FOUND
 
 
 @pytest.mark.parametrize("name", ["", "..", "../../secrets/x", "a/b", "x?watch=true", "ä", "x" * 254, "UPPER"])
@@ -121,7 +121,7 @@ async def test_what_can_be_no_jobs_name_is_not_asked_for(name: str, owned: bool)
     cluster = Cluster()
     found = lookup(Known(), cluster)
     verdict = await found.find(NAMESPACE, Claim(name, "work", 0, "1" if owned else "", owned=owned))
-    assert type(verdict) is (Refused if owned else Unknown)
+    assert verdict.result is (Result.REFUSED if owned else Result.UNKNOWN)
     assert cluster.asked == []
     assert not found._forged
 
@@ -129,7 +129,9 @@ async def test_what_can_be_no_jobs_name_is_not_asked_for(name: str, owned: bool)
 async def test_what_can_be_no_uid_is_neither_asked_for_nor_remembered() -> None:
     cluster = Cluster()
     found = lookup(Known(job()), cluster)
-    assert isinstance(await found.find(NAMESPACE, Claim("train", "work", 0, "x" * 1_000_000, owned=True)), Refused)
+    assert (
+        await found.find(NAMESPACE, Claim("train", "work", 0, "x" * 1_000_000, owned=True))
+    ).result is Result.REFUSED
     assert cluster.asked == []
     assert not found._forged
 
@@ -142,7 +144,7 @@ async def test_beyond_the_budget_it_is_later() -> None:
     assert "too many lookups" in str(verdicts[-1])
     clock.now += 1.0
     cluster.fails = None
-    assert isinstance(await found.find(NAMESPACE, OWNED), Found)
+    assert (await found.find(NAMESPACE, OWNED)).result is Result.FOUND
 
 
 async def test_many_pods_of_a_new_job_ask_once() -> None:
@@ -157,7 +159,7 @@ async def test_many_pods_of_a_new_job_ask_once() -> None:
     go.set()
     verdicts = await asyncio.gather(*waiting, return_exceptions=True)
     assert isinstance(verdicts[0], asyncio.CancelledError)
-    assert all(isinstance(one, Found) for one in verdicts[1:])
+    assert all(isinstance(one, LookupVerdict) and one.result is Result.FOUND for one in verdicts[1:])
     assert len(cluster.asked) == 1
     assert not found._flights
 
@@ -166,17 +168,17 @@ async def test_so_many_questions_of_a_namespace_are_on_their_way_or_wait() -> No
     go = asyncio.Event()
     cluster = Cluster(slow=go)
     found = lookup(Known(), cluster, rate=1000.0, burst=1000.0)
-    room = turns.SHARE + turns.WAITING
+    room = budget.SHARE + budget.WAITING
     claims = [Claim(f"job-{number}", "work", 0) for number in range(room + 5)]
     waiting = [asyncio.create_task(found.find(NAMESPACE, claim)) for claim in claims]
     await asyncio.wait(waiting[room:])
     assert [task.done() for task in waiting] == [False] * room + [True] * 5
-    assert all(isinstance(task.result(), Later) for task in waiting[room:])
+    assert all(task.result().result is Result.LATER for task in waiting[room:])
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    assert len(cluster.asked) == turns.SHARE
+    assert len(cluster.asked) == budget.SHARE
     go.set()
-    assert all(isinstance(verdict, Unknown) for verdict in await asyncio.gather(*waiting[:room]))
+    assert all(verdict.result is Result.UNKNOWN for verdict in await asyncio.gather(*waiting[:room]))
     assert len(cluster.asked) == room
 
 
@@ -198,24 +200,24 @@ async def test_a_namespace_that_invents_jobs_keeps_no_other_waiting() -> None:
     await asyncio.sleep(0)
     claims = [Claim(f"train-{number}", "work", 0, UID, owned=True) for number in range(12)]
     verdicts = await asyncio.gather(*(found.find(NAMESPACE, claim) for claim in claims))
-    assert all(isinstance(one, Found) for one in verdicts)
-    assert asked.count("attacker") == turns.SHARE
+    assert all(one.result is Result.FOUND for one in verdicts)
+    assert asked.count("attacker") == budget.SHARE
     go.set()
     await asyncio.gather(*attack)
 
 
 async def test_who_gets_no_turn_in_time_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookups, "WAIT", 0.01)
+    monkeypatch.setattr(lookups, "TIMEOUT", 0.01)
     go = asyncio.Event()
     found = lookup(Known(), Cluster(slow=go))
-    claims = [Claim(f"job-{number}", "work", 0) for number in range(turns.SHARE + 1)]
+    claims = [Claim(f"job-{number}", "work", 0) for number in range(budget.SHARE + 1)]
     waiting = [asyncio.create_task(found.find(NAMESPACE, claim)) for claim in claims]
     done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     assert ["too many lookups" in str(one.result()) for one in done] == [True]
     go.set()
     verdicts = await asyncio.gather(*waiting)
-    assert sum(isinstance(one, Unknown) for one in verdicts) == turns.SHARE
-    assert isinstance(await found.find(NAMESPACE, claims[-1]), Unknown)
+    assert sum(one.result is Result.UNKNOWN for one in verdicts) == budget.SHARE
+    assert (await found.find(NAMESPACE, claims[-1])).result is Result.UNKNOWN
 
 
 async def test_a_failure_that_nobody_waits_for_is_no_noise(caplog: pytest.LogCaptureFixture) -> None:
@@ -233,29 +235,32 @@ async def test_a_failure_that_nobody_waits_for_is_no_noise(caplog: pytest.LogCap
 
 
 @pytest.mark.parametrize("uid", [UID, ""])
-@pytest.mark.parametrize("remembered, expected", [(Unreadable(UID), "cannot read"), (TooLarge(UID), "too large")])
+@pytest.mark.parametrize(
+    "remembered, expected", [(UnreadableJob(UID), "cannot read"), (OversizedJob(UID), "too large")]
+)
 async def test_the_pods_of_a_job_that_we_fail_to_read_or_to_hold_are_refused(
     uid: str, remembered: Any, expected: str
 ) -> None:
     known: Any = Known()
     known.digests["train"] = remembered
     verdict = await lookup(known, Cluster()).find(NAMESPACE, Claim("train", "work", 0, uid, owned=bool(uid)))
-    assert isinstance(verdict, Refused)
+    assert verdict.result is Result.REFUSED
     assert expected in verdict.reason
 
 
 async def test_a_job_that_is_too_large_is_so_when_it_is_asked_for_too() -> None:
     large = job(*(jobs.task(name=f"task-{number}") for number in range(3400)))
     verdict = await lookup(Known(), Cluster(large)).find(NAMESPACE, OWNED)
-    assert isinstance(verdict, Refused)
+    assert verdict.result is Result.REFUSED
     assert "fewer tasks" in verdict.reason
 
 
 @pytest.mark.parametrize(
-    "facts, expected", [({"id": "a"}, Found), ({"id": "b"}, Unknown), ({"other": "a"}, Later), ({}, Found)]
+    "facts, expected",
+    [({"id": "a"}, Result.FOUND), ({"id": "b"}, Result.UNKNOWN), ({"other": "a"}, Result.LATER), ({}, Result.FOUND)],
 )
 async def test_a_pod_that_has_other_facts_is_of_another_job_and_one_that_has_more_is_ahead(
-    facts: dict[str, str], expected: type
+    facts: dict[str, str], expected: Result
 ) -> None:
     from dataclasses import replace  # noqa: PLC0415
 
@@ -268,14 +273,17 @@ async def test_a_pod_that_has_other_facts_is_of_another_job_and_one_that_has_mor
 
     cluster.fetch = fetch  # type: ignore[method-assign]
     verdict = await lookup(known, cluster).find(NAMESPACE, Claim("train", "work", 1, facts=facts))
-    assert type(verdict) is expected
+    assert verdict.result is expected
 
 
-@pytest.mark.parametrize("claim, expected", [(OWNED, Found), (LABELLED, Found), (BEYOND, Later), (OTHER, Refused)])
-async def test_a_job_for_which_there_was_no_room_is_asked_for(claim: Claim, expected: type) -> None:
+@pytest.mark.parametrize(
+    "claim, expected",
+    [(OWNED, Result.FOUND), (LABELLED, Result.FOUND), (BEYOND, Result.LATER), (OTHER, Result.REFUSED)],
+)
+async def test_a_job_for_which_there_was_no_room_is_asked_for(claim: Claim, expected: Result) -> None:
     known: Any = Known()
     known.digests["train"] = Unkept(UID, b"1")
     cluster = Cluster(job())
     verdict = await lookup(known, cluster).find(NAMESPACE, claim)
-    assert type(verdict) is expected
+    assert verdict.result is expected
     assert cluster.asked == [f"{NAMESPACE}/train"]

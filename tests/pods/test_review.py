@@ -6,11 +6,12 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from jobgate.plugins import Container, Member
+from jobgate.plugins import CrewContainer, Member
 from jobgate.plugins.crew import Variable
-from jobgate.pods.review import missing, patch
+from jobgate.pods import reviewer
 from tests.plugins.crews import crew, part
-from tests.pods.pods import pod
+from tests.pods.pods import patch, pod
+from webhook import Cause
 
 
 def contract(member: Member) -> tuple[Variable, ...]:
@@ -19,7 +20,7 @@ def contract(member: Member) -> tuple[Variable, ...]:
 
 def member(**fields: Any) -> Member:
     """Return a pod of a job that asks for env."""
-    work = part("work", 2, containers=(Container("main"), Container("fetch", init=True)))
+    work = part("work", 2, containers=(CrewContainer("main"), CrewContainer("fetch", init=True)))
     found = crew(work, plugins=fields.pop("plugins", _arguments("env")), contract=contract, **fields)
     return Member(found, work, 1)
 
@@ -28,6 +29,10 @@ def _arguments(*names: str) -> dict[str, Any]:
     from jobgate.plugins import installed  # noqa: PLC0415
 
     return {name: installed()[name].arguments() for name in names}
+
+
+def missing(document: dict[str, Any], of: Member) -> list[Cause]:
+    return list(reviewer.missing(document, patch(document, of), of.crew))
 
 
 def wired(document: dict[str, Any], of: Member) -> dict[str, Any]:
@@ -48,7 +53,7 @@ def test_a_pod_gets_what_its_job_asks_for_before_its_own() -> None:
 def test_a_pod_that_has_it_all_is_left_alone() -> None:
     found = wired(pod(1), member())
     assert patch(found, member()) == []
-    assert list(missing(found, member())) == []
+    assert missing(found, member()) == []
 
 
 def strip(document: dict[str, Any], container: str, *names: str) -> dict[str, Any]:

@@ -71,8 +71,3 @@ def test_a_pod_belongs_to_the_job_that_it_says(document: dict[str, Any], expecte
 )
 def test_a_selector_selects_as_the_api_server_does(selector: Any, labels: Any, expected: bool) -> None:
     assert selects(selector, labels) is expected
-
-
-def test_a_selector_with_another_operator_is_our_own_mistake() -> None:
-    with pytest.raises(ValueError, match="unknown LabelSelector operator 'Near'"):
-        selects({"matchExpressions": [{"key": "a", "operator": "Near"}]}, {})

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from jobgate.pods.access import ALLOWED, DENIED, Access
-from jobgate.pods.access import WAIT as LONGEST
+from jobgate.pods.access import ALLOWED, DENIED, PermissionCache
+from jobgate.pods.access import TIMEOUT as LONGEST
 from jobgate.pods.budget import Budget
 from webhook import User
 
@@ -19,7 +19,7 @@ class Trial:
 
     def __init__(self, answer: bool | Exception = True, budget: Budget | None = None) -> None:
         self.now, self.asked, self.answer = 100.0, 0, answer
-        self.access = Access(self.ask, lambda: self.now, budget)
+        self.access = PermissionCache(self.ask, lambda: self.now, budget)
 
     async def ask(self, *_: object) -> bool:
         self.asked += 1

@@ -8,7 +8,7 @@ import jsonpatch
 import pytest
 
 from jobgate.kinds import installed
-from jobgate.pods import Access, ItemReviewer, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
+from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
 from jobgate.pods.lookup import Lookup
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.record import RECORD, read
@@ -37,7 +37,7 @@ class Rights:
 
 
 def prerequisites(rights: Rights, known: Known = EXAMPLES) -> Prerequisites:
-    return Prerequisites(known, Access(rights, lambda: 0.0))
+    return Prerequisites(known, PermissionCache(rights, lambda: 0.0))
 
 
 def pod(annotation: str | None, owner: tuple[str, str] | None = None, **metadata: Any) -> dict[str, Any]:
@@ -359,7 +359,7 @@ def test_who_writes_an_item_needs_the_right_to_what_it_newly_requires(
         "1", "jobgate.dev/v1alpha1", "Prerequisite", Operation.UPDATE, "mine", NAMESPACE, user=User(user),
         document=item("mine", "Prerequisite", require=require), old_document=item("mine", "Prerequisite", require=old),
     )  # fmt: skip
-    answer = asyncio.run(ItemReviewer(CHAIN, Access(Rights("alice"), lambda: 0.0)).review(request))
+    answer = asyncio.run(ItemReviewer(CHAIN, PermissionCache(Rights("alice"), lambda: 0.0)).review(request))
     assert answer is not None
     assert answer.allowed == (not refused), case
     assert not refused or any(f"cannot use {refused}" in str(cause) for cause in answer.causes)

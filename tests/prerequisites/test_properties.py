@@ -1,16 +1,17 @@
 """What holds for every pod, job, item and annotation, whatever they look like."""
 
 import asyncio
-from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
 import jsonpatch
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from jobgate.pods import Access, ItemReviewer, PodReviewer, WorkloadReviewer
-from jobgate.prerequisites.reference import ANNOTATION, Reference, Unreadable, _one, annotated, listed
+from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, WorkloadReviewer
+from jobgate.prerequisites.models import ReferenceSpec
+from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated, listed, reference
 from tests.pods.test_properties import sound_specs
 from tests.prerequisites.items import NAMESPACE, Granted, Known, item, starts
 from tests.prerequisites.test_jobs import answer, dijob
@@ -72,7 +73,7 @@ def test_any_json_has_an_answer(value: Any) -> None:
         answer(dijob(of_job=[value]), KNOWN, phase, Granted({}))
     for document in (value, {"spec": value}, {"spec": {"template": value}}, {"spec": {"jobTemplate": {"spec": value}}}):
         asyncio.run(WorkloadReviewer(prerequisites(Rights(), KNOWN)).review(asked("CronJob", "batch/v1", document)))
-        items = ItemReviewer(KNOWN, Access(Rights("alice"), lambda: 0.0))
+        items = ItemReviewer(KNOWN, PermissionCache(Rights("alice"), lambda: 0.0))
         asyncio.run(items.review(asked("Prerequisite", "jobgate.dev/v1alpha1", document)))
 
 
@@ -87,18 +88,26 @@ references = st.fixed_dictionaries(
 )
 
 
+def by_schema(value: list[Any]) -> tuple[Reference, ...] | None:
+    try:
+        return tuple(reference(ReferenceSpec.model_validate(one)) for one in value)
+    except ValidationError:
+        return None
+
+
 @relaxed
-@given(st.lists(references | json_values, max_size=4))
+@given(st.lists(references | st.dictionaries(st.sampled_from(["name", "kind"]), json_values), max_size=4))
 @example([{"name": "a", "templateVariables": {"b": "\ud800"}}])
 @example([{"name": "a", "templateVariables": {"b": 3.0, "a": "x"}}])
-def test_lists_that_are_read_fast_are_read_as_the_schema_reads_them(value: list[Any]) -> None:
-    def read(reader: Callable[[Any], tuple[Reference, ...]]) -> tuple[Reference, ...] | str:
-        try:
-            return reader(value)
-        except Unreadable as error:
-            return str(error)
-
-    assert read(listed) == read(lambda entries: tuple(_one(entry) for entry in entries))
+@example([{"name": "a", "templateVariables": {"b": 3.5}}])
+def test_lists_are_read_as_the_schema_reads_them(value: list[Any]) -> None:
+    try:
+        found: tuple[Reference, ...] | None = listed(value)
+    except InvalidReference as error:
+        found = None
+        if "is no name of an item" in str(error):
+            return
+    assert found == by_schema(value)
 
 
 @relaxed
@@ -109,6 +118,6 @@ def test_lists_that_are_read_fast_are_read_as_the_schema_reads_them(value: list[
 def test_any_annotation_names_items_or_is_refused(text: str) -> None:
     try:
         found = annotated(text)
-    except Unreadable:
+    except InvalidReference:
         return
     assert all(one.name for one in found)

@@ -93,8 +93,8 @@ def test_a_job_is_checked_for_the_items_that_are_among_the_files_and_warned_abou
     (text,) = causes(job)
     assert text.startswith('spec.tasks[0].prerequisites[0]: Invalid value: "known": MissingVariable: DIJob train → ')
     assert [one for one in job["warnings"] if "not known here" in one] == [
-        "spec.tasks[0].prerequisites[1]: Prerequisite other is not known here and was not checked: give `jobgate "
-        "review` the file that has it, too"
+        "spec.tasks[0].prerequisites[1]: Prerequisite other is not known here and was not checked: pass the file "
+        "that has it to `jobgate review`, too"
     ]
 
 

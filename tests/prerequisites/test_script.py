@@ -1,21 +1,21 @@
 import pytest
 
+from jobgate.prerequisites.problem import Reason
 from jobgate.prerequisites.script import (
     HOOK_LIMIT,
-    CommandRequired,
-    Event,
+    PROLOGUE,
+    SUPERVISOR,
+    EventName,
     Hook,
     ScriptError,
-    TooLarge,
     substituted,
     wrapped,
 )
-from jobgate.prerequisites.wrapper import PROLOGUE, SUPERVISOR
 
-EVENTS: tuple[Event, ...] = ("taskStarts", "taskSucceeds", "taskFails")
+EVENTS: tuple[EventName, ...] = ("taskStarts", "taskSucceeds", "taskFails")
 
 
-def hook(event: Event = "taskStarts", *commands: str) -> Hook:
+def hook(event: EventName = "taskStarts", *commands: str) -> Hook:
     return Hook(event, commands or ("echo $HOME",), "Fail", "Prerequisite/item")
 
 
@@ -24,7 +24,7 @@ def hook(event: Event = "taskStarts", *commands: str) -> Hook:
     "container",
     [{"command": ["python", "$(A)", "$$"]}, {"command": ["a"], "args": ["", "$x"], "name": "x"}],
 )
-def test_wrapping_twice_equals_once(event: Event, container: dict[str, object]) -> None:
+def test_wrapping_twice_equals_once(event: EventName, container: dict[str, object]) -> None:
     once = wrapped(container, [hook(event), hook(event, "a", "b")])
     assert wrapped(once, [hook(event), hook(event, "a", "b")]) == once
 
@@ -64,18 +64,16 @@ def test_only_the_command_changes_and_every_dollar_of_ours_is_doubled() -> None:
 @pytest.mark.parametrize(
     ("container", "one", "expected"),
     [
-        ({}, hook(), CommandRequired),
-        ({"args": ["train.py"]}, hook(), CommandRequired),
-        ({"command": []}, hook(), CommandRequired),
-        ({"command": ["a"]}, hook("taskFails", "é" * (HOOK_LIMIT // 2), "x"), TooLarge),
+        ({}, hook(), Reason.COMMAND_REQUIRED),
+        ({"args": ["train.py"]}, hook(), Reason.COMMAND_REQUIRED),
+        ({"command": []}, hook(), Reason.COMMAND_REQUIRED),
+        ({"command": ["a"]}, hook("taskFails", "é" * (HOOK_LIMIT // 2), "x"), Reason.TOO_LARGE),
     ],
 )
-def test_what_cannot_be_wrapped_is_refused(
-    container: dict[str, object], one: Hook, expected: type[ScriptError]
-) -> None:
-    with pytest.raises(expected) as raised:
+def test_what_cannot_be_wrapped_is_refused(container: dict[str, object], one: Hook, expected: Reason) -> None:
+    with pytest.raises(ScriptError) as raised:
         wrapped(container, [one])
-    assert raised.value.reason == expected.__name__
+    assert raised.value.reason is expected
 
 
 @pytest.mark.parametrize(

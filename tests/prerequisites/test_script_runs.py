@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 import pytest
 
-from jobgate.prerequisites.script import Event, Hook, wrapped
+from jobgate.prerequisites.script import EventName, Hook, wrapped
 from tests.prerequisites.script_shells import SHELLS, TIMEOUT, argv_of, run, shell_in, variables
 
 Policy = Literal["Fail", "Ignore"]
@@ -25,7 +25,7 @@ def shell(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return shell_in(tmp_path, request.param)
 
 
-def hook(event: Event, *commands: str, policy: Policy = "Fail", source: str = "ClusterPrerequisite/item") -> Hook:
+def hook(event: EventName, *commands: str, policy: Policy = "Fail", source: str = "ClusterPrerequisite/item") -> Hook:
     return Hook(event, commands, policy, source)
 
 
@@ -86,7 +86,7 @@ def test_the_behaviour_matrix(shell: str, tmp_path: Path, hooks: list[Hook], use
 
 
 @pytest.mark.parametrize("events", [(START,), (START, SUCCESS, FAILURE)])
-def test_a_command_that_is_missing_ends_with_127(shell: str, tmp_path: Path, events: tuple[Event, ...]) -> None:
+def test_a_command_that_is_missing_ends_with_127(shell: str, tmp_path: Path, events: tuple[EventName, ...]) -> None:
     assert outcome(shell, tmp_path, [hook(event, ":") for event in events], "no-such-program")[0] == 127
 
 
@@ -122,7 +122,7 @@ ARGUMENTS = [
 
 @pytest.mark.parametrize("events", [(START,), (SUCCESS,)])
 @pytest.mark.parametrize("as_args", [False, True])
-def test_arguments_arrive_untouched(shell: str, events: tuple[Event, ...], as_args: bool) -> None:
+def test_arguments_arrive_untouched(shell: str, events: tuple[EventName, ...], as_args: bool) -> None:
     said = [sys.executable, "-c", "import sys; print(sys.argv[1:])"]
     container = {"command": said, "args": ARGUMENTS} if as_args else {"command": said + ARGUMENTS}
     done = run(argv_of(wrapped(container, [hook(event, ":") for event in events], shell), {}))
@@ -138,7 +138,7 @@ def test_kubelet_expands_the_users_arguments_once_and_hooks_never(shell: str, tm
 
 
 @pytest.mark.parametrize("events", [(START,), (START, SUCCESS)])
-def test_standard_input_is_the_commands(shell: str, events: tuple[Event, ...]) -> None:
+def test_standard_input_is_the_commands(shell: str, events: tuple[EventName, ...]) -> None:
     hooks = [hook(event, "cat") for event in events]
     assert run(argv_of(wrapped({"command": ["cat"]}, hooks, shell), {}), stdin=b"all of it").stdout == b"all of it"
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 from jobgate.kinds import installed
-from jobgate.runner import Later, Observed, plan
-from jobgate.runner.state import STATE, State
+from jobgate.runner import Observed, RequeueAfter, plan
+from jobgate.runner.state import STATE, RunState
 from jobgate.runner.subject import read
 from tests.runner.world import START, UID, World, dijob, stored, subject, task
 from tests.webhook.values import json_values
@@ -36,7 +36,7 @@ relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, 
 def test_whatever_is_written_as_the_state_of_a_job_is_read_within_bounds(text: str) -> None:
     job = dijob()
     job["metadata"]["annotations"][STATE] = text
-    state = State.of(job)
+    state = RunState.of(job)
     assert 0 <= state.attempt < 2**31
     assert 0 <= state.restarts < 2**31
     assert all(0 < count < 2**31 for count in state.tasks.values())
@@ -54,7 +54,7 @@ def test_a_deadline_may_lie_past_the_calendar() -> None:
 def test_a_time_to_live_is_counted_from_an_end_without_a_zone() -> None:
     job = dijob(ttlSecondsAfterFinished=2**31 - 1)
     job["status"] = {"phase": "Succeeded", "completionTime": f"{START.replace(tzinfo=None):%Y-%m-%d}"}
-    assert any(isinstance(one, Later) for one in plan(subject(job), Observed(START)))
+    assert any(isinstance(one, RequeueAfter) for one in plan(subject(job), Observed(START)))
 
 
 def test_a_policy_may_wait_for_longer_than_the_calendar() -> None:

@@ -1,9 +1,14 @@
 """One look at one job, against an API server that only remembers what it was asked."""
 
+import copy
+import json
 from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.objects import Rejected
@@ -13,12 +18,13 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.runner.loop import Loop
-from jobgate.runner.reading import Reader
-from jobgate.runner.seen import JOBS, PODS, SERVICES, Seen, Whose
+from jobgate.runner.plan import report
+from jobgate.runner.reading import Caches, JobReader, kept
+from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
 from tests.runner.queues.test_waiting import fill
-from tests.runner.world import START, World, dijob, stored, task
+from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task
 
-KEY: Whose = (DIJOB.qualified_plural, "lab", "train")
+KEY: JobKey = (DIJOB.qualified_plural, "lab", "train")
 
 
 class Server:
@@ -27,11 +33,13 @@ class Server:
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
         self.events: list[str] = []
+        self.there: dict[str, Mapping[str, Any]] = {}
+        self.statuses: list[Mapping[str, Any]] = []
         self.refusals: dict[tuple[str, str], Rejected] = {}
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        del name, namespace
-        return self._answer("get", resource, {})
+        del namespace
+        return self._answer("get", resource, self.there.get(name, {}))
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> Mapping[str, Any]:
         del dry
@@ -42,8 +50,9 @@ class Server:
     async def patch(
         self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        del changes
-        return self._answer("patch", resource, found)
+        changed = copy.deepcopy(dict(found))
+        merge(changed, changes)
+        return self._answer("patch", resource, changed)
 
     async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
         self._answer("delete", resource, found)
@@ -51,7 +60,7 @@ class Server:
     async def set_status(
         self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        del changes
+        self.statuses.append(changes)
         return self._answer("status", resource, found)
 
     async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
@@ -71,22 +80,23 @@ class Looks:
     def __init__(self, world: World) -> None:
         self.world = world
         self.server = Server()
-        self.reader = Reader("svc.cluster.local")
+        self.server.there["train"] = world.job
+        self.reader = JobReader("svc.cluster.local")
         resource = Resource(DIJOB.plural, DIJOB.version, DIJOB.group)
-        self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=lambda found: found)
+        self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=kept(DIJOB))
         self.seen = Seen(lambda _: None, None)
         self.territory = Territory()
         self.later: list[float] = []
-        self.loop = Loop(
+        self.now = START + timedelta(minutes=1)
+        caches = Caches(
             {DIJOB.qualified_plural: (DIJOB, resource, self.jobs)},
             self.seen,
-            self.server,
-            ControllerMetrics(),
             self.territory,
-            clock=lambda: START,
-            later=lambda _, seconds: self.later.append(seconds),
-            reader=self.reader,
+            self.reader,
+            lambda: self.now,
         )
+        later = lambda _, seconds: self.later.append(seconds)  # noqa: E731
+        self.loop = Loop(caches, self.server, ControllerMetrics(), later)
 
     def show(self, version: str, *, there: bool = True) -> None:
         """Let the loop know what there is."""
@@ -113,10 +123,66 @@ async def test_a_job_is_not_looked_at_until_what_was_written_of_it_shows_up() ->
     looks = Looks(World(stored(dijob(), taken=False)))
     del looks.world.job["metadata"]["annotations"]["jobgate.dev/run-by"]
     looks.show("1")
-    assert await looks.look() == (Outcome.WROTE, [("patch", "dijobs")])
+    made = [("patch", "dijobs"), ("create", "services"), ("create", "jobs")]
+    assert await looks.look() == (Outcome.WROTE, made)
     assert await looks.look() == (Outcome.FINE, [])
     looks.show("2")
-    assert await looks.look() == (Outcome.WROTE, [("patch", "dijobs")])
+    assert await looks.look() == (Outcome.WROTE, made)
+
+
+async def test_a_job_that_was_written_twice_is_not_looked_at_when_the_first_write_shows_up() -> None:
+    world = World(dijob())
+    world.settle()
+    world.job["status"] = {}
+    del world.job["metadata"]["annotations"]["jobgate.dev/run-by"]
+    looks = Looks(world)
+    looks.show("1")
+    assert (await looks.look())[1] == [("patch", "dijobs"), ("status", "dijobs")]
+    for version, calls in (("1", 0), ("1 later", 0), ("3", 2)):
+        looks.show(version)
+        assert len((await looks.look())[1]) == calls
+
+
+@pytest.mark.parametrize(
+    ("stored", "calls"),
+    [
+        ({"uid": UID}, [("get", "dijobs"), ("create", "services"), ("create", "jobs")]),
+        ({}, [("get", "dijobs")]),
+        ({"uid": "another"}, [("get", "dijobs")]),
+        ({"uid": UID, "deletionTimestamp": stamp(START)}, [("get", "dijobs")]),
+    ],
+    ids=["there", "gone", "another of its name", "being deleted"],
+)
+async def test_nothing_is_made_of_a_job_whose_end_the_cache_has_not_seen(
+    stored: Mapping[str, Any], calls: list[tuple[str, str]]
+) -> None:
+    looks = Looks(World(dijob()))
+    looks.server.there["train"] = {"metadata": stored}
+    looks.show("1")
+    assert (await looks.look())[1] == calls
+
+
+async def test_a_status_that_pods_are_about_to_start_waits_for_them_but_not_for_long() -> None:
+    world = World(dijob())
+    world.step()
+    looks = Looks(world)
+    looks.show("1")
+    for seconds, calls, later in ((-5.0, 1, []), (0.5, 0, [1.5]), (1.5, 0, [0.5]), (2.0, 1, [])):
+        looks.now = START + timedelta(seconds=seconds)
+        looks.later.clear()
+        _, asked = await looks.look()
+        assert (len(asked), looks.later) == (calls, later)
+        looks.show(f"after {seconds}")
+
+
+async def test_that_all_pods_run_is_written_at_once() -> None:
+    world = World(dijob())
+    world.step()
+    world.kubernetes()
+    looks = Looks(world)
+    looks.show("1")
+    looks.now = START
+    assert await looks.look() == (Outcome.STATUS, [("status", "dijobs")])
 
 
 async def test_a_status_alone_is_an_outcome_of_its_own() -> None:
@@ -162,6 +228,24 @@ async def test_what_cannot_be_made_does_not_hold_up_the_status(refusal: Rejected
     assert asked[-1] == ("status", "dijobs")
 
 
+async def test_an_object_of_another_owner_is_named_in_the_status_and_holds_up_nothing_else() -> None:
+    looks = Looks(World(dijob(task(1))))
+    looks.server.refusals["create", "services"] = Rejected(409, "AlreadyExists")
+    looks.show("1")
+    found, asked = await looks.look()
+    assert (found, looks.server.events) == (Outcome.AGAIN, ["ObjectInTheWay"])
+    assert asked.index(("create", "services")) < asked.index(("create", "jobs")) < asked.index(("status", "dijobs"))
+    (condition,) = looks.server.statuses[-1]["conditions"]
+    assert "Service di-train is not of this job" in condition["message"]
+
+
+@pytest.mark.parametrize("example", ["dijob/minimal", "mxjob/minimal", "torchjob/minimal"])
+def test_each_kind_says_in_its_status_what_is_in_the_way(example: str) -> None:
+    job = stored(yaml.safe_load(Path(f"examples/{example}.yaml").read_text()))
+    (action,) = report(subject(job), World(job).observed(), "Service first is not of this job")
+    assert "Service first is not of this job" in str(action)
+
+
 async def test_a_job_is_looked_at_in_time_though_something_of_it_cannot_be_made() -> None:
     policies = [{"action": "RestartJob", "event": "PodFailed", "timeout": "1m30s"}]
     world = World(dijob(task(1), task(1, name="judge"), policies=policies))
@@ -172,15 +256,16 @@ async def test_a_job_is_looked_at_in_time_though_something_of_it_cannot_be_made(
     looks = Looks(world)
     looks.server.refusals["create", "jobs"] = Rejected(403, "Forbidden", "exceeded quota")
     looks.show("1")
+    looks.now = START
     await looks.look()
-    assert looks.later == [90.0]
+    assert 90.0 in looks.later
 
 
 async def test_in_a_namespace_that_is_being_deleted_nothing_more_is_asked() -> None:
     looks = Looks(World(dijob(*(task(1, name=f"work-{number}") for number in range(5)))))
     looks.server.refusals["create", "services"] = Rejected(403, "Forbidden", terminating=True)
     looks.show("1")
-    assert await looks.look() == (Outcome.AGAIN, [("create", "services")])
+    assert await looks.look() == (Outcome.AGAIN, [("get", "dijobs"), ("create", "services")])
 
 
 async def test_a_job_in_a_namespace_that_opts_out_is_not_remembered() -> None:
@@ -194,12 +279,12 @@ async def test_a_job_in_a_namespace_that_opts_out_is_not_remembered() -> None:
     assert await looks.look() == (Outcome.FINE, [])
     assert len(looks.reader) == 0
     fill(looks.territory.namespaces, [])
-    assert await looks.look() == (Outcome.WROTE, [("patch", "dijobs")])
+    assert (await looks.look())[0] is Outcome.WROTE
 
 
 async def test_a_spec_is_read_once_and_what_changes_often_each_time() -> None:
     looks = Looks(World(dijob()))
-    reader, job = looks.reader, looks.world.job
+    reader, job = looks.reader, kept(DIJOB)(looks.world.job)
     first = reader.read(KEY, DIJOB, job)
     status = {**job, "status": {"phase": "Running"}, "metadata": {**job["metadata"], "resourceVersion": "9"}}
     second = reader.read(KEY, DIJOB, status)
@@ -214,6 +299,23 @@ async def test_a_spec_is_read_once_and_what_changes_often_each_time() -> None:
         other = reader.read(KEY, DIJOB, {**job, "metadata": {**job["metadata"], **change}})
         assert other is not None
         assert other.job.spec is not first.job.spec
+
+
+def test_a_large_job_takes_its_size_as_json_and_what_there_is_no_room_for_is_read_again() -> None:
+    tasks = [task(1, name=f"work-{number}") for number in range(400)]
+    job = dijob(*tasks)
+    size = len(json.dumps(job["spec"], separators=(",", ":")))
+    job["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = "x" * size
+    found = kept(DIJOB)(job)
+    assert len(str(found)) < 1.1 * size
+    reader = JobReader("svc.cluster.local", room=size - 1)
+    first, second = (reader.read(KEY, DIJOB, found) for _ in range(2))
+    assert (len(reader), first is not None, second is not None) == (0, True, True)
+    small = kept(DIJOB)(dijob())
+    assert reader.read(KEY, DIJOB, small) is not None
+    assert len(reader) == 1
+    reader.forget(KEY)
+    assert reader._left == size - 1
 
 
 async def test_a_job_that_is_gone_or_has_ended_is_not_remembered() -> None:

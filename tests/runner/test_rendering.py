@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jsonpatch
 import pytest
@@ -14,16 +14,15 @@ from controlplane.operators import mxjob as mx
 from controlplane.operators import torchjob as torch
 from jobgate.kinds import installed
 from jobgate.kinds.common.runner import adoption
-from jobgate.offline.judge import Circumstances, judge
+from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Member
 from jobgate.plugins.crew import COMPLETION_INDEX
-from jobgate.plugins.queueing import Queueing, QueueingArguments, System
-from jobgate.pods.review import patch
+from jobgate.plugins.queueing import Grouping, Queueing, QueueingArguments, System
 from jobgate.pods.whose import whose
-from jobgate.runner.grouping import Grouping
-from jobgate.runner.rendering import children
+from jobgate.runner.rendering import batch_job, beside
 from jobgate.runner.subject import Subject
 from tests.operators.conftest import env_of
+from tests.pods.pods import patch
 from tests.runner.world import UID, dijob, merge, stored, subject, task
 
 ROOT = Path(__file__).parents[2]
@@ -33,12 +32,27 @@ FOLDERS = ("dijob", "mxjob", "torchjob")
 EXAMPLES = [path for folder in FOLDERS for path in sorted((ROOT / "examples" / folder).glob("*.yaml"))]
 
 
+class Children(NamedTuple):
+    """Services and groups by name, batch Jobs by task."""
+
+    services: dict[str, dict[str, Any]]
+    groups: dict[str, dict[str, Any]]
+    jobs: dict[str, dict[str, Any]]
+
+
+def children(of: Subject) -> Children:
+    """What a job is made of."""
+    services, pod_groups, gang_of = beside(of)
+    jobs = {name: batch_job(of, name, gang_of.get(name)) for name in of.tasks if name and of.replicas(name) > 0}
+    return Children(services, pod_groups, jobs)
+
+
 def example(path: Path | str) -> dict[str, Any]:
     """A job of the examples, as it is stored and taken over."""
     document = yaml.safe_load((ROOT / "examples" / path).read_text(encoding="utf-8"))
     if "spec" in document and document["kind"] == "DIJob":
         document["spec"].pop("suspend", None)
-    job = stored(judge(document, Circumstances(kinds=installed())).document)
+    job = stored(judge(document, ReviewOptions(kinds=installed())).document)
     merge(job, adoption(subject(job).job))
     return job
 

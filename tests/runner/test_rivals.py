@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.cluster.informer import Refused
+from jobgate.cluster.informer import ApiError
 from jobgate.kinds.dijob import DIJOB
 from jobgate.runner.rivals import DEPLOYMENTS, rivals
 
@@ -48,7 +48,7 @@ class Cluster:
         assert resource.plural == "pods"
         assert "/" not in name, "it would be another path"
         if self._refusal:
-            raise Refused(self._refusal)
+            raise ApiError(self._refusal)
         return {"spec": {"serviceAccountName": "di-orchestrator"}} if name == "pod" else None
 
     async def create(self, resource: Any, manifest: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -93,7 +93,7 @@ async def test_an_operator_is_known_while_it_is_alive(deployments: Any, leases: 
 
 @pytest.mark.parametrize("code", [403, 429, 500, 503])
 async def test_where_the_holder_of_a_lease_cannot_be_read_nobody_is_taken_for_absent(code: int) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(ApiError):
         await rivals(DIJOB, Cluster([], [lease(LIVE)], code), NOW)
 
 

@@ -104,6 +104,18 @@ def test_of_a_torchjob() -> None:
     assert found.status["completionTime"] == "2026-01-01T00:01:00Z"
 
 
+def test_a_torchjob_runs_as_soon_as_its_master_does_and_restarts_when_a_pod_fails() -> None:
+    found = run("torchjob/queued-gang.yaml")
+    found.pod("worker")["status"] |= {"phase": "Pending", "conditions": []}
+    del found.job["status"]
+    found.step()
+    assert holding(found.status) == ["Created", "Running"]
+    found.pod("worker")["status"]["phase"] = "Failed"
+    next(one for name, one in found.jobs.items() if name.endswith("-worker"))["status"]["failed"] = 1
+    found.step()
+    assert holding(found.status) == ["Created", "Restarting"]
+
+
 def test_a_torchjob_fails_by_an_exit_code_that_no_retry_helps() -> None:
     found = run("torchjob/minimal.yaml")
     found.end("master", code=137)
@@ -111,7 +123,7 @@ def test_a_torchjob_fails_by_an_exit_code_that_no_retry_helps() -> None:
     assert conditions(found)[-1][:2] == ("Running", "True")
     found.end("master", code=1)
     found.settle()
-    assert conditions(found)[-1] == ("Failed", "True", "TaskFailed")
+    assert conditions(found)[-1] == ("Failed", "True", "JobFailed")
 
 
 def test_a_torchjobs_workers_wait_for_its_master_and_all_for_the_word_of_its_aimaster() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 from jobgate.kinds import installed
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
-from jobgate.runner import Action, Create, Delete, Event, Later, Observed, Patch, SetStatus, Subject, plan
-from jobgate.runner.grouping import Grouping
+from jobgate.plugins.queueing import Grouping
+from jobgate.runner import Action, Create, Delete, Event, Observed, Patch, RequeueAfter, SetStatus, Subject, plan
 from jobgate.runner.subject import read
 
 Object = dict[str, Any]
@@ -92,7 +92,7 @@ class World:
     def settle(self, most: int = 60) -> None:
         """Let runner and Kubernetes work until nothing happens any more; all pods that are made run."""
         for _ in range(most):
-            acts = [one for one in self.step() if not isinstance(one, Later)]
+            acts = [one for one in self.step() if not isinstance(one, RequeueAfter)]
             moved = self.kubernetes()
             if not acts and not moved:
                 return

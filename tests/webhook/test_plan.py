@@ -62,7 +62,7 @@ def test_a_rule_of_updates_is_called_for_an_update() -> None:
     ]
 
 
-@pytest.mark.parametrize("word", ["queu", "bounds.mots", "tasks.repilcas", "tasks"])
+@pytest.mark.parametrize("word", ["queuee", "bounds.mots", "tasks.repilcas", "tasks"])
 def test_a_word_that_is_none_is_an_error_when_the_kind_is_made(word: str) -> None:
     with pytest.raises(UnknownWord, match=f"the rule lists_its_tasks reads {word}, which is no word of Crew"):
         crew(rules=(*RULES, rule(word)(lists_its_tasks)))

@@ -157,10 +157,10 @@ def test_an_installation_that_only_warns_refuses_nothing_and_tells_all_of_it_onc
         return review(Request.parse(admission_review(document)), phase, KINDS, Settings(enforces=False))
 
     refused = validate(document)
-    told = lenient(Phase.VALIDATE)
-    assert told.allowed
-    assert not told.rules
-    assert texts(told.notices) == [
+    warned = lenient(Phase.VALIDATE)
+    assert warned.allowed
+    assert not warned.rules
+    assert texts(warned.notices) == [
         f"{cause.path}: {cause.message} (would be denied; warn mode)" for cause in refused.causes
     ]
     first = lenient(Phase.MUTATE)
@@ -191,7 +191,7 @@ def test_a_denial_names_the_job(request_name: str, metadata: Any, name: str) -> 
 @pytest.mark.parametrize(
     "document, causes",
     [
-        # The sum of replicas cannot be told; that names repeat can.
+        # The sum of replicas cannot be known; that names repeat can.
         (
             parts(A | {"replicas": "1"}, A, bounds={"most": 1}),
             [

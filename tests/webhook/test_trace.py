@@ -9,7 +9,7 @@ GOOD = f"00-{ID}-{PARENT}-01"
 
 
 @pytest.mark.parametrize(
-    "told, expected",
+    "header, expected",
     [
         (GOOD, Trace(ID, PARENT, sampled=True)),
         (f"00-{ID}-{PARENT}-00", Trace(ID, PARENT)),
@@ -31,13 +31,13 @@ GOOD = f"00-{ID}-{PARENT}-01"
         ('{"a":"b"}', None),
     ],
 )
-def test_a_trace_is_read_where_it_is_exactly_one(told: str, expected: Trace | None) -> None:
-    assert Trace.read([told]) == expected
+def test_a_trace_is_read_where_it_is_exactly_one(header: str, expected: Trace | None) -> None:
+    assert Trace.read([header]) == expected
 
 
-@pytest.mark.parametrize("told", [[], [GOOD, GOOD]])
-def test_one_header_tells_a_trace(told: list[str]) -> None:
-    assert Trace.read(told) is None
+@pytest.mark.parametrize("header", [[], [GOOD, GOOD]])
+def test_one_header_tells_a_trace(header: list[str]) -> None:
+    assert Trace.read(header) is None
 
 
 @pytest.mark.parametrize(

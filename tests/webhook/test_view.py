@@ -148,4 +148,4 @@ def test_a_word_of_the_job_is_found_where_the_kind_has_it() -> None:
     assert (job.word("least"), str(job.at("least"))) == (3, "spec.policy.least")
     assert (job.word("queue"), Job(kind, {}, Fleet()).word("least")) == (None, None)
     with pytest.raises(UnknownWord):
-        job.word("queu")
+        job.word("queuee")

@@ -20,8 +20,3 @@ def test_every_command_of_crdgen_has_its_help() -> None:
     page = crdgen_page()
     assert _sections(page) == {f"python -m crdgen {name}" for name in crdgen.cli._COMMANDS}
     assert page.count("usage: python -m crdgen ") == len(crdgen.cli._COMMANDS) + 1
-
-
-def test_the_help_of_jobgate_has_each_command_in_one_section() -> None:
-    listed = [name for commands in jobgate.cli._SECTIONS.values() for name in commands]
-    assert sorted(listed) == sorted(jobgate.cli._COMMANDS)

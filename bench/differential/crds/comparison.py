@@ -31,7 +31,7 @@ class Answer:
 
     @property
     def is_about_cost(self) -> bool:
-        """Whether it refuses nothing but what rules may cost."""
+        """Whether it rejects nothing but what rules may cost."""
         return not self.accepted and all(_COST.search(message) for message in self.messages)
 
 
@@ -68,32 +68,32 @@ class Comparison:
     findings: list[Finding] = field(repr=False)
 
     @property
-    def refused(self) -> list[Finding]:
-        """What we say that the API server refuses."""
+    def rejected(self) -> list[Finding]:
+        """What we say that the API server rejects."""
         return [finding for finding in self.findings if finding.severity is Severity.ERROR]
 
     @property
     def too_dear(self) -> bool:
         """Whether we say that rules cost more than is allowed."""
-        return any(finding.rule == _AFFORDABLE for finding in self.refused)
+        return any(finding.rule == _AFFORDABLE for finding in self.rejected)
 
     @property
     def agrees(self) -> bool:
         """Whether the verdicts agree; where nothing but cost is wrong, we must say that, too."""
         if self.answer.is_about_cost and not self.too_dear:
             return False
-        return (not self.refused) == self.answer.accepted
+        return (not self.rejected) == self.answer.accepted
 
     @property
     def names_the_place(self) -> bool:
         """Whether a finding is at a place that the API server names, or around it."""
         said = [_SHARED.sub(lambda match: _PLACES[match[1]], place) for place in self.answer.fields]
-        found = [re.sub(r"versions\[\d+\]", "versions[0]", finding.path) for finding in self.refused]
+        found = [re.sub(r"versions\[\d+\]", "versions[0]", finding.path) for finding in self.rejected]
         return any(place.startswith(path) or path.startswith(place) for place in said for path in found if path)
 
     def __str__(self) -> str:
         how = "strictly" if self.strict else "leniently"
-        ours = [f"{finding.path}: {finding.problem} [{finding.rule}]" for finding in self.refused]
+        ours = [f"{finding.path}: {finding.problem} [{finding.rule}]" for finding in self.rejected]
         return (
             f"{self.case.name} ({how})\n  API server: {'accepted' if self.answer.accepted else self.answer.messages[:2]}"
             f"\n  linter: {ours[:3] or 'accepted'}"

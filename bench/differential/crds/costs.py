@@ -126,6 +126,16 @@ RULES = (
     "self.rules.map(r, r.name).all(n, n.matches('^[a-z]+([a-z]*)$'))",
     "self.rules.map(r, r.ports).all(p, p.all(q, q.number > 1))",
     "self.rules.filter(r, r.ports.size() > 1).all(r, r.ports.all(p, p.name == 'a'))",
+    "self.rules.all(r, r.ports.all(p, p.name == r.name))",
+    "self.rules.all(r, r.ports.all(p, p.number > 3 && r.long == 'a'))",
+    "self.rules.all(r, r.ports.all(p, p.notes.all(n, n == p.name)))",
+    "self.rules.all(r, r.ports.all(p, p.notes.all(n, n == r.name)))",
+    "self.rules.map(r, r.ports.filter(p, p.name == r.name)).size() > 1",
+    "self.rules.map(r, r.ports.map(p, p.name)).all(x, x.all(y, y == 'a'))",
+    "self.rules.all(r, r.ports.transformList(i, p, p.notes.join(r.name)).all(x, x == 'a'))",
+    "self.rules.filter(r, r.ports.exists(p, p.name == r.port)).all(r, r.tags.all(t, t == r.name))",
+    "self.deep.a.b.all(r, r.ports.all(p, p.notes.exists(n, n == r.name || n == p.name || n == r.long)))",
+    "self.table.all(row, row.all(n, n > row[0]))",
     "self.rules[0].ports[1].name == self.long",
     "self.deep.a.b.all(r, r.tags.all(t, t == self.deep.a.c))",
     "self.deep.text.startsWith(self.text)",
@@ -238,7 +248,7 @@ SMALLEST: dict[str, dict[str, Any]] = {
 
 
 def definitions() -> Iterator[tuple[str, Definition]]:
-    """Yield definitions, by name, of which the API server just takes one and just refuses the next."""
+    """Yield definitions, by name, of which the API server just takes one and just rejects the next."""
     for each in priced():
         for times in (each.most, each.most + 1):
             yield f"{each.rule}, {times} times", each.definition(times)

@@ -56,21 +56,21 @@ class Figures:
     placed: int
 
     @property
-    def refused(self) -> int:
-        """How many the API server refused."""
+    def rejected(self) -> int:
+        """How many the API server rejected."""
         return self.total - self.accepted
 
 
 def figures(name: str, comparisons: Sequence[Comparison]) -> Figures:
     """Count."""
-    refused = [each for each in comparisons if not each.answer.accepted and each.refused]
+    rejected = [each for each in comparisons if not each.answer.accepted and each.rejected]
     return Figures(
         name,
         len(comparisons),
         sum(each.answer.accepted for each in comparisons),
         sum(each.answer.is_about_cost for each in comparisons),
         sum(each.agrees for each in comparisons),
-        sum(each.names_the_place for each in refused),
+        sum(each.names_the_place for each in rejected),
     )
 
 
@@ -92,13 +92,13 @@ def page(comparisons: Sequence[Comparison], seed: int) -> str:
 
 def _table(lines: Iterable[Figures]) -> str:
     rows = [
-        f"| {line.name} | {line.total} | {line.accepted} | {line.refused} | {line.for_cost} | {line.total - line.agreed} "
+        f"| {line.name} | {line.total} | {line.accepted} | {line.rejected} | {line.for_cost} | {line.total - line.agreed} "
         f"| {line.placed} |"
         for line in lines
     ]
     return "\n".join(
         [
-            "| documents | verdicts | accepted | refused | of these for cost | disagreements | refused, at "
+            "| documents | verdicts | accepted | rejected | of these for cost | disagreements | rejected, at "
             "a place that both name |",
             "|---|---|---|---|---|---|---|",
             *rows,
@@ -126,7 +126,7 @@ def _disagreements(comparisons: Iterable[Comparison]) -> str:
     lines += ["| document | API server | linter |", "|---|---|---|"]
     for each in found:
         said = "accepted" if each.answer.accepted else "; ".join(each.answer.messages[:1])
-        ours = "; ".join(f"{finding.problem} (`{finding.rule}`)" for finding in each.refused[:1]) or "accepted"
+        ours = "; ".join(f"{finding.problem} (`{finding.rule}`)" for finding in each.rejected[:1]) or "accepted"
         lines.append(f"| {_cell(each.case.name)} | {_cell(said)} | {_cell(ours)} |")
     return "\n".join([*lines, ""])
 

@@ -24,7 +24,7 @@ CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP: Final = "objects.example.com"
 DRY_RUN: Final = {"dryRun": "All", "fieldValidation": "Ignore"}
 
-#: An object that cannot be read or written at all is refused, too.
+#: An object that cannot be read or written at all is rejected, too.
 _VERDICTS: Final = {201: True, 422: False, 400: False, 500: False}
 
 #: A CRD with more would be too large for etcd; each that comes or goes makes the API server rebuild its OpenAPI.
@@ -40,14 +40,14 @@ class Comparison:
         clients: Each sends one object at a time.
         seed: Which objects are drawn.
         by_schema, by_model: How many objects are drawn of each schema, and of each model.
-        refused: The API server's words on schemas that it did not take; none of their objects is compared.
+        rejected: The API server's words on schemas that it did not take; none of their objects is compared.
     """
 
     clients: Sequence[ClusterApi]
     seed: int
     by_schema: int
     by_model: int
-    refused: dict[str, str] = field(default_factory=dict)
+    rejected: dict[str, str] = field(default_factory=dict)
 
     def of(self, schemas: Iterable[Named]) -> Iterator[Result]:
         """Yield what both make of each object."""
@@ -99,7 +99,7 @@ class Comparison:
     def _is_taken(self, named: Named) -> bool:
         words = _created(self.clients[0], of_fields([named], new_kind()), {"dryRun": "All"})
         if words:
-            self.refused[named.name] = words
+            self.rejected[named.name] = words
         return not words
 
 

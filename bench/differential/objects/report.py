@@ -8,22 +8,21 @@ _TEXT = """# Local evaluation
 
 `crdgen.evaluate` prunes, defaults and validates an object as the API server does with a CRD's schema, CEL rules
 included (`pip install 'jobgate[cel]'`; without it rules are not run, and each is named). Objects of every schema that the tests generate
-are given to both, as dry-run creates: hypothesis draws them from the schema, right and with mistakes, and from the
+are sent to both, as dry-run creates. Hypothesis draws them from the schema, valid and with mistakes, and from the
 model, dumped by Pydantic. `make test` compares a sample;
 `python -m bench.crd_objects --models tests.crdgen --models tests.crdgen.cli.shop` compares all and writes this page.
 
 """
 
 _DIFFERENCES = """
-Of what a model writes, both refuse the same: a field left out that must be there even if it is null (`exclude_none`),
-what the CRD has a rule for and the model has not, what the field's own serializer spells otherwise than the model reads
-it, `Base64Bytes` of no bytes at all, and a `dict` that is no pod template.
+Both reject some of what a model writes: a required field that is left out because it is null (`exclude_none`), values
+that the CRD has a rule for and the model has not, values that a serializer writes in another form than the model reads,
+`Base64Bytes` of no bytes, and a `dict` that is not a pod template.
 
-The formats that users give to fields are checked as the API server checks them, and their names as freely (`date-time` is
-`datetime`); so are the bounds of `int32`, `int64` and `float`, and a bound that is no value of its type, which refuses every
-value there as here.
+Formats are checked as the API server checks them, in every spelling of their names (`date-time` is `datetime`). So are the
+bounds of `int32`, `int64` and `float`. A bound that is not a value of its type rejects every value in both.
 
-## Where it does not agree with the API server
+## Differences from the API server
 
 Intended:
 
@@ -32,8 +31,8 @@ Intended:
 Known differences:
 
 - What an admission webhook would do, whether a namespace is there, and what the API server fills into `metadata`.
-- Formats that nobody gives to a field (`isbn`, `creditcard`, …), odd e-mail addresses and odd URLs are accepted or refused
-  otherwise: [the list](crdgen-fidelity.md#where-the-linter-and-the-local-evaluation-differ-from-the-api-server).
+- Formats that CRDs rarely use (`isbn`, `creditcard`, …), unusual e-mail addresses and unusual URLs may have another verdict:
+  [the list](crdgen-fidelity.md#where-the-linter-and-the-local-evaluation-differ-from-the-api-server).
 - A pattern that takes RE2 more than 8 MiB (`\\pL{1000}`), or has more than 65,536 characters, is not checked.
 - Rules' types: lists of lists and maps of lists or maps are not typed inside, when a rule is compiled here. `indexOf` and
   `lastIndexOf` of a list take a value of another type.
@@ -48,16 +47,15 @@ Known differences:
 - `duration()` of a text with `µs` (`us` is read) or a fraction of more than 18 digits fails.
 - `validate` of a named format says only which format it is; other errors of rules are the API server's where it is known.
 - A time that its format takes and CEL cannot read makes the rule fail with another message.
-- Texts of violations are our own where the schema refuses, and the API server's where a rule does; nor are the fields
-  always the same that both name.
+- Messages of the schema differ from the API server's; messages of rules are the same. The fields that both name may differ.
 """
 
 
-def page(results: Sequence[Result], seed: int, refused: Mapping[str, str]) -> str:
+def page(results: Sequence[Result], seed: int, rejected: Mapping[str, str]) -> str:
     """Return the page."""
     parts = [_TEXT, f"{summary(results)} (seed {seed}).\n\n", *_table(results)]
-    if refused:
-        parts.append(f"\nThe API server refuses {len(refused)} of the schemas themselves, mostly made-up ones.\n")
+    if rejected:
+        parts.append(f"\nThe API server rejects {len(rejected)} of the schemas themselves, mostly made-up ones.\n")
     return "".join([*parts, _DIFFERENCES])
 
 
@@ -67,14 +65,14 @@ def summary(results: Sequence[Result]) -> str:
     taken = sum(result.taken_there for result in agreed)
     meant = sum(bool(result.explained) for result in results)
     return (
-        f"{len(results):,} objects of {len({result.schema for result in results})} schemas: both take {taken:,} and make "
-        f"the same of them, both refuse {len(agreed) - taken:,}; "
-        f"{meant:,} differ as meant, {len(results) - len(agreed) - meant:,} differ"
+        f"{len(results):,} objects of {len({result.schema for result in results})} schemas: both accept {taken:,} with "
+        f"the same result, both reject {len(agreed) - taken:,}; "
+        f"{meant:,} known differences, {len(results) - len(agreed) - meant:,} others"
     )
 
 
 def _table(results: Sequence[Result]) -> Iterable[str]:
-    yield "| schemas | number | objects by hand: taken, refused | from the schema | from the model | differ |\n"
+    yield "| schemas | number | objects by hand: accepted, rejected | from the schema | from the model | differ |\n"
     yield "|---|---|---|---|---|---|\n"
     for source in dict.fromkeys(result.source for result in results):
         own = [result for result in results if result.source == source]

@@ -28,9 +28,9 @@ class Result:
         schema, source: The schema's name, and where it comes from.
         author: What the object was drawn from.
         value: The object as it was written, in the schema's place.
-        violations: Why it is refused here; none, and it is taken.
+        violations: Why it is rejected here; none, and it is taken.
         taken_there: The server's verdict.
-        here, there: What became of the object, under the schema's name; of what the server refuses it says nothing.
+        here, there: What became of the object, under the schema's name; of what the server rejects it says nothing.
         message: The server's words against it.
     """
 
@@ -64,8 +64,8 @@ class Result:
         words = "; ".join(f"{shown(violation.path)}: {violation.message}" for violation in self.violations)
         return (
             f"{self.schema}, by {self.author}: {self.value!r}\n"
-            f"  here {'taken' if self.taken_here else 'refused'}: {dict(self.here)!r} {words[:600]}\n"
-            f"  there {'taken' if self.taken_there else 'refused'}: {dict(self.there)!r} {self.message[:600]}"
+            f"  here {'taken' if self.taken_here else 'rejected'}: {dict(self.here)!r} {words[:600]}\n"
+            f"  there {'taken' if self.taken_there else 'rejected'}: {dict(self.there)!r} {self.message[:600]}"
         )
 
 
@@ -88,15 +88,24 @@ def _is_of_unchecked_format(result: Result) -> bool:
     return result.taken_here and not result.taken_there and _UNCHECKED.search(result.message) is not None
 
 
+def _is_number_of_enum(result: Result) -> bool:
+    """The API server converts a number to the type of the enum's values, and then takes `2.5` for `2`."""
+    return result.taken_there and all(
+        violation.reason is Reason.NOT_SUPPORTED and isinstance(violation.value, float)
+        for violation in result.violations
+    )
+
+
 _UNCHECKED: Final = re.compile("must be of type (creditcard|isbn|isbn10|isbn13|rgbcolor):")
 #: Differences that are meant.
 KNOWN: Final[list[tuple[str, Callable[[Result], bool]]]] = [
     (
-        "a list where a string with a format is expected is refused here; no typed client could read it",
+        "a list where a string with a format is expected is rejected here; no typed client could read it",
         _is_list_for_text,
     ),
     ("a format that nobody gives to a field is not checked", _is_of_unchecked_format),
     ("the CEL library does not read the duration", _is_duration_of_go),
+    ("a number is not converted to the type of an enum's values", _is_number_of_enum),
 ]
 
 

@@ -18,8 +18,8 @@ from bench.differential.zoo import PLAIN, WithPods
 from bench.differential.zoo.plain import MODELS
 from crdgen import SchemaError, structural_schema
 from crdgen.podtemplate import MINORS, load
+from jobgate.installation.definitions import resource_of
 from jobgate.kinds import built_in
-from jobgate.render.definitions import resource_of
 
 MADE_UP: Final = "made-up schemas"
 

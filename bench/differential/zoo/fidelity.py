@@ -104,7 +104,7 @@ class Type:
     Attributes:
         name: How the page calls it; code stands between backticks.
         annotation: The type.
-        samples: JSON of which one of the two, or both, take or refuse; the page shows where they differ.
+        samples: JSON of which one of the two, or both, take or reject; the page shows where they differ.
         default: Of the field; without, it is required.
         advice: What to do about a difference.
     """
@@ -272,7 +272,7 @@ TYPES: Final = (
     Type("`AnyUrl`", AnyUrl, ("https://a.example", "/a", "a.example", "https://")),
     Type("`HttpUrl`", HttpUrl, ("https://a.example", "/a", "ftp://a.example", "https://")),
     Type("`list[int]`", list[int], ([1, 1], [], ["1"], [None], {})),
-    Type("`set[str]`", set[str], (["a"], ["a", "a"]), advice="a list whose items are there twice is refused"),
+    Type("`set[str]`", set[str], (["a"], ["a", "a"]), advice="a list whose items are there twice is rejected"),
     Type("`tuple[int, int]`", tuple[int, int], ([1, 2], [1], [1, 2, 3])),
     Type("`dict[str, int]`", dict[str, int], ({"a": 1}, {"a": None}, {"a": "1"}, [])),
     Type("`dict[int, str]`", dict[int, str], ({"1": "a"}, {"a": "a"}, {"1.0": "a"}, {"1" * 20: "a"})),
@@ -286,7 +286,7 @@ TYPES: Final = (
         "a model with `extra='forbid'`",
         Closed,
         ({"a": 1}, {"a": 1, "b": 1}),
-        advice="a CRD drops unknown fields; `kubectl` refuses them (`--validate=strict`)",
+        advice="a CRD drops unknown fields; `kubectl` rejects them (`--validate=strict`)",
     ),
     Type(
         "a model with `populate_by_name`",
@@ -311,7 +311,7 @@ TYPES: Final = (
 
 def written() -> str:
     """Return the table."""
-    head = ("in Python", "in the CRD", "the CRD refuses", "the CRD takes", "what to do")
+    head = ("in Python", "in the CRD", "the CRD rejects", "the CRD takes", "what to do")
     return table(head, [one.row() for one in TYPES])
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.updates import MayChange, When
+from jobgate.kinds.common.updates import MayChange, Mutable
 from sweepjob.models import SweepJobSpec
 from webhook import Cause, Context, Duplicate, Job, Notice, Path, Rule, readable, rule
 
@@ -29,9 +29,9 @@ def there_are_trials_to_run_at_a_time(job: Job[SweepJobSpec], _: Context) -> Ite
 
 MAY_CHANGE = MayChange(
     {
-        "spec.parallelism": When.ALWAYS,
-        "spec.suspend": When.ALWAYS,
-        "spec.trials": When.WHILE_SUSPENDED,
+        "spec.parallelism": Mutable.ALWAYS,
+        "spec.suspend": Mutable.ALWAYS,
+        "spec.trials": Mutable.WHILE_SUSPENDED,
     }
 )
 

@@ -5,7 +5,7 @@ from typing import Any
 from sweepjob import SWEEPJOB
 from sweepjob.models import SweepJobSpec, Trial
 
-from jobgate.offline.judge import Circumstances, judge
+from jobgate.offline.judge import ReviewOptions, judge
 from webhook import Registry
 
 
@@ -23,7 +23,7 @@ def sweep(*rates: str) -> dict[str, Any]:
 
 def faults(job: dict[str, Any]) -> list[str]:
     """Return the causes for which a job is denied, as `kubectl` prints them."""
-    status = judge(job, Circumstances(kinds=Registry([SWEEPJOB]))).status
+    status = judge(job, ReviewOptions(kinds=Registry([SWEEPJOB]))).status
     return [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]] if status else []
 
 
@@ -32,7 +32,7 @@ def test_trials_of_different_values_are_allowed() -> None:
     assert faults(sweep("0.1", "0.01")) == []
 
 
-def test_trials_of_the_same_values_are_refused() -> None:
+def test_trials_of_the_same_values_are_denied() -> None:
     """The message stands at the second of them, and names the first."""
     (fault,) = faults(sweep("0.1", "0.01", "0.1"))
     assert fault == (

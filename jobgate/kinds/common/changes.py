@@ -1,25 +1,117 @@
-"""What differs in meaning between two JSON values: the deepest places, each with what stands there before and after."""
+"""What differs in meaning between two JSON values: the deepest places, each with its value before and after."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from msgspec.json import encode
 
-from jobgate.kinds.common.fields import Field
 from jobgate.kinds.common.quantity import parse
 from jobgate.kinds.common.shape import Shape
+from webhook import Path
+from webhook.path import steps_of
 
 T = TypeVar("T")
 
+#: Levels of an object that are looked into for whether it says nothing: a bound on the time.
+_DEPTH: Final = 5
+#: Fields whose values, and those below them, are quantities.
+_QUANTITIES: Final = frozenset({"limits", "requests", "overhead", "capacity", "sizeLimit", "divisor"})
 
-class Sort(Enum):
-    """What happens: a value is another; an item of a list or an entry of a map comes or goes; items change places."""
+
+@dataclass(slots=True)
+class _TableNode(Generic[T]):
+    """A step that some lines of a table take: the next steps (`*` is any), and what the line that ends here says."""
+
+    below: dict[str | int, _TableNode[T]] = field(default_factory=dict)
+    value: T | None = None
+    key: str | None = None
+
+    def at(self, path: str) -> _TableNode[T]:
+        """Return the entry of a path, made where there is none."""
+        entry = self
+        for step in steps_of(path):
+            entry = entry.below.setdefault(step, _TableNode())
+        return entry
+
+    def says_only(self, values: frozenset[T]) -> bool:
+        """Return whether the lines below say one of these values each."""
+        return all((one.value is None or one.value in values) and one.says_only(values) for one in self.below.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Generic[T]):
+    """A place in a job, and what the most specific line of a table says of it.
+
+    Attributes:
+        value: what the table says.
+        shape: what the schema says.
+    """
+
+    value: T
+    shape: Shape
+    _entries: tuple[_TableNode[T], ...]
+    _parent: Field[T] | None = None
+    _step: str | int = ""
+
+    def says_only(self, values: frozenset[T]) -> bool:
+        """Return whether the table says one of these values of this place and of all below."""
+        return self.value in values and all(entry.says_only(values) for entry in self._entries)
+
+    @property
+    def key(self) -> str | None:
+        """The field by which items of the list here are known; None if they are known by their places."""
+        return next((entry.key for entry in self._entries if entry.key), None)
+
+    def below(self, step: str | int) -> Field[T]:
+        """Return a field, an entry or an item of what is here."""
+        # The plain step comes before the star, so the more specific of two entries is first.
+        ways = (entry.below.get(name) for entry in self._entries for name in (step, "*"))
+        entries = tuple(entry for entry in ways if entry is not None)
+        value = next((entry.value for entry in entries if entry.value is not None), self.value)
+        return Field(value, self.shape.below(step), entries, self, step)
+
+    @property
+    def steps(self) -> tuple[str | int, ...]:
+        """The steps that lead here."""
+        return tuple(place._step for place in reversed(self._way()[:-1]))
+
+    @property
+    def path(self) -> Path:
+        """The path of this place."""
+        return self._way()[-1].shape.path(self.steps)
+
+    def _way(self) -> list[Field[T]]:
+        """Return this place and all above it, up to the whole object."""
+        way = [self]
+        while (parent := way[-1]._parent) is not None:
+            way.append(parent)
+        return way
+
+
+def table(lines: Mapping[str, T], otherwise: T, keys: Mapping[str, str]) -> _TableNode[T]:
+    """Return the table of what is said of fields, by their paths; `*` is any item, or any entry of a map.
+
+    Args:
+        lines: by path, what is said of the field and all below it.
+        otherwise: what is said of a field that is below none of them.
+        keys: by path of a list, the field by which its items are known.
+    """
+    root: _TableNode[T] = _TableNode(value=otherwise)
+    for path, value in lines.items():
+        root.at(path).value = value
+    for path, key in keys.items():
+        root.at(path).key = key
+    return root
+
+
+class ChangeType(Enum):
+    """What happens: a value changes; an item of a list or an entry of a map comes or goes; items change places."""
 
     VALUE = "value"
     COMES = "comes"
@@ -32,133 +124,103 @@ class FieldChange(Generic[T]):
     """One difference.
 
     Attributes:
-        place: where it is: of a value itself; of items that come, go or change places, their list.
-        before: what stands there, or None for nothing; of items that come or go, what they are known by.
-        after: what would.
-        sort: what happens.
+        place: where it is: of items that come, go or change places, their list.
+        before: the value before, or None; of items that come or go, what they are known by.
+        after: the value after.
+        type: what happens.
     """
 
     place: Field[T]
     before: Any
     after: Any
-    sort: Sort = Sort.VALUE
-
-
-class _Sides(NamedTuple, Generic[T]):
-    """The values of a place before and after."""
-
-    place: Field[T]
-    before: Any
-    after: Any
+    type: ChangeType = ChangeType.VALUE
 
 
 def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = frozenset()) -> Iterator[FieldChange[T]]:
     """Yield how two values differ.
 
-    What typed clients write for a field that is absent (`null`, `{}`, `[]`, `""`) is the same as nothing; an entry of a
-    map is there by its key alone. Quantities are compared by value. Items of a list that has a key are matched by it,
-    those of another by their places.
+    What typed clients write for an absent field (`null`, `{}`, `[]`, `""`) is the same as nothing; an entry of a map
+    exists by its key alone. Quantities are compared by value. Items of a list that has a key are matched by it, others
+    by their places.
 
     Args:
-        place: where the values stand.
-        before: the value that was there.
-        after: the value that is.
+        place: where the values are.
+        before: the old value.
+        after: the new value.
         settled: what need not be looked into: a place of which, and of all below, the table says one of these.
     """
-    nothing = _Nothing()
-    pairs = [] if _same(before, after) else [_Sides(place, before, after)]
-    while pairs:  # of values that are not the same JSON: nothing else is made of those that are
-        here, one, other = pairs.pop()
-        if here.says_only(settled):
+    pairs = []
+    if not _same(before, after) and _differ(place, before, after):
+        pairs.append(FieldChange(place, before, after))
+    while pairs:  # of values that differ
+        pair = pairs.pop()
+        if pair.place.says_only(settled):
             continue
-        if nothing.is_(one, here.shape) and nothing.is_(other, here.shape):
-            continue
-        below: list[_Sides[T]] = []
-        if isinstance(one, Mapping | None) and isinstance(other, Mapping | None):
-            found = _entries if here.shape.is_map else _fields
-            parts = found(here, one or {}, other or {}, nothing)
-        elif isinstance(one, list) and isinstance(other, list) and here.key is not None:
-            parts = _items(here, one, other, here.key)
-        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-            parts = (
-                _Sides(here.below(at), *two) for at, two in enumerate(zip(one, other, strict=True)) if not _same(*two)
-            )
-        else:
-            parts = iter(() if _equal(here, one, other) else (FieldChange(here, one, other),))
-        for part in parts:
-            if isinstance(part, FieldChange):
+        below: list[FieldChange[T]] = []
+        for part, is_final in _parts(pair.place, pair.before, pair.after):
+            if is_final:
                 yield part
             else:
                 below.append(part)
         pairs.extend(reversed(below))
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Return whether two values are the same JSON, to the order of keys. False says nothing."""
-    # The second asks what the first takes for equal: 1, 1.0 and true.
-    try:
-        return bool(one == other) and encode(one) == encode(other)
-    except RecursionError:
-        return False
+def _parts(here: Field[T], one: Any, other: Any) -> Iterator[tuple[FieldChange[T], bool]]:
+    """Yield the differences of two values, each with whether it is one by itself or to be looked into."""
+    if isinstance(one, Mapping | None) and isinstance(other, Mapping | None):
+        yield from _fields(here, one or {}, other or {})
+    elif isinstance(one, list) and isinstance(other, list) and here.key is not None:
+        yield from _items(here, one, other, here.key)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for at, (before, after) in enumerate(zip(one, other, strict=True)):
+            if not _same(before, after) and _differ(place := here.below(at), before, after):
+                yield FieldChange(place, before, after), False
+    elif not _equal(here, one, other):
+        yield FieldChange(here, one, other), True
 
 
-def _fields(here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any], nothing: _Nothing) -> Iterator[_Sides[T]]:
-    for key in _keys(one, other):
-        place = here.below(key)
-        before, after = (None if nothing.is_(side.get(key), place.shape) else side[key] for side in (one, other))
-        yield _Sides(place, before, after)
-
-
-def _entries(
-    here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any], nothing: _Nothing
-) -> Iterator[_Sides[T] | FieldChange[T]]:
-    """Yield the entries of a map. One without a value that comes or goes is a change by itself."""
-    for key in _keys(one, other):
-        place = here.below(key)
-        before, after = one.get(key), other.get(key)
-        was, is_now = (_is_entry(side, key, place.shape) for side in (one, other))
-        if was == is_now or not nothing.is_(after if is_now else before, place.shape):
-            yield _Sides(place, before, after)
-        else:
-            yield FieldChange(place, before, after, Sort.COMES if is_now else Sort.GOES)
-
-
-def _keys(one: Mapping[str, Any], other: Mapping[str, Any]) -> Sequence[str]:
-    """Return the keys of which the values are not the same."""
+def _fields(here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[FieldChange[T], bool]]:
+    """Yield the fields of an object, or the entries of a map: one without a value that comes or goes is a change."""
     keys = [key for key, value in one.items() if key not in other or not _same(value, other[key])]
-    return [*keys, *(key for key in other if key not in one)]
+    for key in [*keys, *(key for key in other if key not in one)]:
+        place, before, after = here.below(key), one.get(key), other.get(key)
+        if not here.shape.is_map:
+            before, after = (None if _nothing(value, place.shape) else value for value in (before, after))
+            if before is not None or after is not None:
+                yield FieldChange(place, before, after), False
+            continue
+        was, is_now = (_is_entry(side, key, place.shape) for side in (one, other))
+        if was == is_now or not _nothing(after if is_now else before, place.shape):
+            if _differ(place, before, after):
+                yield FieldChange(place, before, after), False
+        else:
+            yield FieldChange(place, before, after, ChangeType.COMES if is_now else ChangeType.GOES), True
 
 
-def _is_entry(entries: Mapping[str, Any], key: str, shape: Shape) -> bool:
-    """Return whether a map has an entry; the API server drops one that is null and may not be."""
-    return key in entries and (entries[key] is not None or shape.nullable)
+def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterator[tuple[FieldChange[T], bool]]:
+    """Yield what becomes of the items, and then those that stay.
 
-
-def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterator[_Sides[T] | FieldChange[T]]:
-    """Yield the items that are the same, and what becomes of the others.
-
-    One that is known by something else than what stood in its place, where that is nowhere any more, is that one
-    under another name.
+    An item with a new key in the place of one whose key is gone is that item, renamed.
     """
     before, after = _known_by(one, key), _known_by(other, key)
     places = {name: at for at, name in enumerate(before)}
     same = [places.pop(name, None) for name in after]
     gone = {at: name for name, at in places.items()}
     if (order := [at for at in same if at is not None]) != sorted(order):
-        yield FieldChange(here, one, other, Sort.ORDER)
-    pairs = []
+        yield FieldChange(here, one, other, ChangeType.ORDER), True
+    stay = []
     for at, name in enumerate(after):
         was = same[at]
         if was is None and at in gone:
             del gone[at]
             was = at
         if was is None:
-            yield FieldChange(here, None, name[0], Sort.COMES)
-        elif not _same(one[was], other[at]):
-            pairs.append(_Sides(here.below(at), one[was], other[at]))
+            yield FieldChange(here, None, name[0], ChangeType.COMES), True
+        elif not _same(one[was], other[at]) and _differ(place := here.below(at), one[was], other[at]):
+            stay.append(FieldChange(place, one[was], other[at]))
     for name in gone.values():
-        yield FieldChange(here, name[0], None, Sort.GOES)
-    yield from pairs
+        yield FieldChange(here, name[0], None, ChangeType.GOES), True
+    yield from ((change, False) for change in stay)
 
 
 def _known_by(items: list[Any], key: str) -> list[tuple[str, int]]:
@@ -173,56 +235,32 @@ def _known_by(items: list[Any], key: str) -> list[tuple[str, int]]:
     return names
 
 
-class _Nothing:
-    """Which values are what typed clients write for a field that is absent: found out once for each that must be."""
-
-    def __init__(self) -> None:
-        self._objects: dict[tuple[int, int], bool] = {}
-
-    def is_(self, value: Any, shape: Shape) -> bool:
-        """Return whether a value is nothing at its place."""
-        if not isinstance(value, dict) or not value:
-            return value is None or value in ("", [], {})
-        known = self._objects.get((id(value), id(shape.node)))
-        return self._find(value, shape) if known is None else known
-
-    def _find(self, value: dict[str, Any], shape: Shape) -> bool:
-        """Find it out for an object: down to the first value that is something, as all objects on the way to it are."""
-        way: list[tuple[int, int]] = []
-        open_objects = [iter([(value, shape)])]
-        while open_objects:
-            part, here = next(open_objects[-1], (None, shape))
-            if part is None:
-                open_objects.pop()
-                if way:
-                    self._objects[way.pop()] = True
-                continue
-            name = id(part), id(here.node)
-            known = self._objects.get(name)
-            inner = None if known is False else [] if known else _objects_in(part, here)
-            way.append(name)
-            if inner is None:
-                self._objects.update(dict.fromkeys(way, False))
-                return False
-            open_objects.append(iter(inner))
-        return True
+def _same(one: Any, other: Any) -> bool:
+    """Return whether two values are the same JSON, except for the order of keys. False says nothing."""
+    # The second tells apart what Python calls equal: 1, 1.0 and true.
+    try:
+        return bool(one == other) and encode(one) == encode(other)
+    except RecursionError:
+        return False
 
 
-def _objects_in(value: dict[str, Any], shape: Shape) -> list[tuple[dict[str, Any], Shape]] | None:
-    """Return the objects in an object that is nothing where they all are; None where there is something beside them."""
+def _differ(place: Field[Any], one: Any, other: Any) -> bool:
+    """Return whether one of two values that are not the same JSON says something."""
+    return not (_nothing(one, place.shape) and _nothing(other, place.shape))
+
+
+def _is_entry(entries: Mapping[str, Any], key: str, shape: Shape) -> bool:
+    """Return whether a map has an entry; the API server drops one that is null and may not be."""
+    return key in entries and (entries[key] is not None or shape.nullable)
+
+
+def _nothing(value: Any, shape: Shape, depth: int = _DEPTH) -> bool:
+    """Return whether a value is what typed clients write for an absent field."""
+    if not isinstance(value, dict) or not value:
+        return value is None or value in ("", [], {})
     if shape.is_map:
-        return None if any(_is_entry(value, key, shape.below(key)) for key in value) else []
-    inner = []
-    for key, part in value.items():
-        if isinstance(part, dict) and part:
-            inner.append((part, shape.below(key)))
-        elif part is not None and part not in ("", [], {}):
-            return None
-    return inner
-
-
-#: Fields whose values, and those below them, are quantities.
-_QUANTITIES: Final = frozenset({"limits", "requests", "overhead", "capacity", "sizeLimit", "divisor"})
+        return not any(_is_entry(value, key, shape.below(key)) for key in value)
+    return depth > 0 and all(_nothing(part, shape.below(key), depth - 1) for key, part in value.items())
 
 
 def _equal(place: Field[Any], one: Any, other: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from sys import intern
 from typing import Any, Final, TypeVar, cast
 
@@ -10,9 +10,10 @@ from jobgate.kinds.common.asking import asked_of
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text, whole
 from jobgate.kinds.common.runner import is_run, runner_of
-from jobgate.plugins import Container, Crew, Part, Plugin, installed, parse
+from jobgate.plugins import Crew, CrewContainer, Part, Plugin, installed, parse
+from jobgate.plugins.arguments import NoArguments
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
-from jobgate.plugins.run import Run, RunArguments
+from jobgate.plugins.env import Run
 from webhook import Cause, Context, Job, Kind, Path
 from webhook.context import DOMAIN
 
@@ -35,16 +36,10 @@ def crew_of(
     imposed: Mapping[str, Any] | None = None,
     plugins: Mapping[str, Plugin[Any]] | None = None,
 ) -> Crew:
-    """Return what plugins know of a job. Parts of it that are broken are left out, and so are plugins.
+    """Return what plugins know of a job, without its broken parts and plugins.
 
-    Args:
-        job: that is reviewed or stored.
-        namespace: that it is in.
-        name: of the job; it may be one that is expected.
-        uid: of the job; empty before it is stored.
-        domain: of the cluster's Services.
-        imposed: the plugins that the installation asks for, each with its arguments.
-        plugins: those that jobs may ask for; by default all that are installed.
+    `imposed` are the plugins that the installation asks for, with their arguments; `plugins` those that jobs may ask
+    for, by default all that are installed.
     """
     operator = operator_of(job)
     members = operator.members
@@ -69,7 +64,7 @@ def crew_of(
         plugins={
             **requested(job, plugins)[0],
             **(imposed or {}),
-            **({Run.name: RunArguments()} if runner else {}),
+            **({Run.name: NoArguments()} if runner else {}),
         },
         provided=members.provides if members and not runner else _NOTHING,
         pod=operator.pod_pattern(job).replace("{job}", name),
@@ -103,10 +98,6 @@ def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -
     """Return the plugins that a job asks for, each with its arguments, and what is wrong with these.
 
     Plugins that are not known are left out of both.
-
-    Args:
-        job: that asks.
-        plugins: those that it may ask for; by default all that are installed.
     """
     written = mapping(job.word("plugins"))
     place: Path = job.at("plugins")
@@ -133,15 +124,19 @@ def written_plugins(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any
 def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
     """Yield the parts of a job. What is equal in them is one object: many tasks often share one template."""
     corrects = operator.members.corrects if operator.members else frozenset()
-    alike = _Alike()
+    seen: dict[Any, Any] = {}
+
+    def alike(value: T) -> T:
+        return cast("T", seen.setdefault(value, value))
+
     named = {one.task.steps: one for one in asked_of(job)}
     for task in job.tasks:
         if not task.broken.isdisjoint(_NEEDED) or not task.name:
             continue
         spec = spec_of(task.template)
-        kept = {
-            name: "" if name in operator.replaces else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
-        }
+        hostname, subdomain = (
+            "" if name in operator.replaces else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
+        )
         yield Part(
             name=operator.task_name(task),
             type=alike(text(task.get("type"))),
@@ -153,28 +148,20 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
             fs_group=whole(mapping(spec.get("securityContext")).get("fsGroup")),
             prerequisites=alike(one.references) if (one := named.get(task.path.steps) if named else None) else (),
             container=alike(one.container) if one else "",
-            **kept,
+            hostname=hostname,
+            subdomain=subdomain,
         )
 
 
-class _Alike:
-    """Gives of equal values always the same one."""
-
-    def __init__(self) -> None:
-        self._seen: dict[Any, Any] = {}
-
-    def __call__(self, value: T) -> T:
-        found: T = self._seen.setdefault(value, value)
-        return found
-
-
-def _containers(spec: Mapping[str, Any], corrects: frozenset[str], alike: _Alike) -> Iterator[Container]:
+def _containers(
+    spec: Mapping[str, Any], corrects: frozenset[str], alike: Callable[[CrewContainer], CrewContainer]
+) -> Iterator[CrewContainer]:
     for field, init in (("containers", False), ("initContainers", True)):
         for _, one in objects(spec.get(field)):
             if isinstance(name := one.get("name"), str):
                 users = (variable.get("name") for _, variable in objects(one.get("env")))
                 mounts = (mount.get("mountPath") for _, mount in objects(one.get("volumeMounts")))
-                container = Container(
+                container = CrewContainer(
                     name,
                     init,
                     frozenset(user for user in users if user in corrects) or _NOTHING,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
-from functools import cached_property
 from typing import Annotated, Any, Final
 
 from crdgen import Atomic, Doc, MaxItems, Model
@@ -24,14 +23,14 @@ COMPARED_TASKS: Final = 64
 
 
 class Iteration(StrEnum):
-    """How many of the tasks that are named must be there: one of them, or all."""
+    """Whether to wait for any of the named tasks, or for all of them."""
 
     ANY = "any"
     ALL = "all"
 
 
 class DependsOn(Model):
-    """The tasks that must be there before the pods of this one are made."""
+    """Tasks to wait for before the pods of this task are created."""
 
     name: Annotated[list[str] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("Names of the tasks to wait for.")] = None
     iteration: Annotated[Iteration | None, Doc("Wait for any of these tasks or for all of them. Defaults to all.")] = (
@@ -50,22 +49,10 @@ class DependsOn(Model):
                 yield path / "name" / index, name
 
 
-class Waiting:
-    """A task, and what it waits for."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-
-    @property
-    def name(self) -> str | None:
-        """The task's name."""
-        return self.task.name
-
-    @cached_property
-    def names(self) -> Sequence[tuple[Path, str]]:
-        """The names of the tasks that it waits for, each with its place."""
-        dependencies = self.task.get("depends_on")
-        return () if dependencies is None else tuple(dependencies.names(self.task.at("depends_on")))
+def _waits(task: Task) -> Sequence[tuple[Path, str]]:
+    """Return the names of the tasks that a task waits for, each with its place."""
+    dependencies = task.get("depends_on")
+    return () if dependencies is None else tuple(dependencies.names(task.at("depends_on")))
 
 
 @rule("tasks.depends_on", whole=("tasks.name",))
@@ -75,8 +62,8 @@ def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Caus
     near = [name for name in list(known)[:COMPARED_TASKS] if len(name) <= LABEL_LIMIT]
     there = f"the job's tasks are {_enumerated(list(known))}" if known else "no task of the job has a name"
     suggestions = 0
-    for task in map(Waiting, job.tasks):
-        for place, name in task.names:
+    for task in job.tasks:
+        for place, name in _waits(task):
             if name in known:
                 continue
             meant = get_close_matches(name, near, n=1) if suggestions < SUGGESTIONS and len(name) <= LABEL_LIMIT else ()
@@ -87,9 +74,9 @@ def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Caus
 @rule("tasks.depends_on")
 def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A repeated dependency has no effect and is likely a mistake for another task."""
-    for task in map(Waiting, job.tasks):
+    for task in job.tasks:
         seen: dict[str, Path] = {}
-        for place, name in task.names:
+        for place, name in _waits(task):
             first = seen.setdefault(name, place)
             if first is not place:
                 yield Duplicate(place, name, f"already listed at {first}")
@@ -98,15 +85,15 @@ def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
 @rule("tasks.depends_on", reads=("tasks.name",))
 def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that depends on itself never starts."""
-    for task in map(Waiting, job.tasks):
-        place = next((place for place, name in task.names if name == task.name), None)
+    for task in job.tasks:
+        place = next((place for place, name in _waits(task) if name == task.name), None)
         if place is not None:
             yield Invalid(place, task.name, "a task cannot depend on itself: remove it")
 
 
 @rule("tasks.depends_on", reads=("tasks.name",))
 def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
-    """Tasks that depend on each other never start. Volcano refuses every cycle, even with iteration any.
+    """Tasks that depend on each other never start. Volcano rejects every cycle, even with iteration any.
 
     Each cycle is reported once, at the dependency that closes it.
     """
@@ -133,14 +120,14 @@ def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
 
 def _graph(job: Job[Any]) -> Mapping[str, Mapping[str, Path]]:
     """Return for each task the other tasks that it waits for, by name and with the place where it says so."""
-    tasks: dict[str, Waiting] = {}
-    for task in map(Waiting, job.tasks):
+    tasks: dict[str, Task] = {}
+    for task in job.tasks:
         if task.name:
             tasks.setdefault(task.name, task)
     graph = {}
     for name, task in tasks.items():
         edges: dict[str, Path] = {}
-        for place, other in task.names:
+        for place, other in _waits(task):
             if other != name and other in tasks:
                 edges.setdefault(other, place)
         graph[name] = edges
@@ -165,30 +152,25 @@ def _circle(way: dict[str, int], first: str) -> str:
 
 
 def gangs_can_start(*, refuse: bool) -> Rule:
-    """Return the rule that a gang does not wait for pods which wait for it.
+    """Return the rule that a gang does not wait for pods which wait for it; without `refuse` it only warns.
 
     The scheduler starts no pod of a gang before its minimum is made, and the pods of a task that waits for others are
     made when those run: so the pods of the tasks that wait for nothing must do for a gang. And where the minima of the
     tasks are enforced, as they are up to a minimum of the job below their sum, no task that waits may have one.
-
-    Args:
-        refuse: whether such a job is refused; otherwise a warning is given.
     """
 
     @rule("tasks.depends_on", reads=("min_available",), whole=OF_GANGS)
     def gangs_do_not_wait_for_themselves(job: Job[Any], _: Context) -> Iterator[Cause | Notice]:
         """Tasks without dependencies must provide the gang's minimum, as other pods are created only after they run."""
-        waiting = [task for task in map(Waiting, job.tasks) if task.names]
+        waiting = [task for task in job.tasks if _waits(task)]
         if not waiting or len(waiting) == len(job.tasks):
             return  # a cycle, which its own rule reports
         stated = job.word("min_available")
-        fault = _deadlock(
-            job, [one.task for one in waiting], "set the job's minimum to" if stated is None else "set it to"
-        )
+        fault = _deadlock(job, waiting, "set the job's minimum to" if stated is None else "set it to")
         if fault is None:
             return
-        path = waiting[0].task.at("depends_on") if stated is None else job.at("min_available")
-        value = [name for _, name in waiting[0].names] if stated is None else stated
+        path = waiting[0].at("depends_on") if stated is None else job.at("min_available")
+        value = [name for _, name in _waits(waiting[0])] if stated is None else stated
         yield Invalid(path, value, fault) if refuse else Notice(path, fault)
 
     return gangs_do_not_wait_for_themselves

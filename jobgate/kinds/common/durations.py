@@ -7,7 +7,7 @@ from typing import Final
 from crdgen.durations import nanoseconds
 
 #: What a duration looks like in JSON: what Go's `time.ParseDuration` takes, without a sign, and with digits around a
-#: point. Any other text stops every typed client that lists the jobs, so the schema refuses it.
+#: point. Any other text stops every typed client that lists the jobs, so the schema rejects it.
 DURATION: Final = r"^(0|([0-9]+(\.[0-9]+)?([nuµm]?s|m|h))+)$"
 
 #: Go holds a duration as nanoseconds in 64 bits.

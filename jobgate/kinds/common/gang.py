@@ -1,4 +1,4 @@
-"""The rules of gangs: pods that are scheduled together, or not at all."""
+"""The rules of numbers of pods: of gangs, which are scheduled together or not at all, and of replica bounds."""
 
 from __future__ import annotations
 
@@ -58,10 +58,11 @@ def task_minima_are_at_most_their_replicas(job: Job[Any], __: Context) -> Iterat
 
 @rule("min_available", whole=("tasks.min_available", "tasks.replicas"))
 def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """The job's minimum decides: below the sum of its tasks' minima these are not enforced, above it more is needed.
+    """The job's minimum takes precedence: below the sum of the tasks' minimums, these are not enforced.
 
-    A minimum that equals its task's replicas is what defaulting stores, and says nothing of the user's mind: only a
-    task that asks for fewer than it has shows that the minima are meant.
+    Above the sum, more pods are needed. A task's minimum that equals its replicas is the default; only a lower one
+    shows
+    that the minimums are meant.
     """
     least: int | None = job.word("min_available")
     minima = [(task.min_available, task.replicas) for task in job.tasks]
@@ -70,7 +71,7 @@ def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
     if least > sum(replicas for _, replicas in minima) or any(
         minimum is not None and minimum > replicas for minimum, replicas in minima
     ):
-        return  # refused; these sums would only confuse
+        return  # denied; these sums would only confuse
     total = sum_of_minima(job)
     if least < total:
         yield Notice(
@@ -86,5 +87,37 @@ def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
         )
 
 
+@rule("min_replicas", "max_replicas")
+def minimum_is_at_most_maximum(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """The minimum must not be greater than the maximum."""
+    least, most = job.word("min_replicas"), job.word("max_replicas")
+    if least is not None and most is not None and least > most:
+        cause = Invalid(job.at("min_replicas"), least, f"must be at most {job.at('max_replicas')}, which is {most}")
+        cause.value = [least, most]  # changing either makes this a new error, not a stored one
+        yield cause
+
+
+@rule("min_replicas", "max_replicas", whole=("tasks.replicas",))
+def replicas_are_within_bounds(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """A job starts with the total replicas of its tasks: the total must be within the bounds."""
+    least, most = job.word("min_replicas"), job.word("max_replicas")
+    if least is not None and most is not None and least > most:
+        return  # reported by the rule above; no total could be right
+    total = sum(task.replicas for task in job.tasks)
+    if least is not None and total < least:
+        yield Invalid(
+            job.at("min_replicas"),
+            least,
+            f"the tasks have only {total} replicas in total; add replicas or lower the minimum",
+        )
+    if most is not None and total > most:
+        yield Invalid(
+            job.at("max_replicas"),
+            most,
+            f"the tasks have {total} replicas in total; remove replicas or raise the maximum",
+        )
+
+
 #: The rules, in the order in which a reader wants to know.
 gang_rules = (pods_can_be_counted, minimum_is_at_most_the_pods, task_minima_are_at_most_their_replicas, minima_agree)
+bound_rules = (minimum_is_at_most_maximum, replicas_are_within_bounds)

@@ -18,7 +18,7 @@ class Loss(Enum):
     Attributes:
         FATAL: the job cannot run, or is less secure than asked for.
         MINOR: the job runs, but not exactly as intended.
-        NONE: what the field says is so without it, or another lost field tells it.
+        NONE: what the field says is so without it, or another lost field is reported.
     """
 
     FATAL = "fatal"
@@ -27,40 +27,32 @@ class Loss(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class New:
-    """An entry of the table: a field that came with a minor version after 1.21.
+class NewField:
+    """A field that came with a minor version after 1.21.
 
     Attributes:
         since: that version.
         consequence: what happens without the field, and what to do.
         loss: what it means to lose it, of whatever value or by value.
-        inner: what came into the field later still.
     """
 
     since: int
     consequence: str = ""
     loss: Loss | Callable[[Any], Loss] = Loss.MINOR
-    inner: Table | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Each:
-    """The table of every item of a list."""
-
-    item: Table
+#: By path; `*` is any item of a list. A field that came later into a newer one is below it.
+Fields: TypeAlias = Mapping[str, NewField]
 
 
-Table: TypeAlias = Mapping[str, "New | Each | Table"]
+def _fatal_if(value: Any) -> Callable[[Any], Loss]:
+    """Return a judge by value: fatal for this one, else what the field says is so without it."""
+    return lambda given: Loss.FATAL if given == value else Loss.NONE
 
 
-def _fatal_if(*values: Any) -> Callable[[Any], Loss]:
-    """Return a judge by value: fatal for these, else what the field says is so without it."""
-    return lambda value: Loss.FATAL if value in values else Loss.NONE
-
-
-def _told_unless(*values: Any) -> Callable[[Any], Loss]:
-    """Return a judge by value: worth a word, except for these, which are the defaults."""
-    return lambda value: Loss.NONE if value in values else Loss.MINOR
+def _minor_unless(default: str) -> Callable[[Any], Loss]:
+    """Return a judge by value: minor, unless it is the default."""
+    return lambda value: Loss.NONE if value == default else Loss.MINOR
 
 
 def _recursive_read_only(value: Any) -> Loss:
@@ -75,167 +67,138 @@ def _init_restart(value: Any) -> Loss:
     return Loss.FATAL if value == "Always" else Loss.MINOR
 
 
-_PROBE: Final[Table] = {
-    "grpc": New(
-        23,
-        "the probe would be empty and the API server would reject the pod: use exec, httpGet or tcpSocket",
+def _below(path: str, fields: Fields) -> Fields:
+    return {f"{path}.{name}": new for name, new in fields.items()}
+
+
+_GRPC: Final = NewField(
+    23, "the probe would be empty and the API server would reject the pod: use exec, httpGet or tcpSocket", Loss.FATAL
+)
+_SLEEP: Final = NewField(
+    29, 'the hook would be empty and the API server would reject the pod: use exec with "sleep"', Loss.FATAL
+)
+_CONTEXT: Final[Fields] = {
+    "appArmorProfile": NewField(
+        30,
+        "the containers would run under the node's default AppArmor profile: remove the field if that is acceptable",
+        _app_armor,
+    ),
+    "windowsOptions.hostProcess": NewField(
+        22, "the containers would run without access to the host: remove the field", _fatal_if(True)
+    ),
+}
+_CLAIMS: Final[Fields] = {
+    "claims": NewField(26, "", Loss.NONE),
+    "claims.*.request": NewField(31, "the container would get all devices of the claim, not only those of one request"),
+}
+_CONTAINER: Final[Fields] = {
+    "restartPolicy": NewField(28, "the pod's restartPolicy would apply to the container"),
+    "restartPolicyRules": NewField(34, "the pod's restartPolicy would apply to the container for every exit code"),
+    "resizePolicy": NewField(27, "it would not apply when the running container is resized"),
+    **_below("resources", _CLAIMS),
+    "env.*.valueFrom.fileKeyRef": NewField(
+        34,
+        "the variable would have no source and the API server would reject the pod: read the file in the command",
         Loss.FATAL,
-    )
-}
-_HOOK: Final[Table] = {
-    "sleep": New(
-        29, 'the hook would be empty and the API server would reject the pod: use exec with "sleep"', Loss.FATAL
-    )
-}
-_APP_ARMOR: Final = New(
-    30,
-    "the containers would run under the node's default AppArmor profile: remove the field if that is acceptable",
-    _app_armor,
-)
-_WINDOWS: Final[Table] = {
-    "hostProcess": New(22, "the containers would run without access to the host: remove the field", _fatal_if(True))
-}
-_CLAIMS: Final = New(
-    26,
-    "",
-    Loss.NONE,
-    {"request": New(31, "the container would get all devices of the claim, not only those of one request")},
-)
-_CONTAINER: Final[dict[str, New | Each | Table]] = {
-    "restartPolicy": New(28, "the pod's restartPolicy would apply to the container"),
-    "restartPolicyRules": New(34, "the pod's restartPolicy would apply to the container for every exit code"),
-    "resizePolicy": New(27, "it would not apply when the running container is resized"),
-    "resources": {"claims": _CLAIMS},
-    "env": Each(
-        {
-            "valueFrom": {
-                "fileKeyRef": New(
-                    34,
-                    "the variable would have no source and the API server would reject the pod: read the file "
-                    "in the command",
-                    Loss.FATAL,
-                )
-            }
-        }
     ),
-    "volumeMounts": Each(
-        {
-            "recursiveReadOnly": New(
-                30, "mounts below the volume would be writable: remove the field", _recursive_read_only
-            )
-        }
+    "volumeMounts.*.recursiveReadOnly": NewField(
+        30, "mounts below the volume would be writable: remove the field", _recursive_read_only
     ),
-    "livenessProbe": _PROBE,
-    "readinessProbe": _PROBE,
-    "startupProbe": _PROBE,
-    "lifecycle": {
-        "postStart": _HOOK,
-        "preStop": _HOOK,
-        "stopSignal": New(33, "the container would be stopped with the image's stop signal, or SIGTERM"),
-    },
-    "securityContext": {"appArmorProfile": _APP_ARMOR, "windowsOptions": _WINDOWS},
+    "livenessProbe.grpc": _GRPC,
+    "readinessProbe.grpc": _GRPC,
+    "startupProbe.grpc": _GRPC,
+    "lifecycle.postStart.sleep": _SLEEP,
+    "lifecycle.preStop.sleep": _SLEEP,
+    "lifecycle.stopSignal": NewField(33, "the container would be stopped with the image's stop signal, or SIGTERM"),
+    **_below("securityContext", _CONTEXT),
 }
-_INIT_CONTAINER: Final[Table] = {
+_INIT_CONTAINER: Final[Fields] = {
     **_CONTAINER,
-    "restartPolicy": New(
+    "restartPolicy": NewField(
         28,
         "it would be a regular init container, and the pod would never start if it does not exit: let it exit, or do "
         "its work in another container",
         _init_restart,
     ),
 }
-_POD_TERM: Final[Table] = {
-    "matchLabelKeys": New(29, "the term would match pods with any values of these labels: use labelSelector"),
-    "mismatchLabelKeys": New(29, "the term would match pods with any values of these labels: use labelSelector"),
+_LABEL_KEYS: Final = NewField(29, "the term would match pods with any values of these labels: use labelSelector")
+_POD_TERM: Final[Fields] = {"matchLabelKeys": _LABEL_KEYS, "mismatchLabelKeys": _LABEL_KEYS}
+_POD_AFFINITY: Final[Fields] = {
+    **_below("requiredDuringSchedulingIgnoredDuringExecution.*", _POD_TERM),
+    **_below("preferredDuringSchedulingIgnoredDuringExecution.*.podAffinityTerm", _POD_TERM),
 }
-_POD_AFFINITY: Final[Table] = {
-    "requiredDuringSchedulingIgnoredDuringExecution": Each(_POD_TERM),
-    "preferredDuringSchedulingIgnoredDuringExecution": Each({"podAffinityTerm": _POD_TERM}),
+_SPREAD: Final[Fields] = {
+    "minDomains": NewField(24, "the number of domains would have no minimum"),
+    "matchLabelKeys": NewField(25, "pods with any values of these labels would be counted: use labelSelector"),
+    "nodeAffinityPolicy": NewField(25, "the default Honor would apply", _minor_unless("Honor")),
+    "nodeTaintsPolicy": NewField(25, "the default Ignore would apply", _minor_unless("Ignore")),
 }
-_SPREAD: Final[Table] = {
-    "minDomains": New(24, "the number of domains would have no minimum"),
-    "matchLabelKeys": New(25, "pods with any values of these labels would be counted: use labelSelector"),
-    "nodeAffinityPolicy": New(25, "the default Honor would apply", _told_unless("Honor")),
-    "nodeTaintsPolicy": New(25, "the default Ignore would apply", _told_unless("Ignore")),
-}
-_CLAIM_TEMPLATE: Final[Table] = {
-    "dataSourceRef": New(
-        22,
-        "the volume would be empty: use dataSource if the source is a claim or a snapshot",
-        Loss.FATAL,
-        {"namespace": New(26, "the source would be looked up in the job's namespace: create it there", Loss.FATAL)},
-    ),
-    "volumeAttributesClassName": New(29, "the attributes of the storage class would apply"),
-}
-_PROJECTION: Final[Table] = {
-    "clusterTrustBundle": New(
-        29,
-        "the source would be empty and the API server would reject the pod: mount the bundle from a ConfigMap",
-        Loss.FATAL,
-    ),
-    "podCertificate": New(
-        34,
-        "the source would be empty and the API server would reject the pod: mount the certificate from a Secret",
-        Loss.FATAL,
-        {"userAnnotations": New(35, "the signer would not receive them")},
-    ),
-}
-_VOLUME: Final[Table] = {
-    "image": New(
+_VOLUME: Final[Fields] = {
+    "image": NewField(
         31,
         "the volume would be an empty directory: copy the files in an init container that uses the image",
         Loss.FATAL,
     ),
-    "ephemeral": {"volumeClaimTemplate": {"spec": _CLAIM_TEMPLATE}},
-    "projected": {"sources": Each(_PROJECTION)},
-}
-_POD_CLAIM: Final[Table] = {
-    name: New(
-        31,
-        "the claim would have no source and the API server would reject the pod: request devices as extended resources",
+    "ephemeral.volumeClaimTemplate.spec.dataSourceRef": NewField(
+        22, "the volume would be empty: use dataSource if the source is a claim or a snapshot", Loss.FATAL
+    ),
+    "ephemeral.volumeClaimTemplate.spec.dataSourceRef.namespace": NewField(
+        26, "the source would be looked up in the job's namespace: create it there", Loss.FATAL
+    ),
+    "ephemeral.volumeClaimTemplate.spec.volumeAttributesClassName": NewField(
+        29, "the attributes of the storage class would apply"
+    ),
+    "projected.sources.*.clusterTrustBundle": NewField(
+        29,
+        "the source would be empty and the API server would reject the pod: mount the bundle from a ConfigMap",
         Loss.FATAL,
-    )
-    for name in ("resourceClaimName", "resourceClaimTemplateName")
+    ),
+    "projected.sources.*.podCertificate": NewField(
+        34,
+        "the source would be empty and the API server would reject the pod: mount the certificate from a Secret",
+        Loss.FATAL,
+    ),
+    "projected.sources.*.podCertificate.userAnnotations": NewField(35, "the signer would not receive them"),
 }
+_CLAIM_SOURCE: Final = NewField(
+    31,
+    "the claim would have no source and the API server would reject the pod: request devices as extended resources",
+    Loss.FATAL,
+)
 
-#: The tables: where in the spec of a pod, and so in a template, each newer field stands.
-_SPEC: Final[Table] = {
-    "os": New(23, "the pod would be scheduled without regard to its operating system"),
-    "hostUsers": New(
+#: Where in the spec of a pod, and so in a template, each newer field is.
+FIELDS: Final[Fields] = {
+    "os": NewField(23, "the pod would be scheduled without regard to its operating system"),
+    "hostUsers": NewField(
         25,
         "root in the containers would be root on the node: remove the field, and run as a non-root user",
         _fatal_if(False),
     ),
-    "resourceClaims": New(
-        26,
-        "the containers would not get the claimed devices: request devices as extended resources",
-        Loss.FATAL,
-        _POD_CLAIM,
+    "resourceClaims": NewField(
+        26, "the containers would not get the claimed devices: request devices as extended resources", Loss.FATAL
     ),
-    "schedulingGates": New(26, "the pod would be scheduled immediately"),
-    "resources": New(
-        32,
-        "only the requests and limits of the containers would apply: set them there",
-        inner={"claims": _CLAIMS},
+    "resourceClaims.*.resourceClaimName": _CLAIM_SOURCE,
+    "resourceClaims.*.resourceClaimTemplateName": _CLAIM_SOURCE,
+    "schedulingGates": NewField(26, "the pod would be scheduled immediately"),
+    "resources": NewField(32, "only the requests and limits of the containers would apply: set them there"),
+    **_below("resources", _CLAIMS),
+    "hostnameOverride": NewField(34, "the hostname of the pod would apply"),
+    "schedulingGroup": NewField(36, "the pod would be scheduled on its own, not with its group"),
+    **_below("securityContext", _CONTEXT),
+    "securityContext.supplementalGroupsPolicy": NewField(
+        31, "the groups of the user in the image would be added: remove the field", _fatal_if("Strict")
     ),
-    "hostnameOverride": New(34, "the hostname of the pod would apply"),
-    "schedulingGroup": New(36, "the pod would be scheduled on its own, not with its group"),
-    "securityContext": {
-        "appArmorProfile": _APP_ARMOR,
-        "windowsOptions": _WINDOWS,
-        "supplementalGroupsPolicy": New(
-            31, "the groups of the user in the image would be added: remove the field", _fatal_if("Strict")
-        ),
-        "seLinuxChangePolicy": New(32, "the default MountOption could apply", _told_unless("MountOption")),
-    },
-    "affinity": {"podAffinity": _POD_AFFINITY, "podAntiAffinity": _POD_AFFINITY},
-    "topologySpreadConstraints": Each(_SPREAD),
-    "volumes": Each(_VOLUME),
-    "initContainers": Each(_INIT_CONTAINER),
-    "containers": Each(_CONTAINER),
-    "ephemeralContainers": Each(_CONTAINER),
+    "securityContext.seLinuxChangePolicy": NewField(
+        32, "the default MountOption could apply", _minor_unless("MountOption")
+    ),
+    **_below("affinity.podAffinity", _POD_AFFINITY),
+    **_below("affinity.podAntiAffinity", _POD_AFFINITY),
+    **_below("topologySpreadConstraints.*", _SPREAD),
+    **_below("volumes.*", _VOLUME),
+    **_below("initContainers.*", _INIT_CONTAINER),
+    **_below("containers.*", _CONTAINER),
+    **_below("ephemeralContainers.*", _CONTAINER),
 }
-TEMPLATE: Final[Table] = {"spec": _SPEC}
 
 #: The fields of a pod spec that are newer, or hold newer ones.
-POD_FIELDS: Final = _SPEC.keys()
+POD_FIELDS: Final = frozenset(path.partition(".")[0] for path in FIELDS)

@@ -46,6 +46,7 @@ class Members:
         corrects: the names of those that the operator sets wrong at times.
         facts: gives what the contract needs of a job beside the neutral words.
         provides: the plugins that the operator carries out by itself.
+        deletes_any: whether on a scale-down it deletes pods of any index, not the last ones.
     """
 
     selector: Mapping[str, Any]
@@ -55,6 +56,7 @@ class Members:
     corrects: frozenset[str] = frozenset()
     facts: Callable[[Job[Any]], Mapping[str, str]] = lambda _: {}
     provides: frozenset[str] = frozenset()
+    deletes_any: bool = False
 
 
 def labels_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -77,16 +79,7 @@ def index_of(text: Any) -> int | None:
 def labelled_claim(
     pod: Mapping[str, Any], *, job: str, task: str, index: Any, group: str = "", kind: str = ""
 ) -> Claim | None:
-    """Return the owner of a pod whose labels name its job and task, or None.
-
-    Args:
-        pod: that says so.
-        job: the key of the label with the job's name.
-        task: the key of the label with the task's.
-        index: what the pod says its index by: a text of digits, or anything else for none.
-        group: of the kind of job that owns the pod; empty where none does.
-        kind: of that job.
-    """
+    """Return the owner of a pod that labels with the keys `job` and `task` name; `group` and `kind` are the job's."""
     labels = labels_of(pod)
     if not isinstance(labels.get(job), str) or not isinstance(labels.get(task), str):
         return None

@@ -51,7 +51,9 @@ JOB_INSTANCES: Final = 4096
 _TOO_MANY: Final = Resolution(
     problems=(
         Problem(
-            Reason.TOO_LARGE, (), f"the tasks of the job have more than {JOB_INSTANCES} items: name the same in more"
+            Reason.TOO_LARGE,
+            (),
+            f"the tasks of the job have more than {JOB_INSTANCES} items: use the same in several tasks",
         ),
     )
 )
@@ -62,9 +64,7 @@ _RECORD: Final = (Path("metadata") / "annotations").key(record.RECORD)
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
     """Return the default by which a job has what its prerequisites need of it.
 
-    Args:
-        tasks: the fields below which the kind has its list, or its map, of tasks, each with a `template`.
-        in_spec: whether job and tasks have a field `prerequisites`.
+    `tasks` are the fields that lead to the list, or map, of tasks; `in_spec`: job and tasks have `prerequisites`.
     """
     here = Where(tasks, in_spec)
 
@@ -117,7 +117,7 @@ def _note(job: Draft, items: Mapping[str, Item]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _ResolvedTask:
     """What a task names, resolved."""
 
     asked: Asked
@@ -126,7 +126,7 @@ class _Task:
     problems: tuple[Problem, ...]
 
 
-def _tasks(found: Iterable[Asked], objects: Objects, namespace: str, *, partial: bool = False) -> list[_Task]:
+def _tasks(found: Iterable[Asked], objects: Objects, namespace: str, *, partial: bool = False) -> list[_ResolvedTask]:
     """Return what tasks name, resolved; equal lists once.
 
     Raises:
@@ -141,19 +141,19 @@ def _tasks(found: Iterable[Asked], objects: Objects, namespace: str, *, partial:
             content, conflicts = content_of(resolution)
             room -= resolution.cost
             done[one.references] = resolution, content, (*resolution.problems, *conflicts)
-        tasks.append(_Task(one, *done[one.references]))
+        tasks.append(_ResolvedTask(one, *done[one.references]))
     return tasks
 
 
-def _resolved(job: Job[Any], context: Context) -> list[_Task]:
+def _resolved(job: Job[Any], context: Context) -> list[_ResolvedTask]:
     """Return the same for a job under review, worked out for the first rule that asks.
 
-    Where nobody can be asked for rights there is no cluster: what is not known is left out there.
+    Without access to ask for rights there is no cluster: what is not known is left out there.
     """
     if _tasks not in job.shared:
         partial = context.access is None
         job.shared[_tasks] = _tasks(asked_of(job), context.objects, context.namespace, partial=partial)
-    found: list[_Task] = job.shared[_tasks]
+    found: list[_ResolvedTask] = job.shared[_tasks]
     return found
 
 
@@ -165,7 +165,7 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
         tasks = _resolved(job, context)
     except LookupError:
         place = next(one.place(0) for one in asked_of(job) if one.references)
-        yield Forbidden(place, "the prerequisites of the cluster are not known yet: retry in some seconds")
+        yield Forbidden(place, "the prerequisites of the cluster are not known yet: retry in a few seconds")
         return
     said: set[Cause | Notice] = set()
     start = f"{job.kind.kind} {context.name or context.generate_name}"
@@ -178,7 +178,7 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
 
 
 def _misplaced(job: Job[Any]) -> Iterator[Cause]:
-    """Yield annotations that nobody reads, because the kind has a field."""
+    """Yield annotations that are not read, because the kind has a field."""
     here = where(job.kind)
     if not here.in_spec:
         return
@@ -195,20 +195,22 @@ def _misplaced(job: Job[Any]) -> Iterator[Cause]:
 
 def not_checked(item: str) -> str:
     """Return the warning about an item that is named where there is no cluster."""
-    return f"{item} is not known here and was not checked: give `jobgate review` the file that has it, too"
+    return f"{item} is not known here and was not checked: pass the file that has it to `jobgate review`, too"
 
 
 def _names(metadata: Any) -> bool:
     return bool(metadata) and ANNOTATION in mapping(mapping(metadata).get("annotations"))
 
 
-def _findings(context: Context, task: _Task, start: str, made: dict[str, Any] | None) -> Iterator[Cause | Notice]:
+def _findings(
+    context: Context, task: _ResolvedTask, start: str, made: dict[str, Any] | None
+) -> Iterator[Cause | Notice]:
     one = task.asked
     if one.unreadable is not None:
         path, value, why = one.unreadable
         yield Invalid(path, value, why)
     for place in task.resolution.repeated:
-        yield Notice(one.place(place), f"{one.references[place].shown} is named before, with the same values")
+        yield Notice(one.place(place), f"{one.references[place].shown} is already listed, with the same values")
     for item, place in task.resolution.unknown:
         yield Notice(one.place(place), not_checked(item))
     for problem in task.problems:
@@ -217,7 +219,7 @@ def _findings(context: Context, task: _Task, start: str, made: dict[str, Any] | 
         return
     for name in task.content.plugins:
         if name not in context.plugins:
-            detail = f"plugin {name} is not offered here; there are {', '.join(context.plugins)}"
+            detail = f"plugin {name} is not offered here; available plugins: {', '.join(context.plugins)}"
             yield _cause(Problem(Reason.UNSUPPORTED_PLUGIN, (), detail), one, start)
     if made is not None and isinstance(mapping(made).get("spec"), dict) and _whole(made["spec"]):
         for problem in inject(Draft(made), task.content, one.container):
@@ -273,7 +275,7 @@ def refusal(user: User, item: Item, chain: tuple[str, ...], may: bool | None) ->
     """Return why a user cannot name an item."""
     start = " → ".join(chain)
     if may is None:
-        return f"{start}: whether user {user.name!r} may use {item.shown} cannot be checked now: retry in some seconds"
+        return f"{start}: whether user {user.name!r} may use {item.shown} cannot be checked now: retry in a few seconds"
     resource = RESOURCES[item.kind].partition(".")[0]
     return f"{start}: user {user.name!r} cannot use {item.shown}: ask for the verb {USE} on {resource} {item.name}"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from jobgate.kinds.common.bounds import bound_rules
 from jobgate.kinds.common.dependencies import dependency_rules
-from jobgate.kinds.common.gang import gang_rules
+from jobgate.kinds.common.gang import bound_rules, gang_rules
 from jobgate.kinds.common.heeded import heeded_rules
 from jobgate.kinds.common.plugins import plugin_rules
 from jobgate.kinds.common.pod_security.rules import pod_security_rules

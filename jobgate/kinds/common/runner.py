@@ -138,6 +138,7 @@ class Progress:
         phase: where it is.
         reason: why, in one word, where it is not obvious.
         message: why, in a sentence.
+        blocked: what is in the way of objects of the job; empty for nothing.
         now: the time.
         generation: of the job that this was seen of.
         restarts: how many times pods, tasks or the job were restarted.
@@ -149,8 +150,14 @@ class Progress:
     generation: int = 0
     reason: str = ""
     message: str = ""
+    blocked: str = ""
     restarts: int = 0
     tasks: Mapping[str, TaskProgress] = field(default_factory=dict)
+
+    @property
+    def sentence(self) -> str:
+        """The message, with what is in the way."""
+        return "; ".join(filter(None, (self.message, self.blocked)))
 
     @property
     def stamp(self) -> str:
@@ -172,6 +179,12 @@ def _all_complete(job: Job[Any], tasks: Mapping[str, TaskProgress]) -> bool:
     return all(task.complete for task in tasks.values())
 
 
+def all_started(tasks: Mapping[str, TaskProgress]) -> bool:
+    """Tell whether all pods run, or have run, of the tasks that wait for nothing."""
+    released = [task for task in tasks.values() if task.released]
+    return sum(task.ready + task.succeeded for task in released) >= sum(task.replicas for task in released)
+
+
 def _ttl(job: Job[Any]) -> int | None:
     seconds: int | None = job.word("ttl_seconds_after_finished")
     return seconds
@@ -190,11 +203,13 @@ class Runner:
         retry: says how failed pods of a task are replaced.
         limit: restarts of the job before it has failed, pods that were replaced included; None for no limit.
         succeeded: tells from the tasks whether the job has succeeded.
+        running: tells from the tasks whether a job of which pods were made is running.
         replicas: pods of a task.
         waits: what a task waits for.
         gang: the pods that must start together, of all tasks that are in a gang; 0 for no gang.
         lonely: names of tasks that are in no gang.
         clean: which pods are deleted when the job has ended.
+        keeps_services: whether the Services of an ended job stay where all of its pods do.
         ttl: seconds until an ended job is deleted; None for never.
         deadline: seconds that a job may run; None for no limit.
         adopts: what is written into the spec when a job is taken over.
@@ -214,6 +229,8 @@ class Runner:
     services: Callable[[Job[Any], Crew], Iterable[dict[str, Any]]] = lambda *_: ()
     pod: Callable[[Job[Any], Task, Crew, dict[str, Any]], dict[str, Any]] = lambda _job, _task, _crew, spec: spec
     succeeded: Callable[[Job[Any], Mapping[str, TaskProgress]], bool] = _all_complete
+    running: Callable[[Mapping[str, TaskProgress]], bool] = all_started
+    keeps_services: bool = True
     replicas: Callable[[Job[Any], Task], int] = lambda _, task: task.replicas
     waits: Callable[[Job[Any], Task], Wait] = waits_for_names
     gang: Callable[[Job[Any]], int] = gang_minimum

@@ -37,7 +37,7 @@ def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
 def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     """The operator derives the names of pods and of the Service from the job's: all must be DNS labels.
 
-    The largest index counts. Of a pod name that is too long, the longer part is blamed: the job's name or the task's.
+    The largest index counts. If a pod name is too long, the longer of job name and task name is reported.
     """
     operator = operator_of(job)
     name = expected_name(context)
@@ -62,12 +62,7 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
 
 
 def labels_can_begin_with_the_name(context: Context, uses: Callable[[], str]) -> Iterator[Cause]:
-    """Yield what of a job's name cannot be in a DNS label that begins with it; its length is another matter.
-
-    Args:
-        context: of the review.
-        uses: says what is called so, for the message.
-    """
+    """Yield what of a job's name cannot be in a DNS label that begins with it; its length is another matter."""
     name = expected_name(context)
     if name and (fault := dns_label(name[:LABEL_LIMIT].rstrip("-.") or name)):
         yield Invalid(name_path(context), context.name or context.generate_name, f"{fault}: {uses()}")

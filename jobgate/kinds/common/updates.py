@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from jobgate.kinds.common.changes import FieldChange, Sort, changes
-from jobgate.kinds.common.fields import Field, Table
+from jobgate.kinds.common.changes import ChangeType, Field, FieldChange, changes, table
 from jobgate.kinds.common.privacy import is_private
 from jobgate.kinds.common.schema import shape_of
 from webhook import Cause, Context, Forbidden, Job, Rule
@@ -17,7 +16,7 @@ from webhook.rule import Check
 from webhook.text import shown
 
 
-class When(Enum):
+class Mutable(Enum):
     """When a field may change; the value says it to the user."""
 
     ALWAYS = "at any time"
@@ -46,7 +45,7 @@ class MayChange:
 
     def __init__(
         self,
-        fields: Mapping[str, When],
+        fields: Mapping[str, Mutable],
         *,
         runs: Callable[[Mapping[str, Any]], bool] | None = None,
         keys: Mapping[str, str] | None = None,
@@ -62,7 +61,7 @@ class MayChange:
         """
         self.fields = dict(fields)
         self._runs = runs or (lambda _: True)
-        self._table = Table(fields, When.NEVER, keys or {})
+        self._table = table(fields, Mutable.NEVER, keys or {})
 
     def rule(self, check: Check | None = None) -> UpdateRule:
         """Return the rule that fields change only when they may.
@@ -82,13 +81,13 @@ class MayChange:
         old = context.old
         if old is None:
             return
-        allowed = {When.ALWAYS}
+        allowed = {Mutable.ALWAYS}
         if _suspended(old):
-            allowed.add(When.WHILE_SUSPENDED)
+            allowed.add(Mutable.WHILE_SUSPENDED)
         status = old.get("status")
         if not self._runs(status if isinstance(status, Mapping) else {}):
-            allowed.add(When.BEFORE_IT_RUNS)
-        spec = self._table.object(shape_of(job.kind)).below("spec")
+            allowed.add(Mutable.BEFORE_IT_RUNS)
+        spec = Field(Mutable.NEVER, shape_of(job.kind), (self._table,)).below("spec")
         for change in changes(spec, old.get("spec"), job.document.get("spec"), frozenset(allowed)):
             when = _decisive(change).value
             if when not in allowed:
@@ -100,24 +99,24 @@ def _suspended(document: Mapping[str, Any]) -> bool:
     return isinstance(spec, Mapping) and spec.get("suspend") is True
 
 
-def _decisive(change: FieldChange[When]) -> Field[When]:
+def _decisive(change: FieldChange[Mutable]) -> Field[Mutable]:
     """Return the field that decides when a change may be made."""
     key = change.place.key
-    moves = change.sort in {Sort.GOES, Sort.ORDER}
+    moves = change.type in {ChangeType.GOES, ChangeType.ORDER}
     return change.place.below(0).below(key) if key is not None and moves else change.place
 
 
-def _refusal(change: FieldChange[When], when: When) -> Cause:
-    rule = "may not change after the job is created" if when is When.NEVER else f"may change only {when.value}"
+def _refusal(change: FieldChange[Mutable], when: Mutable) -> Cause:
+    rule = "may not change after the job is created" if when is Mutable.NEVER else f"may change only {when.value}"
     cause = Forbidden(change.place.path, f"{rule}: {_said(change)}")
-    cause.value = change.before if change.sort is Sort.GOES else change.after
+    cause.value = change.before if change.type is ChangeType.GOES else change.after
     return cause
 
 
-def _said(change: FieldChange[When]) -> str:
+def _said(change: FieldChange[Mutable]) -> str:
     """Say what changes, without a value that may be a secret."""
     before, after = change.before, change.after
-    if change.sort is not Sort.VALUE:
+    if change.type is not ChangeType.VALUE:
         return _moved(change)
     if isinstance(before, list) and isinstance(after, list):
         return f"from {len(before)} items to {len(after)}"
@@ -132,11 +131,11 @@ def _said(change: FieldChange[When]) -> str:
     return f"from {shown(before)} to {shown(after)}"
 
 
-def _moved(change: FieldChange[When]) -> str:
+def _moved(change: FieldChange[Mutable]) -> str:
     """Say what comes, goes or changes places."""
-    if change.sort is Sort.ORDER:
+    if change.type is ChangeType.ORDER:
         return "the order of the items would change"
-    verb = "added" if change.sort is Sort.COMES else "removed"
+    verb = "added" if change.type is ChangeType.COMES else "removed"
     if change.place.key is None:
         return f"it would be {verb}"
-    return f"item {shown(change.after if change.sort is Sort.COMES else change.before)} would be {verb}"
+    return f"item {shown(change.after if change.type is ChangeType.COMES else change.before)} would be {verb}"

@@ -1,18 +1,17 @@
 """What an operator built from older Kubernetes types loses of a pod template.
 
 A typed client reads a job into structs, and what they do not list is gone when it makes pods of it, without a word.
-A job that could then not run, or would run with less security than asked for, is refused; other losses are
+A job that could then not run, or would run with less security than asked for, is denied; other losses are
 warnings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from jobgate.kinds.common.losses import TEMPLATE, Each, Loss, New, Table
+from jobgate.kinds.common.losses import FIELDS, Loss, NewField
 from webhook.cause import Cause, Forbidden, Notice
 from webhook.path import Path
 
@@ -20,43 +19,25 @@ from webhook.path import Path
 OLDEST: Final = 21
 
 
-@dataclass(frozen=True, slots=True)
-class DroppedField:
-    """A field that an operator drops.
-
-    Attributes:
-        path: where the template has it.
-        since: the minor version of Kubernetes that it came with.
-        loss: what it means to lose it.
-        consequence: what happens without it, and what to do.
-    """
+class DroppedField(NamedTuple):
+    """A field that an operator drops: its path in the template, its entry in the table, and what losing it means."""
 
     path: Path
-    since: int
+    field: NewField
     loss: Loss
-    consequence: str
 
-    @property
-    def fatal(self) -> bool:
-        """Whether the job cannot run as meant without the field."""
-        return self.loss is Loss.FATAL
+
+#: By step: what is lost there, or the table below; `*` is any item of a list.
+_Table: TypeAlias = "Mapping[str, NewField | _Table]"
 
 
 def vintage_findings(template: Mapping[str, Any], path: Path, *, minor: int, operator: str) -> Iterator[Cause | Notice]:
-    """Report every field that the operator drops, and refuse it if the job needs it.
-
-    Args:
-        template: the pod template.
-        path: of it in the job.
-        minor: the minor version of the Kubernetes types that the operator was built with.
-        operator: what the operator is called.
-    """
-    for field in dropped(template, minor, path):
-        text = f"{operator}, built for Kubernetes 1.{minor}, drops this field (added in 1.{field.since}): "
-        if field.fatal:
-            yield Forbidden(field.path, text + field.consequence)
-        elif field.loss is Loss.MINOR:
-            yield Notice(field.path, text + field.consequence)
+    """Report every field that the operator drops, and deny the job if it needs it."""
+    for place, field, loss in dropped(template, minor, path):
+        drops = f"{operator}, built for Kubernetes 1.{minor}, drops this field (added in 1.{field.since})"
+        if loss is not Loss.NONE:
+            finding = Forbidden if loss is Loss.FATAL else Notice
+            yield finding(place, f"{drops}: {field.consequence}")
 
 
 def dropped(template: Mapping[str, Any], minor: int, path: Path | None = None) -> Iterator[DroppedField]:
@@ -77,70 +58,48 @@ def without(template: dict[str, Any], minor: int) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=64)
-def _newer(minor: int) -> Table:
-    """Return the part of the table that types of a minor version lack."""
-    return _newer_part(TEMPLATE, minor)
+def _newer(minor: int) -> _Table:
+    """Return the part of the table that types of a minor version lack, as a tree."""
+    tree: dict[str, Any] = {}
+    for path, field in FIELDS.items():
+        *way, last = path.split(".")
+        part: Any = tree if field.since > minor else None
+        for step in way:  # what is below a newer field is lost with it
+            part = part.setdefault(step, {}) if isinstance(part, dict) else None
+        if isinstance(part, dict):
+            part[last] = field
+    return {"spec": tree}
 
 
-def _newer_part(table: Table, minor: int) -> Table:
-    parts: dict[str, New | Each | Table] = {}
-    for name, entry in table.items():
-        if isinstance(entry, New):
-            if entry.since > minor:
-                parts[name] = entry
-            elif entry.inner and (inner := _newer_part(entry.inner, minor)):
-                parts[name] = _of_lists(name, inner)
-        elif isinstance(entry, Each):
-            if item := _newer_part(entry.item, minor):
-                parts[name] = Each(item)
-        elif inner := _newer_part(entry, minor):
-            parts[name] = inner
-    return parts
-
-
-def _of_lists(name: str, inner: Table) -> Each | Table:
-    """Return what came into a field later, as a table of items where the field is a list."""
-    return Each(inner) if name in {"claims", "resourceClaims"} else inner
-
-
-def _lost(value: Any, table: Table, path: Path) -> Iterator[DroppedField]:
-    if not isinstance(value, dict):
-        return
-    for name, entry in table.items():
-        part = value.get(name)
+def _lost(value: Any, table: _Table, path: Path) -> Iterator[DroppedField]:
+    parts: Iterable[tuple[str | int, Any, NewField | _Table]] = ()
+    if isinstance(value, list) and "*" in table:
+        parts = ((index, item, table["*"]) for index, item in enumerate(value))
+    elif isinstance(value, dict) and "*" not in table:
+        parts = ((name, value.get(name), entry) for name, entry in table.items())
+    for step, part, entry in parts:
         if part is None or part in ([], {}):
             continue
-        if isinstance(entry, New):
+        if isinstance(entry, NewField):
             loss = entry.loss if isinstance(entry.loss, Loss) else entry.loss(part)
-            yield DroppedField(path / name, entry.since, loss, entry.consequence)
-        elif not isinstance(entry, Each):
-            yield from _lost(part, entry, path / name)
-        elif isinstance(part, list):
-            for index, item in enumerate(part):
-                yield from _lost(item, entry.item, path / name / index)
+            yield DroppedField(path / step, entry, loss)
+        else:
+            yield from _lost(part, entry, path / step)
 
 
-def _kept(value: Any, table: Table) -> Any:
-    if not isinstance(value, dict):
+def _kept(value: Any, table: _Table) -> Any:
+    items = table.get("*")
+    if isinstance(value, list) and isinstance(items, Mapping):
+        kept = [_kept(item, items) for item in value]
+        return kept if any(new is not old for new, old in zip(kept, value, strict=True)) else value
+    if not isinstance(value, dict) or items is not None:
         return value
-    copy: dict[str, Any] | None = None
+    copy = value
     for name, entry in table.items():
         if name not in value:
             continue
-        part = value[name]
-        if isinstance(entry, New):
-            copy = dict(value) if copy is None else copy
-            del copy[name]
-            continue
-        kept: Any = _kept_items(part, entry.item) if isinstance(entry, Each) else _kept(part, entry)
-        if kept is not part:
-            copy = dict(value) if copy is None else copy
-            copy[name] = kept
-    return value if copy is None else copy
-
-
-def _kept_items(value: Any, table: Table) -> Any:
-    if not isinstance(value, list):
-        return value
-    kept = [_kept(item, table) for item in value]
-    return kept if any(new is not old for new, old in zip(kept, value, strict=True)) else value
+        if isinstance(entry, NewField):
+            copy = {key: part for key, part in copy.items() if key != name}
+        elif (part := _kept(value[name], entry)) is not value[name]:
+            copy = {**copy, name: part}
+    return copy

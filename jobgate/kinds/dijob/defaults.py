@@ -17,7 +17,7 @@ def job_defaults(job: Draft, _: Context) -> None:
 
 
 def task_defaults(job: Draft, _: Context) -> None:
-    """A task without a type plays no role; without a number of replicas it has one pod."""
+    """The type defaults to none, and replicas to 1."""
     fill_each(job, "spec", "tasks", model=Task)
 
 
@@ -34,9 +34,9 @@ def name_typed_tasks_by_their_type(job: Draft, _: Context) -> None:
 
 
 def main_containers_request_their_limits(job: Draft, _: Context) -> None:
-    """The operator adds its default requests to the main container's, and dies where there are only limits.
+    """The operator crashes on a main container that has limits but no requests.
 
-    Requests that are left out mean the limits to Kubernetes as well, so nothing changes but that they are written down.
+    Kubernetes uses the limits as requests too, so the pods stay the same.
     """
     for way, container in containers_of(job, "spec", "tasks", lists=("containers",)):
         resources = container["resources"]

@@ -48,4 +48,5 @@ MEMBERS = Members(
     labels={_OPERATOR: "di-operator", _JOB: "{job}"},
     contract=contract,
     corrects=frozenset({"DI_RANK"}),
+    deletes_any=True,
 )

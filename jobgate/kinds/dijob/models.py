@@ -30,14 +30,14 @@ from jobgate.prerequisites.models import References
 
 
 class Priority(StrEnum):
-    """How urgent the job is, among the jobs of its operator."""
+    """Priority of the job among the jobs of its operator."""
 
     NORMAL = "normal"
     HIGH = "high"
 
 
 class CleanPodPolicy(StrEnum):
-    """Which pods are deleted when the job has ended: those still running, all, or none."""
+    """Which pods are deleted when the job has ended: Running ones, All or None."""
 
     RUNNING = "Running"
     ALL = "All"
@@ -80,7 +80,7 @@ class Task(Model):
 
 
 class EngineFields(Model):
-    """How the processes of a job of operator v1.0 were joined."""
+    """How operator v1.0 connected the processes of a job."""
 
     topology: Annotated[str | None, Doc("Topology of the processes: star, alone or mesh.")] = None
     parallel_workers: Annotated[int | None, Int32, Doc("Number of workers per process.")] = None
@@ -159,7 +159,7 @@ class DIJobCondition(Model):
 
 
 class DIJobStatus(Model):
-    """What the operator has seen of the job."""
+    """Status of the job, as observed by the operator."""
 
     phase: Annotated[
         str, Doc("Pending, Starting, Running, Restarting, Rescheduling, Succeeded, Failed or Unknown.")

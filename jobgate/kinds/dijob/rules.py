@@ -8,7 +8,7 @@ from typing import Any
 from jobgate.kinds.common.dependencies import OF_GANGS, gangs_can_start
 from jobgate.kinds.common.pod.reading import mapping, objects, text
 from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.updates import MayChange, When
+from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
 from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Path, Required, Rule, readable, rule
@@ -72,7 +72,7 @@ def pods_have_one_container(job: Job[DIJobSpec], context: Context) -> Iterator[N
         if isinstance(containers, list) and len(containers) > 1:
             yield Notice(
                 task.template_path / "spec" / "containers",
-                f"with {len(containers)} containers in a pod the job stays Starting for ever: DI-orchestrator waits "
+                f"with {len(containers)} containers in a pod, the job stays Starting forever: DI-orchestrator waits "
                 "for as many ready containers as there are replicas. Run everything in one container",
             )
 
@@ -101,7 +101,8 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
         if isinstance(old, int) and task.replicas is not None and task.replicas < old:
             yield Notice(
                 f"spec.tasks[{index}].replicas",
-                "DI-orchestrator deletes pods of any index, and host lists name the first ones: pods may not be found",
+                "DI-orchestrator deletes pods of any index, and creates none again that is lost later. The host lists "
+                "of svc in /etc/volcano name the pods that stay; DI_NODES and other variables name the first ones",
             )
 
 
@@ -109,9 +110,9 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
 #: when it next makes a pod.
 MAY_CHANGE = MayChange(
     {
-        "spec": When.ALWAYS,
-        "spec.tasks[*].name": When.BEFORE_IT_RUNS,
-        "spec.tasks[*].type": When.BEFORE_IT_RUNS,
+        "spec": Mutable.ALWAYS,
+        "spec.tasks[*].name": Mutable.BEFORE_IT_RUNS,
+        "spec.tasks[*].type": Mutable.BEFORE_IT_RUNS,
     },
     runs=has_started,
     keys={"spec.tasks": "name"},

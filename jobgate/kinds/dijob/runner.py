@@ -50,7 +50,7 @@ def status(job: Job[DIJobSpec], progress: Progress) -> dict[str, Any]:
     for one in conditions:
         if one["type"] != phase and one.get("status") == "True":
             conditions = set_condition(conditions, {"type": one["type"], "status": "False"}, progress)
-    condition = {"type": phase, "status": "True", "reason": reason, "message": progress.message}
+    condition = {"type": phase, "status": "True", "reason": reason, "message": progress.sentence}
     former = dict(job.document.get("status") or {})
     tasks = progress.tasks.values()
     made = {
@@ -82,6 +82,7 @@ RUNNER = Runner(
     retry=lambda job, _: Retry(limit=job.spec.backoff_limit),
     limit=lambda job: int(job.spec.backoff_limit),
     clean=lambda job: Clean(job.spec.clean_pod_policy.value),
+    keeps_services=False,
     priority=lambda job: None if job.spec.priority_class_name else int(job.spec.priority is Priority.HIGH),
     # The last is the name of its Lease.
     rivals=("di-operator", "di-orchestrator", "12841a5d.opendilab.org"),

@@ -74,7 +74,7 @@ class HostVolume(_AnyCase):
     mount_path: _AbsolutePath
 
 
-class Variable(_AnyCase):
+class EnvVar(_AnyCase):
     """An environment variable."""
 
     name: Annotated[str, AfterValidator(_variable)]
@@ -85,7 +85,7 @@ class Accelerator(_AnyCase):
     """What a container that asks for one resource is given."""
 
     volumes: list[HostVolume] = Field(default_factory=list)
-    env_vars: list[Variable] = Field(default_factory=list)
+    env_vars: list[EnvVar] = Field(default_factory=list)
 
 
 class MxJobSettings(_AnyCase):
@@ -101,7 +101,7 @@ class MxJobSettings(_AnyCase):
     def _go_together(self) -> Self:
         volumes: dict[str, tuple[str, HostVolume]] = {}
         places: dict[str, tuple[str, HostVolume]] = {}
-        variables: dict[str, tuple[str, Variable]] = {}
+        variables: dict[str, tuple[str, EnvVar]] = {}
         for resource, accelerator in self.accelerators.items():
             for volume in accelerator.volumes:
                 first, other = volumes.setdefault(volume.name, (resource, volume))

@@ -15,20 +15,20 @@ from webhook import Context, Draft
 
 
 def role_defaults(job: Draft, _: Context) -> None:
-    """An element without a role is of workers; without a number of replicas it has one pod."""
+    """The role defaults to WORKER, and replicas to 1."""
     for role in job.each("spec", "replicaSpecs"):
         fill(role, ReplicaSpec)
 
 
 def schedulers_have_a_port(job: Draft, _: Context) -> None:
-    """The port is the scheduler's alone; the operator's own default puts it on every role."""
+    """Only the SCHEDULER gets the default port; the operator would set it for every role."""
     for role in job.each("spec", "replicaSpecs"):
         if role.get("mxReplicaType") == ReplicaType.SCHEDULER and "PsRootPort" not in role:
             role.setdefault("psRootPort", PORT)
 
 
 def pods_are_restarted_on_failure(job: Draft, _: Context) -> None:
-    """What a pod says where it says nothing, Always, is what no batch Job may have."""
+    """The default restart policy of pods, Always, is not allowed in batch Jobs."""
     for role in job.each("spec", "replicaSpecs"):
         pod = role.at("template", "spec")
         if pod is not None:

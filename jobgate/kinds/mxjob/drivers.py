@@ -17,9 +17,9 @@ from webhook import Cause, Context, Draft, Invalid, Job, Notice, Path, rule
 
 
 def main_containers_have_their_accelerators_drivers(job: Draft, context: Context) -> None:
-    """Add what is absent, resource by resource in the order of their names: a second time there is nothing to add.
+    """Containers that request an accelerator get the volumes and variables that are configured for it.
 
-    A volume of the user's own that is in the way stays as it is; the rule below refuses it.
+    A volume of the user that is in the way stays as it is; a rule denies it.
     """
     accelerators = accelerators_of(context)
     for role in job.each("spec", "replicaSpecs") if accelerators else ():
@@ -56,9 +56,9 @@ def _equip(
 
 @rule(reads=("tasks.template",))
 def drivers_find_their_places(job: Job[MxJobSpec], context: Context) -> Iterator[Cause | Notice]:
-    """What a template has of its own at a name or a mount path that an accelerator needs must be the same.
+    """A volume of the template with a name or mount path that an accelerator needs must be the same volume.
 
-    Without the driver the container could not use what it asks for, and it would be found out when it runs.
+    Without the driver, the container could not use the device that it requests.
     """
     accelerators = accelerators_of(context)
     for task in job.tasks if accelerators else ():

@@ -31,7 +31,7 @@ from jobgate.names import ENTRIES_LIMIT
 
 
 class JobMode(StrEnum):
-    """How the job trains: in one pod, or by a parameter server."""
+    """How the job trains: in one pod (local), or with a parameter server (dist)."""
 
     LOCAL = "local"
     DIST = "dist"
@@ -115,7 +115,7 @@ class MxJobCondition(Model):
 
 
 class ReplicaStatus(Model):
-    """How the pods of one role are doing."""
+    """Status of the pods of one role."""
 
     mx_replica_type: Annotated[str | None, Doc("The role.")] = None
     former_mx_replica_type: Annotated[
@@ -131,7 +131,7 @@ class ReplicaStatus(Model):
 
 
 class MxJobStatus(Model):
-    """What the operator has seen of the job."""
+    """Status of the job, as observed by the operator."""
 
     phase: Annotated[str | None, Doc("Empty, Creating, Running, CleanUp, Failed or Done.")] = None
     reason: Annotated[str | None, Doc("Reason for the failure of the job.")] = None

@@ -18,7 +18,7 @@ _USES = (
 
 @rule(reads=("runtime_id", "former_runtime_id"))
 def runtime_ids_are_labels(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
-    """The runtime id is a part of names, and a label on all that the job is made of."""
+    """The runtime ID is part of names, and a label on all objects of the job."""
     identity = job.spec.identity
     if identity and len(identity) <= LABEL_LIMIT and (fault := dns_label(identity)):
         yield Invalid(_identity_path(job), identity, fault)
@@ -26,9 +26,9 @@ def runtime_ids_are_labels(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
 
 @rule("job_mode")
 def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -> Iterator[Cause | Notice]:
-    """The scheduler is found by its Service, whose name begins with the job's: dots may not be in it.
+    """Pods find the scheduler by its Service, whose name begins with the job's name: it may not contain dots.
 
-    Before Kubernetes 1.36, the name of a Service began with a letter.
+    Before Kubernetes 1.36, the name of a Service had to begin with a letter.
     """
     name = expected_name(context)
     if not name or job.spec.job_mode is not JobMode.DIST:
@@ -45,7 +45,7 @@ def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -
 
 @rule(reads=("runtime_id", "former_runtime_id", "tasks.name", "tasks.replicas"))
 def derived_names_are_short_enough(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
-    """The largest index of the longest role counts. Of what is too long, the longer is blamed: name or runtime id."""
+    """The largest index of the longest role counts. The longer of job name and runtime ID is reported."""
     name = expected_name(context)
     if not name:
         return

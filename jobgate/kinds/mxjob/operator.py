@@ -33,7 +33,7 @@ VARIABLES = (
 #: The labels that the operator sets on pods, whatever the template says.
 LABELS = ("mxnet.mlkube.io", "job_type", "runtime_id", "task_index")
 
-#: The labels by which a batch Job knows its pods. The API server sets them, and refuses a template that has others.
+#: The labels by which a batch Job knows its pods. The API server sets them, and rejects a template that has others.
 BATCH_LABELS = (
     "batch.kubernetes.io/controller-uid",
     "batch.kubernetes.io/job-name",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
-from jobgate.kinds.mxjob.operator import MAIN_CONTAINER, MXNET_OPERATOR
 from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, readable, rule
 
 ROLES = Path("spec") / "replicaSpecs"
@@ -77,18 +76,6 @@ def the_port_is_the_schedulers(job: Job[MxJobSpec], _: Context) -> Iterator[Noti
             yield Notice(ROLES / index / spelling, "only used for the SCHEDULER: remove it")
 
 
-@rule(reads=("tasks.template",))
-def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
-    """The operator sets the variables of the container with this name."""
-    for task in job.tasks:
-        spec = task.template.get("spec")
-        containers = spec.get("containers") if isinstance(spec, Mapping) else None
-        items = containers if isinstance(containers, list) else ()
-        if not any(isinstance(one, Mapping) and one.get("name") == MAIN_CONTAINER for one in items):
-            detail = f"one container must be named {MAIN_CONTAINER}: {MXNET_OPERATOR.name} runs the training in it"
-            yield Required(task.template_path / "spec" / "containers", detail)
-
-
 #: The rules, in the order in which a reader wants to know.
 role_rules = (
     local_jobs_have_workers_only,
@@ -96,5 +83,4 @@ role_rules = (
     there_is_one_scheduler,
     there_is_one_local_worker,
     the_port_is_the_schedulers,
-    templates_have_a_main_container,
 )

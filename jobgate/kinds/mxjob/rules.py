@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.updates import MayChange, When
-from jobgate.kinds.mxjob.batch import batch_rules
+from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.mxjob.drivers import drivers_find_their_places
 from jobgate.kinds.mxjob.models import MxJobSpec
 from jobgate.kinds.mxjob.names import (
@@ -18,18 +17,18 @@ from jobgate.kinds.mxjob.names import (
 )
 from jobgate.kinds.mxjob.roles import each_role_is_played_by_one_element, role_rules
 from jobgate.kinds.mxjob.spellings import respelled, spelling_rules
-from jobgate.kinds.mxjob.variables import variable_rules
+from jobgate.kinds.mxjob.templates import template_rules, templates_have_a_main_container
 from webhook import Cause, Context, Job
 
 #: The operator erases what its types do not have when it fills in the runtime id.
-_MAY_CHANGE = MayChange({"spec.plugins": When.ALWAYS})
+_MAY_CHANGE = MayChange({"spec.plugins": Mutable.ALWAYS})
 
 
 @_MAY_CHANGE.rule
 def stored_jobs_stay_as_they_are(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
     """The operator ignores changes of a stored job.
 
-    The operator's own writes go through: a spelling is no change, nor is what it fills in where nothing stood.
+    Its own writes are allowed: another spelling is not a change, and neither is a value that it fills in.
     """
     if context.old is not None:
         stored = {**context.old, "spec": respelled(context.old.get("spec"), job.document.get("spec"))}
@@ -38,6 +37,7 @@ def stored_jobs_stay_as_they_are(job: Job[MxJobSpec], context: Context) -> Itera
 
 RULES = (
     *role_rules,
+    templates_have_a_main_container,
     *spelling_rules,
     runtime_ids_are_labels,
     *shared_rules(
@@ -50,8 +50,7 @@ RULES = (
             "a_gang_has_priorities_throughout": (),
         }
     ),
-    *batch_rules,
-    *variable_rules,
+    *template_rules,
     drivers_find_their_places,
     stored_jobs_stay_as_they_are,
 )

@@ -91,19 +91,19 @@ def status(job: Job[MxJobSpec], progress: Progress) -> dict[str, Any]:
     }
     for kind, true in holds.items():
         if true or any(one.get("type") == kind for one in conditions):
-            new = {"type": kind, "status": str(true), "reason": reason, "message": progress.message}
+            new = {"type": kind, "status": str(true), "reason": reason, "message": progress.sentence}
             conditions = set_condition(conditions, new, progress)
     made = {
         **former,
         "phase": _PHASES.get(phase, "Running"),
-        "reason": progress.message if phase.ended and phase is not Phase.SUCCEEDED else "",
+        "reason": progress.message if phase.ended and phase is not Phase.SUCCEEDED else progress.blocked,
         "controlPaused": former.get("controlPaused") is True,
         "conditions": conditions[-CONDITIONS:],
         "state": _STATES.get(phase, "Unknown" if phase is Phase.PENDING else "Running"),
         "replicaStatuses": [_replica_status(task) for task in progress.tasks.values()],
     }
     if phase in {Phase.SUSPENDED, Phase.QUEUED, Phase.ABORTED}:
-        made |= {"phase": "Creating", "state": "Unknown", "reason": progress.message}
+        made |= {"phase": "Creating", "state": "Unknown", "reason": progress.sentence}
     return made
 
 

@@ -12,10 +12,6 @@ from typing import Any
 from jobgate.kinds.mxjob.models import MxJobSpec
 from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable, rule
 
-#: Each field by its spelling of today: the one that it was published in.
-FORMER_OF_THE_JOB = {"runtimeId": "RuntimeId"}
-FORMER_OF_A_ROLE = {"psRootPort": "PsRootPort"}
-
 
 @rule(reads=("replica_specs",))
 def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
@@ -53,32 +49,23 @@ def respelled(stored: Any, written: Any) -> Any:
     """
     if not isinstance(stored, Mapping) or not isinstance(written, Mapping):
         return stored
-    spec = _in_the_spelling_of(written, stored, FORMER_OF_THE_JOB)
+    spec = _respelled(stored, written, "runtimeId", "RuntimeId")
     roles, others = stored.get("replicaSpecs"), written.get("replicaSpecs")
     if isinstance(roles, list) and isinstance(others, list) and len(roles) == len(others):
-        spec["replicaSpecs"] = [
-            _in_the_spelling_of(other, role, FORMER_OF_A_ROLE)
-            if isinstance(role, Mapping) and isinstance(other, Mapping)
-            else role
-            for role, other in zip(roles, others, strict=True)
-        ]
+        pairs = zip(roles, others, strict=True)
+        spec["replicaSpecs"] = [_respelled(role, other, "psRootPort", "PsRootPort") for role, other in pairs]
     return spec
 
 
-def _in_the_spelling_of(
-    written: Mapping[str, Any], stored: Mapping[str, Any], spellings: Mapping[str, str]
-) -> dict[str, Any]:
-    part = dict(stored)
-    for spelling in spellings.items():
-        used = [name for name in spelling if written.get(name)]
-        value = next((stored[name] for name in spelling if stored.get(name)), None)
-        if not used:
-            continue
-        for name in spelling:
-            part.pop(name, None)
-        for name in used:
-            part[name] = written[name] if value is None else value
-    return part
+def _respelled(stored: Any, written: Any, *spellings: str) -> Any:
+    if not isinstance(stored, Mapping) or not isinstance(written, Mapping):
+        return stored
+    used = [name for name in spellings if written.get(name)]
+    if not used:
+        return dict(stored)
+    value = next((stored[name] for name in spellings if stored.get(name)), None)
+    kept = {name: part for name, part in stored.items() if name not in spellings}
+    return kept | {name: written[name] if value is None else value for name in used}
 
 
 #: The rules, in the order in which a reader wants to know.

@@ -29,7 +29,7 @@ def task_defaults(job: Draft, __: Context) -> None:
 
 
 def restart_policy_by_type(job: Draft, _: Context) -> None:
-    """The operator assumes the same of a Master and a Worker, and dies of an AIMaster that says nothing."""
+    """The operator has the same defaults for Master and Worker, and crashes on an AIMaster without a restart policy."""
     for key, task in job.entries(*_TASKS):
         role = type_of(key)
         if role is not None:
@@ -37,7 +37,7 @@ def restart_policy_by_type(job: Draft, _: Context) -> None:
 
 
 def the_master_has_its_port(job: Draft, __: Context) -> None:
-    """The operator looks for this port in the container that trains, and makes no pod of the job without it."""
+    """The operator looks for this port in the container named torch, and creates no pods of the job without it."""
     for key, task in job.entries(*_TASKS):
         if type_of(key) is not TaskType.MASTER:
             continue
@@ -51,7 +51,7 @@ def the_master_has_its_port(job: Draft, __: Context) -> None:
 
 
 def the_last_words_of_a_container_are_kept(job: Draft, __: Context) -> None:
-    """Where a container leaves no message, its last lines of log are one, as the operator has it."""
+    """If a container writes no termination message, the last lines of its log are used, as the operator does."""
     for _, task in job.entries(*_TASKS):
         for container in task.each("template", "spec", "containers"):
             container.setdefault("terminationMessagePolicy", "FallbackToLogsOnError")

@@ -18,7 +18,7 @@ POLICY = Path("spec") / "torchElasticPolicy"
 
 @rule("enable_torch_elastic", reads=("torch_elastic_policy",))
 def an_elastic_job_has_a_policy(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """Without its policy torchrun has no arguments, and without both bounds the operator never scales the job."""
+    """Without its policy, torchrun has no arguments; without both bounds, the operator never scales the job."""
     if not job.spec.enable_torch_elastic:
         return
     policy = job.spec.torch_elastic_policy
@@ -39,7 +39,7 @@ def an_elastic_job_has_a_policy(job: Job[TorchJobSpec], _: Context) -> Iterator[
 
 @rule("torch_elastic_policy", reads=("torch_elastic_policy.num_min_replicas", "torch_elastic_policy.num_max_replicas"))
 def the_bounds_of_an_elastic_job_do_not_cross(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """Between bounds that cross, there is no number of workers."""
+    """The minimum must not be greater than the maximum."""
     policy = job.spec.torch_elastic_policy
     least, most = (policy.num_min_replicas, policy.num_max_replicas) if policy else (None, None)
     if least is not None and most is not None and least > most:
@@ -54,9 +54,9 @@ def the_bounds_of_an_elastic_job_do_not_cross(job: Job[TorchJobSpec], _: Context
     whole=("tasks.replicas",),
 )
 def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """An elastic job starts with a number of workers that it may have, and is never scaled to another.
+    """The number of workers of an elastic job must be within the bounds.
 
-    The operator doubles the workers without a look at the upper bound; its update is refused then, and the job goes on.
+    The operator doubles the workers regardless of the upper bound: such an update is denied, and the job continues.
     """
     policy = job.spec.torch_elastic_policy
     if not job.spec.enable_torch_elastic or policy is None:
@@ -82,7 +82,7 @@ def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterato
     whole=("tasks.replicas",),
 )
 def the_most_workers_have_names(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
-    """The workers that the job may be scaled to need legal names as well: scaled later, it would be stuck."""
+    """All pods up to numMaxReplicas need valid names: otherwise the job could not be scaled later."""
     policy, name = job.spec.torch_elastic_policy, expected_name(context)
     worker = task_of(job, TaskType.WORKER)
     if not job.spec.enable_torch_elastic or policy is None or policy.num_max_replicas is None or not name or not worker:
@@ -102,9 +102,9 @@ _HOST: Final = re.compile(r"[\w.:-]+|\[[\w.:-]+\]")
 
 @rule("torch_elastic_policy")
 def the_rendezvous_is_at_a_port(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """Pods that cannot read where they meet end at once, and are restarted to no avail.
+    """Pods with an invalid rendezvous endpoint fail at once, again after every restart.
 
-    Without a port torchrun takes the default of the backend, and `static` has none.
+    Without a port, torchrun uses the default of the backend; `static` has none.
     """
     policy = job.spec.torch_elastic_policy
     for _place, one in readable([policy] if policy else (), "rendezvous_endpoint", "rendezvous_backend"):
@@ -120,14 +120,14 @@ def the_rendezvous_is_at_a_port(job: Job[TorchJobSpec], _: Context) -> Iterator[
 
 @rule("torch_elastic_policy", reads=("enable_torch_elastic",))
 def a_policy_counts_when_it_is_enabled(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
-    """A policy by itself does nothing."""
+    """A policy has no effect unless elastic training is enabled."""
     if job.spec.torch_elastic_policy is not None and not job.spec.enable_torch_elastic:
         yield Notice(POLICY, "has no effect unless spec.enableTorchElastic is true")
 
 
 @rule("enable_torch_elastic")
 def one_of_two_scales_the_job(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """Each would take the other's changes back."""
+    """The operator and the AIMaster would revert each other's changes."""
     if job.spec.enable_torch_elastic and scaled_by_ai_master(job):
         yield Forbidden(
             "spec.enableTorchElastic",
@@ -138,7 +138,7 @@ def one_of_two_scales_the_job(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
 
 @rule()
 def elastic_training_is_asked_for_in_so_many_words(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
-    """The operator compares the annotation's value letter by letter."""
+    """The operator accepts only the exact value `true`."""
     value = annotation(job, ELASTIC_TRAINING)
     if value is not None and value not in {"true", "false", ""}:
         place = (Path("metadata") / "annotations").key(ELASTIC_TRAINING)
@@ -147,7 +147,7 @@ def elastic_training_is_asked_for_in_so_many_words(job: Job[TorchJobSpec], _: Co
 
 @rule("enable_torch_elastic")
 def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
-    """Other than the rest of the operator, its scaler does not read keys of any case."""
+    """Unlike the rest of the operator, its scaler treats keys as case-sensitive."""
     worker = task_of(job, TaskType.WORKER)
     if job.spec.enable_torch_elastic and worker is not None and worker.key != TaskType.WORKER:
         yield Notice(worker.path, f"torch-on-k8s scales only the key {TaskType.WORKER}: use this spelling")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -18,17 +18,17 @@ from crdgen import (
     Model,
     Names,
     PodTemplate,
+    PreserveUnknown,
     Scale,
+    Time,
     Version,
 )
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
-from jobgate.kinds.torchjob.model_version import ModelVersion
-from jobgate.kinds.torchjob.status import TorchJobStatus
 from jobgate.names import ENTRIES_LIMIT
 
 
 class CleanPodPolicy(StrEnum):
-    """Which pods are deleted when the job has ended: none, those still running, or all."""
+    """Which pods are deleted when the job has ended: None, Running ones or All."""
 
     NONE = "None"
     RUNNING = "Running"
@@ -45,7 +45,7 @@ class RestartPolicy(StrEnum):
 
 
 class OnPhase(StrEnum):
-    """How far the pods that are waited for must be."""
+    """Phase that the pods of the other task must reach."""
 
     RUNNING = "Running"
     SUCCEEDED = "Succeeded"
@@ -61,14 +61,14 @@ class RendezvousBackend(StrEnum):
 
 
 class Dependency(Model):
-    """One task type that must have come so far before the pods of this one are made."""
+    """A task type to wait for, and the phase that its pods must reach."""
 
     depends_on: Annotated[str, Doc("Task type to wait for.")]
     on_phase: OnPhase = OnPhase.RUNNING
 
 
 class SpotTaskSpec(Model):
-    """Pods that may be taken away: those of the highest indices."""
+    """Pods that may be evicted: those with the highest indices."""
 
     num_spot_tasks: Annotated[int | None, Int32(minimum=0), Doc("Number of the pods.")] = None
     priority_class_name: Annotated[str | None, Doc("Priority class of these pods. Overrides the template.")] = None
@@ -76,7 +76,7 @@ class SpotTaskSpec(Model):
 
 
 class TaskSpec(Model):
-    """One part of a job: so many pods of one template."""
+    """A group of pods that share one template."""
 
     num_tasks: Annotated[int, Int32(minimum=0), Doc("Number of pods. Must be 1 for the Master.")] = 1
     template: Annotated[PodTemplate, Doc("Template of the pods.")]
@@ -110,7 +110,7 @@ class SchedulingPolicy(Model):
 
 
 class TorchElasticPolicy(Model):
-    """Between which bounds the workers are scaled, and how they find each other."""
+    """Bounds of the number of workers, and how the workers find each other."""
 
     num_min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Minimum number of workers.")] = None
     num_max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Maximum number of workers.")] = None
@@ -122,8 +122,53 @@ class TorchElasticPolicy(Model):
     )
 
 
+class NFS(Model):
+    """A directory of an NFS server."""
+
+    server: Annotated[str | None, Doc("Host of the NFS server.")] = None
+    path: Annotated[str | None, Doc("Exported path of the NFS server.")] = None
+    mount_path: Annotated[str | None, Doc("Mount path in the containers, where the model is written.")] = None
+
+
+class LocalStorage(Model):
+    """A directory of the node that runs the master."""
+
+    node_name: Annotated[str | None, Doc("Name of the node. Defaults to the node of the master.")] = None
+    path: Annotated[str | None, Doc("Path of the directory on the node.")] = None
+    mount_path: Annotated[str | None, Doc("Mount path in the containers, where the model is written.")] = None
+
+
+class Storage(Model):
+    """Where the model is written to: exactly one of the two."""
+
+    nfs: NFS | None = None
+    local_storage: LocalStorage | None = None
+
+
+class ModelVersionSpec(Model):
+    """A version of a model, and the image that is built from it when the job has succeeded."""
+
+    model_name: Annotated[str | None, Doc("Name of the Model. It is created if it does not exist.")] = None
+    image_repo: Annotated[str | None, Doc("Repository of the image.")] = None
+    image_tag: Annotated[
+        str | None, Doc("Tag of the image. Defaults to the first characters of the ModelVersion's UID.")
+    ] = None
+    created_by: Annotated[str | None, Doc("Name of the job, set by the operator.")] = None
+    storage: Storage | None = None
+
+
+class ModelVersion(Model):
+    """Output of the job. Only its spec is used."""
+
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: Annotated[dict[str, Any] | None, PreserveUnknown, Doc("Not used: the operator generates it.")] = None
+    spec: ModelVersionSpec | None = None
+    status: Annotated[dict[str, Any] | None, PreserveUnknown, Doc("Not used: the operator generates it.")] = None
+
+
 class TorchJobSpec(Model):
-    """A PyTorch job: one master, workers, and perhaps an AIMaster that scales it."""
+    """A PyTorch job: one master, workers, and optionally an AIMaster that scales the job."""
 
     clean_pod_policy: CleanPodPolicy | None = None
     clen_pod_policy: Annotated[CleanPodPolicy | None, Doc("The old spelling of cleanPodPolicy.")] = None
@@ -160,6 +205,56 @@ class TorchJobSpec(Model):
         bool | None, Doc("Whether the pods run under torchrun and the workers are scaled.")
     ] = None
     torch_elastic_policy: TorchElasticPolicy | None = None
+
+
+class TorchJobCondition(Model):
+    """One condition of a job: whether it is, or was, in a phase."""
+
+    type: Annotated[str, Doc("Created, Queuing, Running, Restarting, Succeeded or Failed.")]
+    status: Annotated[str, Doc("True, False or Unknown.")]
+    reason: Annotated[str | None, Doc("Machine-readable reason for the last transition.")] = None
+    message: Annotated[str | None, Doc("Human-readable message about the last transition.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("Generation of the job that the condition was set for.")] = (
+        None
+    )
+    last_update_time: Annotated[Time | None, Doc("Time of the last update of the condition.")] = None
+    last_transition_time: Annotated[Time | None, Doc("Time of the last change of the status.")] = None
+
+
+class TaskStatus(Model):
+    """Number of pods of a task type, by state."""
+
+    active: Annotated[int | None, Int32, Doc("Number of pods that are running or starting.")] = None
+    succeed: Annotated[int | None, Int32, Doc("Number of succeeded pods, in the spelling of torch-on-k8s.")] = None
+    succeeded: Annotated[int | None, Int32, Doc("Number of succeeded pods.")] = None
+    failed: Annotated[int | None, Int32, Doc("Number of failed pods.")] = None
+    selector: Annotated[str | None, Doc("Label selector of the pods, for autoscalers.")] = None
+    evicted: Annotated[int | None, Int32, Doc("Number of failed pods that were evicted.")] = None
+
+
+class ElasticStatus(Model):
+    """Status of the elastic scaling of a task type."""
+
+    elastic_condition: Annotated[str | None, Doc("Start, Stop, Continue, ReachMaxMetric or ReachMaxReplicas.")] = None
+    goes_on: Annotated[bool | None, Doc("Whether scaling continues."), Field(alias="continue")] = None
+    cur_replicas: Annotated[int | None, Int32, Doc("Current number of workers.")] = None
+    last_replicas: Annotated[int | None, Int32, Doc("Previous number of workers.")] = None
+    last_update_time: Annotated[Time | None, Doc("Time of the last update.")] = None
+    message: Annotated[str | None, Doc("Human-readable message about the last change.")] = None
+
+
+class TorchJobStatus(Model):
+    """Status of the job, as observed by the operator."""
+
+    conditions: Annotated[list[TorchJobCondition] | None, Atomic, Doc("Conditions of the job, the latest last.")] = None
+    task_statuses: Annotated[dict[str, TaskStatus] | None, Doc("Pods by task type.")] = None
+    elastic_scaling_statues: Annotated[
+        dict[str, ElasticStatus] | None, Doc("Scaling status by task type, in the spelling of torch-on-k8s.")
+    ] = None
+    elastic_scaling_statuses: Annotated[dict[str, ElasticStatus] | None, Doc("Scaling status by task type.")] = None
+    start_time: Annotated[Time | None, Doc("Time at which the operator acknowledged the job.")] = None
+    completion_time: Annotated[Time | None, Doc("Time at which the job finished.")] = None
+    model_version_name: Annotated[str | None, Doc("ModelVersion that was created from the output of the job.")] = None
 
 
 RESOURCE = CustomResource(

@@ -2,45 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+from pydantic import BaseModel
 
 from jobgate.kinds.common.pod.reading import mapping, objects
-from jobgate.kinds.torchjob.model_version import NFS, LocalStorage
-from jobgate.kinds.torchjob.models import TorchJobSpec
+from jobgate.kinds.torchjob.models import NFS, LocalStorage, ModelVersionSpec, Storage, TorchJobSpec
 from jobgate.kinds.torchjob.operator import MODEL_VOLUME
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, TooLong, readable, rule
+from webhook.view import json_name
 
 MODEL_VERSION = Path("spec") / "modelVersion"
 SPEC = MODEL_VERSION / "spec"
 STORAGE = SPEC / "storage"
 
+#: What must be set of the spec, and of each sort of storage.
+_OF_SPEC = {
+    "model_name": "must be the name of the Model",
+    "image_repo": "must be the repository of the image to build",
+    "storage": "must set nfs or localStorage, where the pods write the model",
+}
+_OF_FOLDERS = {
+    "path": "must be the directory to mount",
+    "mount_path": "must be the mount path in the containers, where the model is written",
+}
+_OF_STORAGES = {"nfs": {"server": "must be the host of the NFS server", **_OF_FOLDERS}, "local_storage": _OF_FOLDERS}
+
+
+def _spec(job: Job[TorchJobSpec]) -> ModelVersionSpec | None:
+    output = job.spec.model_version
+    return output.spec if output is not None else None
+
+
+def _storage(job: Job[TorchJobSpec]) -> Storage | None:
+    spec = _spec(job)
+    return spec.storage if spec is not None else None
+
+
+def _missing(part: BaseModel, required: Mapping[str, str], path: Path) -> Iterator[Cause]:
+    """Yield the attributes that are empty; the schema reports those that cannot be read."""
+    for name, detail in required.items():
+        if not getattr(part, name, part):
+            yield Required(path / json_name(type(part), name), detail)
+
 
 @rule("model_version", reads=("model_version.spec",))
 def an_output_says_what_it_is(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
-    """The operator reads all of it, and dies of a job that leaves some out."""
-    output = job.spec.model_version
-    if output is None:
+    """The operator crashes on a job whose model version is incomplete."""
+    if job.spec.model_version is None:
         return
-    if output.spec is None:
+    if (spec := _spec(job)) is None:
         yield Required(SPEC, "must set the model, the image repository and a storage")
-        return
-    for _, spec in readable([output.spec], "model_name"):
-        if not spec.model_name:
-            yield Required(SPEC / "modelName", "must be the name of the Model")
-    for _, spec in readable([output.spec], "image_repo"):
-        if not spec.image_repo:
-            yield Required(SPEC / "imageRepo", "must be the repository of the image to build")
-    for _, spec in readable([output.spec], "storage"):
-        if spec.storage is None:
-            yield Required(STORAGE, "must set nfs or localStorage, where the pods write the model")
+    else:
+        yield from _missing(spec, _OF_SPEC, SPEC)
 
 
 @rule("model_version.spec.model_name")
 def a_model_has_a_legal_name(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """It is the name of an object, and the value of a label."""
-    output = job.spec.model_version
-    name = output.spec.model_name if output is not None and output.spec is not None else None
+    """The model name is the name of an object and the value of a label."""
+    spec = _spec(job)
+    name = spec.model_name if spec is not None else None
     if name and len(name) > LABEL_LIMIT:
         yield TooLong(SPEC / "modelName", name, LABEL_LIMIT)
     elif name and (fault := dns_subdomain(name)):
@@ -52,8 +74,7 @@ def a_model_has_a_legal_name(job: Job[TorchJobSpec], _: Context) -> Iterator[Cau
 )
 def an_output_has_one_storage(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The pods write the model to one volume."""
-    output = job.spec.model_version
-    storage = output.spec.storage if output is not None and output.spec is not None else None
+    storage = _storage(job)
     if storage is None:
         return
     if storage.nfs is not None and storage.local_storage is not None:
@@ -64,38 +85,19 @@ def an_output_has_one_storage(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
 
 @rule("model_version.spec.storage")
 def a_storage_can_be_mounted(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
-    """Both sorts of storage are a folder somewhere, and one in the containers."""
-    output = job.spec.model_version
-    storage = output.spec.storage if output is not None and output.spec is not None else None
-    if storage is None:
-        return
-    for _, one in readable([storage], "nfs"):
-        if one.nfs is not None:
-            yield from _nfs_faults(one.nfs, STORAGE / "nfs")
-    for _, one in readable([storage], "local_storage"):
-        if one.local_storage is not None:
-            yield from _folder_faults(one.local_storage, STORAGE / "localStorage")
-
-
-def _nfs_faults(nfs: NFS, path: Path) -> Iterator[Cause]:
-    for _, one in readable([nfs], "server"):
-        if not one.server:
-            yield Required(path / "server", "must be the host of the NFS server")
-    yield from _folder_faults(nfs, path)
-    for _, one in readable([nfs], "path"):
-        if one.path and not one.path.startswith("/"):
-            yield Invalid(path / "path", one.path, "must be an absolute path")
-
-
-def _folder_faults(storage: NFS | LocalStorage, path: Path) -> Iterator[Cause]:
-    for _, one in readable([storage], "path"):
-        if not one.path:
-            yield Required(path / "path", "must be the directory to mount")
-        elif isinstance(one, LocalStorage) and ".." in one.path.split("/"):
-            yield Invalid(path / "path", one.path, "must not contain '..'")
-    for _, one in readable([storage], "mount_path"):
-        if not one.mount_path:
-            yield Required(path / "mountPath", "must be the mount path in the containers, where the model is written")
+    """A storage needs a directory, and a mount path in the containers."""
+    storage = _storage(job)
+    for name, required in _OF_STORAGES.items():
+        folder: NFS | LocalStorage | None = getattr(storage, name, None)
+        if folder is None:
+            continue
+        path = STORAGE / json_name(Storage, name)
+        yield from _missing(folder, required, path)
+        for _, one in readable([folder], "path"):
+            if isinstance(one, NFS) and one.path and not one.path.startswith("/"):
+                yield Invalid(path / "path", one.path, "must be an absolute path")
+            elif isinstance(one, LocalStorage) and one.path and ".." in one.path.split("/"):
+                yield Invalid(path / "path", one.path, "must not contain '..'")
 
 
 @rule(
@@ -107,11 +109,10 @@ def _folder_faults(storage: NFS | LocalStorage, path: Path) -> Iterator[Cause]:
     ),
 )
 def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
-    """The operator adds a volume of this name to every pod, and mounts it into every container: pods need it unique."""
-    output = job.spec.model_version
-    if output is None:
+    """The operator adds a volume with this name to every pod, and mounts it into every container."""
+    if job.spec.model_version is None:
         return
-    storage = output.spec.storage if output.spec is not None else None
+    storage = _storage(job)
     used = (storage.nfs or storage.local_storage) if storage is not None else None
     mount_path = used.mount_path if used is not None else None
     for task in job.tasks:
@@ -132,14 +133,10 @@ def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], __: Context
 
 @rule("model_version")
 def only_the_spec_of_a_model_version_is_read(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
-    """The field holds a whole object, and the operator makes one of its own from the spec."""
-    output = job.spec.model_version
-    for _, one in readable([output] if output is not None else [], "metadata"):
-        if one.metadata:
-            yield Notice(MODEL_VERSION / "metadata", "torch-on-k8s ignores this field and generates the value")
-    for _, one in readable([output] if output is not None else [], "status"):
-        if one.status:
-            yield Notice(MODEL_VERSION / "status", "torch-on-k8s ignores this field and generates the value")
+    """The operator uses only the spec, and generates the rest of the object."""
+    for name in ("metadata", "status"):
+        if getattr(job.spec.model_version, name, None):
+            yield Notice(MODEL_VERSION / name, "torch-on-k8s ignores this field and generates the value")
 
 
 #: The rules, in the order in which a reader wants to know.

@@ -8,12 +8,6 @@ from jobgate.kinds.common.pod.reading import mapping, objects
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.tasks import expected_name, name_path
 from jobgate.kinds.torchjob.elastic import elastic_rules
-from jobgate.kinds.torchjob.gang import (
-    minima_are_of_tasks_that_form_gangs,
-    minima_can_be_reached,
-    one_sort_of_minimum_counts,
-    the_minimum_of_the_job_can_be_reached,
-)
 from jobgate.kinds.torchjob.members import MAIN_CONTAINER
 from jobgate.kinds.torchjob.models import SpotTaskSpec, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
@@ -26,7 +20,7 @@ from jobgate.kinds.torchjob.operator import (
 )
 from jobgate.kinds.torchjob.output import output_rules
 from jobgate.kinds.torchjob.spellings import spelling_rules
-from jobgate.kinds.torchjob.tasks import TASKS, TaskType, TorchTask, task_of, torch_tasks
+from jobgate.kinds.torchjob.tasks import MINIMA, TASKS, TaskType, TorchTask, task_of, torch_tasks, type_of
 from jobgate.kinds.torchjob.updates import update_rules
 from jobgate.names import dns_subdomain, label_value, qualified_name
 from webhook import (
@@ -47,7 +41,7 @@ from webhook import (
 
 @rule("torch_task_specs")
 def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """The operator makes no pods of another type, and yet counts them into the world size: the job would wait."""
+    """The operator creates no pods for other types, but counts them in the world size: the job would wait forever."""
     for task in torch_tasks(job):
         if task.role is None:
             yield NotSupported(task.path, task.key, TaskType)
@@ -55,7 +49,7 @@ def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
 
 @rule()
 def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """A key alone is no task: the API server drops it, where it is asked before us."""
+    """The API server drops a key whose value is null: the task would be missing."""
     for key, value in mapping(mapping(job.document.get("spec")).get("torchTaskSpecs")).items():
         if value is None:
             yield Invalid(TASKS.key(key), None, "must not be null: set a template, or remove the key")
@@ -63,7 +57,7 @@ def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
 
 @rule("torch_task_specs")
 def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """Keys are read in any case: of two that are then the same, the operator would drop one."""
+    """Keys are case-insensitive: of two equal keys, the operator would drop one."""
     seen: dict[str | None, str] = {}
     for task in torch_tasks(job):
         first = seen.setdefault(task.name, task.key)
@@ -86,7 +80,7 @@ def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
 
 @rule(reads=("tasks.replicas",))
 def tasks_have_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause | Notice]:
-    """A Worker without pods is for an AIMaster to scale up; an AIMaster without pods is waited for."""
+    """Only an AIMaster can scale up a Worker without pods. Other tasks wait for an AIMaster without pods."""
     for task in torch_tasks(job):
         if task.replicas == 0 and task.role is TaskType.WORKER and not scaled_by_ai_master(job):
             yield Invalid(task.at("replicas"), 0, "must be at least 1: remove the Worker if it is not needed")
@@ -97,7 +91,7 @@ def tasks_have_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause | Not
 
 @rule(reads=("tasks.template",))
 def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
-    """The operator finds the port of the master, and what it starts, by the name of the container."""
+    """The operator finds the training container, and the port of the master, by the name of the container."""
     for task in torch_tasks(job):
         if task.role not in {TaskType.MASTER, TaskType.WORKER}:
             continue
@@ -109,7 +103,7 @@ def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> I
 
 @rule()
 def job_names_begin_with_a_letter(_: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
-    """The operator makes a Service for each pod, of its name, and a Service's name begins with a letter."""
+    """The operator creates a Service named after each pod, and the name of a Service begins with a letter."""
     name = expected_name(context)
     if name[:1] in set("0123456789"):
         detail = "must begin with a letter, as Services are named <job>-<task>-<index>"
@@ -118,7 +112,7 @@ def job_names_begin_with_a_letter(_: Job[TorchJobSpec], context: Context) -> Ite
 
 @rule("tasks.spot_task_spec")
 def spot_tasks_are_some_of_the_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
-    """The pods of the highest indices may be taken away, and never the only master."""
+    """Spot pods, those with the highest indices, may be evicted. The only Master must not be."""
     for task, whole in _spot_tasks(job, "num_tasks"):
         path = task.at("spot_task_spec") / "numSpotTasks"
         for _, spot in readable([whole], "num_spot_tasks"):
@@ -133,7 +127,7 @@ def spot_tasks_are_some_of_the_pods(job: Job[TorchJobSpec], __: Context) -> Iter
 
 @rule("tasks.spot_task_spec")
 def spot_tasks_make_sound_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
-    """Labels and priority class go into the pods as they are."""
+    """Labels and priority class are copied to the pods."""
     for task, whole in _spot_tasks(job):
         path = task.at("spot_task_spec")
         for _, spot in readable([whole], "labels"):
@@ -149,7 +143,7 @@ def spot_tasks_make_sound_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[
 
 @rule("tasks.spot_task_spec")
 def spot_tasks_keep_their_priority(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
-    """The operator replaces the priority class of spot pods also by none."""
+    """The operator replaces the priority class of spot pods, even if no other is set."""
     for task, whole in _spot_tasks(job, "template"):
         own = mapping(task.template.get("spec")).get("priorityClassName")
         for _, spot in readable([whole], "num_spot_tasks", "priority_class_name"):
@@ -168,9 +162,58 @@ def _spot_tasks(job: Job[TorchJobSpec], *words: str) -> Iterator[tuple[TorchTask
                 yield task, part.spot_task_spec
 
 
+@rule("min_members", reads=("torch_task_specs",))
+def minima_are_of_tasks_that_form_gangs(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """A minimum is for a task that the job has. An AIMaster is scheduled on its own and has none."""
+    written: dict[str, str] = {}
+    names = {task.name for task in torch_tasks(job)}
+    for key in job.spec.min_members or {}:
+        path = MINIMA.key(key)
+        first = written.setdefault(key.lower(), key)
+        if type_of(key) in {None, TaskType.AI_MASTER}:
+            yield NotSupported(path, key, [TaskType.MASTER, TaskType.WORKER])
+        elif first != key:
+            yield Duplicate(path, key, f"same task as {MINIMA.key(first)}: keys are case-insensitive")
+        elif key.lower() not in names:
+            yield Invalid(path, key, f"the job has no {type_of(key)} task: remove the key, or add the task")
+
+
+@rule("min_members", reads=("tasks.replicas",))
+def minima_can_be_reached(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
+    """The operator creates no gang that needs more pods than its task has."""
+    counts = {task.name: task.replicas for task in torch_tasks(job)}
+    for key, least in (job.spec.min_members or {}).items():
+        if (count := counts.get(key.lower())) is not None and least > count:
+            yield Invalid(MINIMA.key(key), least, f"must be at most {count}, the replicas of the task")
+
+
+@rule("min_available", whole=("tasks.replicas",))
+def the_minimum_of_the_job_can_be_reached(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
+    """A gang that needs more pods than the job has never starts. Pods of the AIMaster do not count."""
+    least = job.word("min_available")
+    if least is None:
+        return
+    total = sum(task.replicas for task in torch_tasks(job) if task.role is not TaskType.AI_MASTER)
+    if least > total:
+        yield Invalid(
+            job.at("min_available"), least, f"must be at most {total}, the total replicas of the Master and the Worker"
+        )
+
+
+@rule("min_members")
+def one_sort_of_minimum_counts(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
+    """Which of the two minimums is used depends on how the operator was started."""
+    if job.spec.min_members and job.word("min_available"):
+        yield Notice(
+            "spec.minMembers",
+            "only used if the operator's feature gate DAGScheduling is enabled, which is the default; "
+            f"otherwise {job.at('min_available')} is used",
+        )
+
+
 @rule()
 def the_network_mode_is_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """Of any other value the operator makes nothing, without a word."""
+    """The operator silently ignores any other value."""
     mode = annotation(job, NETWORK_MODE)
     if mode is not None and mode != "host":
         yield NotSupported((Path("metadata") / "annotations").key(NETWORK_MODE), mode, ["host"])
@@ -178,7 +221,7 @@ def the_network_mode_is_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
 
 @rule(reads=("tasks.template",))
 def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
-    """The operator sets that of the pods by the task, whatever the template says."""
+    """The operator sets the restart policy of the pods from the task, regardless of the template."""
     for task in torch_tasks(job):
         written = mapping(task.template.get("spec")).get("restartPolicy")
         made = restart_policy_of_pods(job, task)
@@ -194,7 +237,7 @@ def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], __: Context) -> Iter
 
 @rule(reads=("tasks.template",))
 def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
-    """The operator appends its own, and of two variables of one name the last wins."""
+    """The operator appends its own variables, and of two with the same name the last wins."""
     for task in torch_tasks(job):
         path = task.template_path / "spec" / "containers"
         for place, container in objects(mapping(task.template.get("spec")).get("containers")):

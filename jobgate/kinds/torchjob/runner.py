@@ -150,6 +150,12 @@ def succeeded(_: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
     return _MASTER in tasks and all(task.complete for name, task in tasks.items() if name != _AI_MASTER)
 
 
+def running(tasks: Mapping[str, TaskProgress]) -> bool:
+    """Tell whether the job is running: its master or AIMaster is, however many workers are, and no pod has failed."""
+    failed = any(task.phases.get("Failed") for task in tasks.values())
+    return not failed and any(tasks[name].active for name in (_MASTER, _AI_MASTER) if name in tasks)
+
+
 def gang(job: Job[TorchJobSpec]) -> int:
     """Return the pods that start together; those of an AIMaster are scheduled by themselves."""
     stated = job.word("min_available")
@@ -190,7 +196,8 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
             new |= {"reason": stored.get("reason", ""), "message": stored.get("message", "")}
         conditions = set_condition(conditions, new, progress, last=true)
 
-    put("Created", message=f"TorchJob {job.document['metadata']['name']} is created")
+    created = f"TorchJob {job.document['metadata']['name']} is created"
+    put("Created", message="; ".join(filter(None, (created, progress.blocked))))
     held = phase in _HELD
     kind = "Queuing" if held else {Phase.TERMINATED: "Failed"}.get(phase, str(phase))
     if held or phase in {Phase.RUNNING, Phase.RESTARTING} or phase.ended:
@@ -201,7 +208,7 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
         opposite = {"Running": "Restarting", "Restarting": "Running"}.get(kind)
         conditions = [one for one in conditions if one["type"] != opposite]
         reason = progress.reason or (f"Job{phase}" if held or phase is Phase.TERMINATED else "")
-        put(kind, reason=ENQUEUED if phase is Phase.QUEUED else reason, message=progress.message)
+        put(kind, reason=ENQUEUED if phase is Phase.QUEUED else reason, message=progress.sentence)
     elif any(one["type"] == "Queuing" and one.get("reason") == ENQUEUED for one in conditions):
         put("Queuing", reason=DEQUEUED, message="the job has left its queue")
     # By type, in whichever case the key is written.
@@ -247,6 +254,7 @@ RUNNER = Runner(
     clean=clean,
     waits=waits,
     succeeded=succeeded,
+    running=running,
     gang=gang,
     priority=priority,
     orphaned="torch-on-k8s as published does not start",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec, TorchJobSpec
 from webhook import Job, Path, Task, readable
@@ -13,6 +13,9 @@ from webhook import Job, Path, Task, readable
 #: Where the tasks stand, and their minima for gangs.
 TASKS = Path("spec") / "torchTaskSpecs"
 MINIMA = Path("spec") / "minMembers"
+
+#: By name of a task: the key of its minimum, and the minimum.
+Minima: TypeAlias = Mapping[str, tuple[str, int]]
 
 
 class TaskType(StrEnum):
@@ -38,53 +41,40 @@ def type_of(key: str) -> TaskType | None:
     return TYPES.get(key.lower())
 
 
+@dataclass(frozen=True, slots=True)
 class Waits:
-    """The task types that a task waits for, all of them."""
+    """The task types that a task waits for, all of them: as written, with their places, or as the operator implies."""
 
-    any_suffices = False
-
-    def __init__(self, written: Sequence[tuple[int, str]] = (), implied: str | None = None) -> None:
-        self._written = written
-        self._implied = implied
+    written: Sequence[tuple[int, str]] = ()
+    implied: str | None = None
+    any_suffices: bool = False
 
     def names(self, path: Path) -> Iterator[tuple[Path, str]]:
-        """Yield the names of the tasks waited for, each with its place; what the operator adds stands at the list."""
-        for index, name in self._written:
+        """Yield the names of the tasks waited for, each with its place; an implied one has the place of the list."""
+        for index, name in self.written:
             yield path / index / "dependsOn", name
-        if self._implied is not None:
-            yield path, self._implied
-
-
-class Surroundings:
-    """What a task reads of the job around it, found out once for all tasks."""
-
-    def __init__(self, spec: TorchJobSpec) -> None:
-        self._spec = spec
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """The names of all tasks."""
-        return frozenset(key.lower() for key in self._spec.torch_task_specs)
-
-    @cached_property
-    def minima(self) -> Mapping[str, tuple[str, int]] | None:
-        """The minima for gangs by name of the task, each with its key; None where they do not fit their schema."""
-        if "min_members" not in self._spec.__dict__:
-            return None
-        return {key.lower(): (key, least) for key, least in (self._spec.min_members or {}).items()}
+        if self.implied is not None:
+            yield path, self.implied
 
 
 class TorchTask(Task):
     """A task of a TorchJob, called by its key in lower case, as in the names of its pods."""
 
-    __slots__ = ("_around", "key")
+    __slots__ = ("key",)
     part: TaskSpec
 
-    def __init__(self, key: str, part: TaskSpec, around: Surroundings) -> None:
-        path = TASKS.key(key)
-        super().__init__(path, part, {"replicas": "num_tasks"}, {"name": path}, name=key.lower())
+    def __init__(self, key: str, part: TaskSpec, names: Collection[str], minima: Minima | None) -> None:
+        """Make the view of a task: its minimum stands beside the tasks, and what it waits for may be implied."""
+        name, path = key.lower(), TASKS.key(key)
+        place, least = (minima or {}).get(name, (key, None))
+        fixed: dict[str, Any] = {"name": name}
+        if minima is not None:
+            fixed["min_available"] = least
+        if "depends_on" in part.__dict__:
+            fixed["depends_on"] = _waits(part, type_of(key), names)
+        places = {"name": path, "min_available": MINIMA.key(place)}
+        super().__init__(path, part, {"replicas": "num_tasks"}, places, **fixed)
         self.key = key
-        self._around = around
 
     @property
     def role(self) -> TaskType | None:
@@ -97,43 +87,27 @@ class TorchTask(Task):
         policy: RestartPolicy | None = getattr(self.part, "restart_policy", None)
         return policy
 
-    def says(self, word: str) -> bool:
-        """Return whether the task has a word; what it waits for may be implied, and its minimum is beside the tasks."""
-        return word in {"depends_on", "min_available"} or super().says(word)
-
     @property
     def broken(self) -> frozenset[str]:
         """The words that do not fit their schema and cannot be read."""
-        broken = super().broken
-        return broken if self._around.minima is not None else broken | {"min_available"}
+        return super().broken | ({"min_available"} - self._fixed.keys())
 
-    def word(self, word: str) -> Any:
-        """Return a word that not every kind has: those of gangs stand beside the tasks, dependencies are implied."""
-        if word == "min_available":
-            return (self._around.minima or {}).get(self.key.lower(), (self.key, None))[1]
-        if word == "depends_on":
-            return self._waits()
-        return super().word(word)
 
-    def at(self, word: str) -> Path:
-        """Return the path of a word in the job."""
-        if word == "min_available":
-            return MINIMA.key((self._around.minima or {}).get(self.key.lower(), (self.key, None))[0])
-        return super().at(word)
-
-    def _waits(self) -> Waits | None:
-        written = super().word("depends_on")
-        if written is not None:
-            return Waits([(index, one.depends_on.lower()) for index, one in readable(written, "depends_on")])
-        implied = WAITS_FOR.get(self.role) if self.role else None
-        return Waits(implied=implied.lower()) if implied and implied.lower() in self._around.names else None
+def _waits(part: TaskSpec, role: TaskType | None, names: Collection[str]) -> Waits | None:
+    if part.depends_on is not None:
+        return Waits([(index, one.depends_on.lower()) for index, one in readable(part.depends_on, "depends_on")])
+    implied = WAITS_FOR.get(role) if role else None
+    return Waits(implied=implied.lower()) if implied and implied.lower() in names else None
 
 
 def tasks(spec: TorchJobSpec) -> Iterator[TorchTask]:
     """Yield the neutral views of a TorchJob's tasks."""
-    around = Surroundings(spec)
+    names = {key.lower() for key in spec.torch_task_specs}
+    minima: Minima | None = None
+    if "min_members" in spec.__dict__:
+        minima = {key.lower(): (key, least) for key, least in (spec.min_members or {}).items()}
     for key, part in spec.torch_task_specs.items():
-        yield TorchTask(key, part, around)
+        yield TorchTask(key, part, names, minima)
 
 
 def torch_tasks(job: Job[TorchJobSpec]) -> Iterator[TorchTask]:

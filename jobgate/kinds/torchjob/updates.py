@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from jobgate.kinds.common import vintage
 from jobgate.kinds.common.pod.reading import mapping
-from jobgate.kinds.common.updates import MayChange, When
+from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import GENERATION, TORCH_ON_K8S
 from jobgate.kinds.torchjob.tasks import TASKS, type_of
@@ -17,35 +17,35 @@ from webhook import Cause, Context, Forbidden, Job, Path, rule
 
 _SPECS = "spec.torchTaskSpecs[*]"
 
-#: When a field may change. The operator writes whole jobs from its own types, to scale them and to have a new
+#: Mutable a field may change. The operator writes whole jobs from its own types, to scale them and to have a new
 #: generation. So what it erases by that may change: fields that it does not know, as the canonical spellings.
 MAY_CHANGE = MayChange(
     {
-        "spec.cleanPodPolicy": When.ALWAYS,
-        "spec.clenPodPolicy": When.ALWAYS,
-        "spec.ttlSecondsAfterFinished": When.ALWAYS,
-        "spec.TTLSecondsAfterFinished": When.ALWAYS,
-        "spec.activeDeadlineSeconds": When.ALWAYS,
-        "spec.activeDurations": When.ALWAYS,
-        "spec.backoffLimit": When.ALWAYS,
-        "spec.schedulingPolicy": When.ALWAYS,
-        "spec.schedulingPolicy.queue": When.NEVER,
-        "spec.minMembers": When.ALWAYS,
-        "spec.plugins": When.ALWAYS,
-        "spec.torchElasticPolicy": When.ALWAYS,
-        "spec.torchElasticPolicy.rendezvousBackend": When.NEVER,
-        "spec.torchElasticPolicy.rendezvousEndpoint": When.NEVER,
-        "spec.torchTaskSpecs[Worker].numTasks": When.ALWAYS,
-        f"{_SPECS}.spotTaskSpec": When.ALWAYS,
-        f"{_SPECS}.dependsOn": When.ALWAYS,
-        f"{_SPECS}.template.metadata.annotations[{GENERATION}]": When.ALWAYS,
+        "spec.cleanPodPolicy": Mutable.ALWAYS,
+        "spec.clenPodPolicy": Mutable.ALWAYS,
+        "spec.ttlSecondsAfterFinished": Mutable.ALWAYS,
+        "spec.TTLSecondsAfterFinished": Mutable.ALWAYS,
+        "spec.activeDeadlineSeconds": Mutable.ALWAYS,
+        "spec.activeDurations": Mutable.ALWAYS,
+        "spec.backoffLimit": Mutable.ALWAYS,
+        "spec.schedulingPolicy": Mutable.ALWAYS,
+        "spec.schedulingPolicy.queue": Mutable.NEVER,
+        "spec.minMembers": Mutable.ALWAYS,
+        "spec.plugins": Mutable.ALWAYS,
+        "spec.torchElasticPolicy": Mutable.ALWAYS,
+        "spec.torchElasticPolicy.rendezvousBackend": Mutable.NEVER,
+        "spec.torchElasticPolicy.rendezvousEndpoint": Mutable.NEVER,
+        "spec.torchTaskSpecs[Worker].numTasks": Mutable.ALWAYS,
+        f"{_SPECS}.spotTaskSpec": Mutable.ALWAYS,
+        f"{_SPECS}.dependsOn": Mutable.ALWAYS,
+        f"{_SPECS}.template.metadata.annotations[{GENERATION}]": Mutable.ALWAYS,
     }
 )
 
 
 @rule(updates=True)
 def tasks_stay(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
-    """The ranks and the world size of a job are counted over its tasks. Another case of a key is the same task."""
+    """The ranks and the world size depend on the tasks of a job. Keys are case-insensitive."""
     if context.old is None:
         return
     before, after = _by_type(context.old), _by_type(job.document)
@@ -59,14 +59,14 @@ def tasks_stay(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
 
 @MAY_CHANGE.rule
 def fields_change_only_when_they_may(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
-    """The pods of a job are made of its templates over its whole life; see `MAY_CHANGE` for what is free.
+    """Pods are created from the templates during the whole life of a job; `MAY_CHANGE` lists what may change.
 
-    Keys are compared in any case, and templates as the operator knows them: what its types lack, its own writes erase.
+    Keys are compared case-insensitively, and templates without the fields that the operator drops.
     """
     if context.old is None:
         return
     before, after = _by_type(context.old), _by_type(job.document)
-    common = before.keys() & after.keys()
+    common = [name for name in before if name in after]
     old = _comparable(context.old, {name: before[name] for name in common})
     new = _comparable(job.document, {name: after[name] for name in common})
     written = {_canonical(name): key for name, key in after.items()}

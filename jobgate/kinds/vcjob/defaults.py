@@ -47,7 +47,7 @@ def task_defaults(job: Draft, _: Context) -> None:
 
 
 def jobs_have_a_scheduler(job: Draft, _: Context) -> None:
-    """Who makes a Volcano Job wants Volcano's scheduler, unless another is named."""
+    """A job without a schedulerName is scheduled by Volcano."""
     if (spec := job.at("spec")) is not None:
         spec.setdefault("schedulerName", SCHEDULER)
 
@@ -59,14 +59,14 @@ def tasks_are_named_by_their_place(job: Draft, _: Context) -> None:
 
 
 def pods_in_the_host_network_find_services(job: Draft, _: Context) -> None:
-    """In the host's network, the usual DNS policy means the host's DNS, which knows no Service."""
+    """With the default DNS policy, pods in the host network cannot resolve the names of Services."""
     for way, spec in pod_specs_of(job, "spec", "tasks"):
         if spec.get("hostNetwork") is True:
             job.below(way, spec).setdefault("dnsPolicy", "ClusterFirstWithHostNet")
 
 
 def tasks_need_all_their_pods(job: Draft, _: Context) -> None:
-    """A task that names no minimum needs all its pods, or as many groups of them as its partition policy says."""
+    """A task without minAvailable needs all its pods, or the minimum number of partitions of its partitionPolicy."""
     for task in job.each("spec", "tasks", lacking=("minAvailable",)):
         if (least := _least(task)) is not None:
             task["minAvailable"] = least
@@ -85,7 +85,7 @@ def _least(task: Draft) -> int | None:
 
 
 def jobs_need_what_their_tasks_need(job: Draft, _: Context) -> None:
-    """A job without a minimum needs the sum of the minima of its tasks: its PodGroup waits for that many pods."""
+    """A job without minAvailable needs the sum of its tasks' minimums: its PodGroup waits for that many pods."""
     spec = job.at("spec")
     if spec is None or "minAvailable" in spec or not isinstance(spec.get("tasks"), list):
         return

@@ -5,45 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from jobgate.plugins.flags import Flags, Sort
+from jobgate.plugins.flags import Flags, FlagType
 
 PLUGINS: Final[Mapping[str, Flags]] = {
     "ssh": {
-        "ssh-key-file-path": Sort.TEXT,
-        "ssh-private-key": Sort.TEXT,
-        "ssh-public-key": Sort.TEXT,
-        "ssh-port": Sort.PORT,
+        "ssh-key-file-path": FlagType.TEXT,
+        "ssh-private-key": FlagType.TEXT,
+        "ssh-public-key": FlagType.TEXT,
+        "ssh-port": FlagType.PORT,
     },
     "env": {},
     "svc": {
-        "publish-not-ready-addresses": Sort.SWITCH,
-        "disable-network-policy": Sort.SWITCH,
-        "inject-hosts-env": Sort.SWITCH,
+        "publish-not-ready-addresses": FlagType.SWITCH,
+        "disable-network-policy": FlagType.SWITCH,
+        "inject-hosts-env": FlagType.SWITCH,
     },
     "tensorflow": {
-        "ps": Sort.TEXT,
-        "worker": Sort.TEXT,
-        "chief": Sort.TEXT,
-        "evaluator": Sort.TEXT,
-        "port": Sort.PORT,
+        "ps": FlagType.TEXT,
+        "worker": FlagType.TEXT,
+        "chief": FlagType.TEXT,
+        "evaluator": FlagType.TEXT,
+        "port": FlagType.PORT,
     },
-    "mpi": {"master": Sort.TEXT, "worker": Sort.TEXT, "port": Sort.PORT},
+    "mpi": {"master": FlagType.TEXT, "worker": FlagType.TEXT, "port": FlagType.PORT},
     "pytorch": {
-        "master": Sort.TEXT,
-        "worker": Sort.TEXT,
-        "port": Sort.PORT,
-        "wait-master-enabled": Sort.SWITCH,
-        "wait-master-timeout": Sort.SECONDS,
-        "wait-master-image": Sort.TEXT,
+        "master": FlagType.TEXT,
+        "worker": FlagType.TEXT,
+        "port": FlagType.PORT,
+        "wait-master-enabled": FlagType.SWITCH,
+        "wait-master-timeout": FlagType.SECONDS,
+        "wait-master-image": FlagType.TEXT,
     },
-    "hcclrank": {"master": Sort.TEXT, "worker": Sort.TEXT},
+    "hcclrank": {"master": FlagType.TEXT, "worker": FlagType.TEXT},
     "ray": {
-        "head": Sort.TEXT,
-        "worker": Sort.TEXT,
-        "headContainer": Sort.TEXT,
-        "workerContainer": Sort.TEXT,
-        "port": Sort.PORT,
-        "dashboardPort": Sort.PORT,
-        "clientPort": Sort.PORT,
+        "head": FlagType.TEXT,
+        "worker": FlagType.TEXT,
+        "headContainer": FlagType.TEXT,
+        "workerContainer": FlagType.TEXT,
+        "port": FlagType.PORT,
+        "dashboardPort": FlagType.PORT,
+        "clientPort": FlagType.PORT,
     },
 }

@@ -20,6 +20,7 @@ from crdgen import (
     Model,
     Names,
     PodTemplate,
+    Time,
     Version,
 )
 from crdgen.markers.types import Replace
@@ -27,7 +28,6 @@ from crdgen.podtemplate import load
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.policies import DURATION, LifecyclePolicy
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
-from jobgate.kinds.vcjob.status import JobStatus
 from jobgate.names import ENTRIES_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT
 
 
@@ -43,14 +43,14 @@ Claim: TypeAlias = Annotated[dict[str, Any], Replace(_claim)]
 
 
 class TopologyMode(StrEnum):
-    """Whether pods wait until the topology has room for them."""
+    """Whether pods wait until the topology has room for them (hard), or not (soft)."""
 
     HARD = "hard"
     SOFT = "soft"
 
 
 class TopologyPolicy(StrEnum):
-    """How close to each other the CPUs of a pod must be, on a machine of several NUMA nodes."""
+    """How close to each other the CPUs of a pod must be on a machine with several NUMA nodes."""
 
     NONE = "none"
     BEST_EFFORT = "best-effort"
@@ -59,7 +59,7 @@ class TopologyPolicy(StrEnum):
 
 
 class NetworkTopology(Model):
-    """How far apart in the network the pods may be."""
+    """Constraint on how far apart in the network the pods may be."""
 
     mode: TopologyMode = TopologyMode.HARD
     highest_tier_allowed: Annotated[
@@ -73,7 +73,7 @@ class NetworkTopology(Model):
 
 
 class PartitionPolicy(Model):
-    """How the pods of a task are split into groups of equal size."""
+    """How the pods of a task are split into partitions of equal size."""
 
     total_partitions: Annotated[int, Int32(minimum=1), Doc("Number of partitions.")]
     partition_size: Annotated[int, Int32(minimum=1), Doc("Number of pods per partition.")]
@@ -113,7 +113,7 @@ class TaskSpec(Model):
 
 
 class VolumeSpec(Model):
-    """A claim that is mounted into every container of every pod: an existing one, or one that is made."""
+    """A PersistentVolumeClaim, existing or new, that is mounted into every container of every pod."""
 
     mount_path: Annotated[str, Field(min_length=1), Doc("Mount path in the containers. Must not contain ':'.")]
     volume_claim_name: Annotated[
@@ -168,6 +168,62 @@ class JobSpec(Model):
     network_topology: Annotated[NetworkTopology | None, Doc("Network topology constraint of the pods of the job.")] = (
         None
     )
+
+
+class JobPhase(StrEnum):
+    """Phase of the job."""
+
+    PENDING = "Pending"
+    ABORTING = "Aborting"
+    ABORTED = "Aborted"
+    RUNNING = "Running"
+    RESTARTING = "Restarting"
+    COMPLETING = "Completing"
+    COMPLETED = "Completed"
+    TERMINATING = "Terminating"
+    TERMINATED = "Terminated"
+    FAILED = "Failed"
+
+
+class JobState(Model):
+    """Phase of a job, with its reason."""
+
+    phase: JobPhase | None = None
+    reason: Annotated[str | None, Doc("Machine-readable reason for the phase.")] = None
+    message: Annotated[str | None, Doc("Human-readable message about the phase.")] = None
+    last_transition_time: Annotated[Time | None, Doc("Time of the last phase change.")] = None
+
+
+class JobCondition(Model):
+    """A phase that the job has been in."""
+
+    status: JobPhase
+    last_transition_time: Annotated[Time | None, Doc("Time of the phase change.")] = None
+
+
+class TaskState(Model):
+    """Pods of one task."""
+
+    phase: Annotated[dict[str, Annotated[int, Int32]] | None, Doc("Number of pods by pod phase.")] = None
+
+
+class JobStatus(Model):
+    """Status of the job, as observed by the controller."""
+
+    state: Annotated[JobState | None, Doc("Current phase of the job.")] = None
+    min_available: Annotated[int | None, Int32(minimum=0), Doc("Minimum number of pods that start together.")] = None
+    task_status_count: Annotated[dict[str, TaskState] | None, Doc("Pods by task name.")] = None
+    pending: Annotated[int | None, Int32(minimum=0), Doc("Number of pending pods.")] = None
+    running: Annotated[int | None, Int32(minimum=0), Doc("Number of running pods.")] = None
+    succeeded: Annotated[int | None, Int32(minimum=0), Doc("Number of succeeded pods.")] = None
+    failed: Annotated[int | None, Int32(minimum=0), Doc("Number of failed pods.")] = None
+    terminating: Annotated[int | None, Int32(minimum=0), Doc("Number of terminating pods.")] = None
+    unknown: Annotated[int | None, Int32(minimum=0), Doc("Number of pods in an unknown phase.")] = None
+    version: Annotated[int | None, Int32(minimum=0), Doc("Number of times all pods of the job were deleted.")] = None
+    retry_count: Annotated[int | None, Int32(minimum=0), Doc("Number of restarts of the job.")] = None
+    running_duration: Annotated[str | None, Doc("Run time of the job.")] = None
+    controlled_resources: Annotated[dict[str, str] | None, Doc("Objects created for the job.")] = None
+    conditions: Annotated[list[JobCondition] | None, Atomic, Doc("Phases the job has been in.")] = None
 
 
 RESOURCE = CustomResource(

@@ -10,18 +10,15 @@ from jobgate.kinds.common.tasks import expected_name
 from jobgate.kinds.vcjob.flags import PLUGINS
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.plugins import installed
-from jobgate.plugins.flags import Argument, Fault, Flags, Sort, read, value_of
+from jobgate.plugins.flags import Argument, Flags, cause_of, read, value_of
 from webhook import (
     Cause,
     Context,
-    Forbidden,
-    Invalid,
     Job,
     NotFound,
     Notice,
     NotSupported,
     Path,
-    Required,
     rule,
 )
 
@@ -33,7 +30,7 @@ _PLACE: Final = Path("spec") / "plugins"
 
 @rule("plugins")
 def plugins_are_known(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
-    """Volcano's plugins are compiled into it; it leaves a job Pending that asks for another."""
+    """Volcano's plugins are compiled in: a job with an unknown plugin stays Pending."""
     for name in job.spec.plugins or {}:
         if name not in PLUGINS:
             yield NotSupported(_PLACE.key(name), name, PLUGINS)
@@ -47,55 +44,41 @@ def plugins_understand_their_arguments(job: Job[JobSpec], _: Context) -> Iterato
             continue
         for argument in read(arguments, flags):
             if argument.fault is not None:
-                yield _told(_PLACE.key(name) / argument.place, name, argument, flags)
+                yield _finding(_PLACE.key(name) / argument.place, name, argument, flags)
 
 
-def _told(path: Path, plugin: str, argument: Argument, flags: Flags) -> Cause | Notice:
-    """Say what is wrong with an argument, without its value, which may be a key."""
-    if not flags:
-        return Forbidden(path, f"{plugin} takes no arguments: remove it")
-    if argument.fault is Fault.NO_FLAG:
-        return Forbidden(path, f"{plugin} takes only flags: use {_choices(flags)}")
+def _finding(path: Path, plugin: str, argument: Argument, flags: Flags) -> Cause | Notice:
     if (plugin, argument.name) in RETIRED:
         text = f"{plugin} no longer has the flag --{argument.name}, and ignores all arguments after it: remove it"
         return Notice(path, text)
-    if argument.fault is Fault.UNKNOWN:
-        return NotSupported(path, f"--{argument.name}", [f"--{flag}" for flag in flags])
-    sort = flags[argument.name]
-    if argument.fault is Fault.NO_VALUE:
-        return Required(path, f"--{argument.name} takes {sort.value}: use --{argument.name}=<value>")
-    return Invalid(path, f"--{argument.name}", f"its value must be {sort.value}")
+    return cause_of(path, plugin, argument, flags)
 
 
-def _choices(flags: Flags) -> str:
-    return ", ".join(f"--{flag}" + ("" if sort is Sort.SWITCH else "=<value>") for flag, sort in flags.items())
-
-
-class Role(NamedTuple):
+class LeadingTask(NamedTuple):
     """A task that a plugin looks for by name.
 
     Attributes:
         flag: which names it; the default is the flag's own name.
-        refuses: whether Volcano refuses the job without it.
+        required: whether Volcano rejects the job without it.
         consequence: what becomes of a job without it.
     """
 
     flag: str
-    refuses: bool
+    required: bool
     consequence: str
 
 
 #: The task without which a plugin has nothing to do, or fails.
 _LEADERS: Final = {
-    "mpi": Role("master", refuses=True, consequence="it runs the workers"),
-    "pytorch": Role("master", refuses=False, consequence="the plugin does nothing without it"),
-    "ray": Role("head", refuses=False, consequence="the plugin fails without it, and the job stays Pending"),
+    "mpi": LeadingTask("master", required=True, consequence="it runs the workers"),
+    "pytorch": LeadingTask("master", required=False, consequence="the plugin does nothing without it"),
+    "ray": LeadingTask("head", required=False, consequence="the plugin fails without it, and the job stays Pending"),
 }
 
 
 @rule("plugins", whole=("tasks.name",))
 def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
-    """A framework's plugin finds the leading task by name. Volcano refuses an MPI job without, and no other."""
+    """The plugin of a framework finds the leading task by name. Volcano rejects only MPI jobs without it."""
     names = [task.name for task in job.tasks]
     for plugin, role in _LEADERS.items():
         arguments = (job.spec.plugins or {}).get(plugin)
@@ -106,12 +89,12 @@ def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | N
             continue
         text = f"no task has this name: {role.consequence}. Set the task with --{role.flag}=<task>"
         cause = NotFound(_PLACE.key(plugin), wanted, text)
-        yield cause if role.refuses else Notice(cause.path, cause.message)
+        yield cause if role.required else Notice(cause.path, cause.message)
 
 
 @rule("plugins")
 def host_lists_have_room(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
-    """Volcano makes the lists of svc whatever their size, and their volume beside a user's of that name."""
+    """Volcano creates the host lists of svc whatever their size, even if the user has a volume of the same name."""
     if "svc" not in (job.spec.plugins or {}):
         return
     crew = crew_of(job, context.namespace, expected_name(context))

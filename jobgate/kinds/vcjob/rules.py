@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from jobgate.kinds.common.dependencies import gangs_can_start
+from jobgate.kinds.common.plugins import derived_names
+from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.rules import shared_rules
+from jobgate.kinds.common.tasks import derived_names_are_legal
 from jobgate.kinds.vcjob.models import JobSpec
-from jobgate.kinds.vcjob.names import derived_objects_have_legal_names, pod_names_are_short_enough, tasks_have_names
+from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
 from jobgate.kinds.vcjob.plugins import (
     host_lists_have_room,
     leading_tasks_are_there,
     plugins_are_known,
     plugins_understand_their_arguments,
 )
-from jobgate.kinds.vcjob.queue import queue_rules
 from jobgate.kinds.vcjob.topology import topology_rules
 from jobgate.kinds.vcjob.updates import update_rules
 from jobgate.kinds.vcjob.volumes import volume_rules
-from webhook import Context, Job, Notice, Operation, rule
+from jobgate.names import LABEL_LIMIT, dns_1035_label, dns_label
+from jobgate.plugins import Derived
+from webhook import (
+    Cause,
+    Context,
+    Forbidden,
+    Job,
+    NotFound,
+    Notice,
+    Operation,
+    Path,
+    Required,
+    TooLong,
+    readable,
+    rule,
+)
 
 
 @rule(reads=("tasks.replicas",))
 def tasks_have_pods(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
-    """Volcano makes no pod of a task that does not say how many: a slip, more often than a plan."""
+    """Volcano creates no pods for a task without replicas, which is most likely a mistake."""
     if context.operation is not Operation.CREATE:
         return
     for task in job.tasks:
@@ -33,10 +51,97 @@ def tasks_have_pods(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
 
 @rule("min_success", whole=("tasks.replicas",))
 def enough_pods_can_succeed(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
-    """Volcano takes a job that asks for more successes than it has pods: whatever becomes of these, it fails."""
+    """A job that requires more succeeded pods than it has always fails."""
     total = sum(task.replicas for task in job.tasks)
     if job.spec.min_success is not None and job.spec.min_success > total:
         yield Notice("spec.minSuccess", f"must be at most {total}, the total replicas of all tasks")
+
+
+@rule("tasks")
+def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
+    """Volcano names a task without a name by its index, but does not replace an empty name."""
+    for index, task in readable(job.spec.tasks, "name"):
+        if task.name == "":
+            path = Path("spec") / "tasks" / index / "name"
+            yield Required(path, f"set a name, or remove the field to use default{index}")
+
+
+@rule(reads=("tasks.name", "tasks.replicas"))
+def pod_names_are_short_enough(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
+    """A pod name contains the names of the job and the task, and is never shortened; the largest index counts.
+
+    The name of a job may contain dots if nothing is named after it that may not, which the next rule checks.
+    """
+    yield from (cause for cause in derived_names_are_legal(job, context) if isinstance(cause, TooLong))
+
+
+_BY_PLUGINS: Final = (
+    Derived("plugin svc", "Service", "<job>", dns_1035_label, 0),
+    Derived("plugin svc", "volume", "<job>-svc", dns_label, 4),
+    Derived("plugin ssh", "volume", "<job>-ssh", dns_label, 4),
+    Derived("plugin ray", "Service", "<job>-head-svc", dns_1035_label, 9),
+)
+_BY_VOLUMES: Final = Derived("spec.volumes", "volume", "<job>-<12 characters>", dns_label, 13)
+
+
+@rule("plugins", "volumes")
+def derived_objects_have_legal_names(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
+    """A job stays Pending if its Service or its volumes cannot be named after it."""
+    plugins = {f"plugin {plugin}" for plugin in job.word("plugins") or {}}
+    derived = [one for one in _BY_PLUGINS if one.maker in plugins]
+    derived += [_BY_VOLUMES] if job.word("volumes") else []
+    yield from derived_names(derived, context)
+
+
+_QUEUE = "spec.queue"
+
+#: The state of a queue that takes jobs.
+_OPEN = "Open"
+
+
+@rule("queue", "scheduler_name")
+def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
+    """An empty queue name is not replaced by the default, so the job would never be scheduled."""
+    if context.operation is not Operation.CREATE:
+        return
+    for word, default in (("queue", DEFAULT_QUEUE), ("scheduler_name", SCHEDULER)):
+        if job.word(word) == "":
+            yield Required(job.at(word), f"set a name, or remove the field to use {default}")
+
+
+@rule("queue")
+def queue_is_not_the_root(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
+    """The root queue is the parent of all queues and accepts no jobs."""
+    if job.spec.queue == ROOT_QUEUE:
+        yield Forbidden(_QUEUE, f"{ROOT_QUEUE} accepts no jobs: use a child queue, such as default")
+
+
+@rule("queue")
+def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
+    """A job in a queue that does not exist, or is not open, is never scheduled.
+
+    Stored jobs are not checked again.
+    """
+    if context.operation is not Operation.CREATE or job.spec.queue in {"", ROOT_QUEUE}:
+        return
+    try:
+        queue = context.objects.get(QUEUES, job.spec.queue)
+    except LookupError:
+        return  # nothing is known of queues
+    if queue is None:
+        yield NotFound(_QUEUE, job.spec.queue, "no Queue with this name exists in the cluster")
+        return
+    state = mapping(queue.get("status")).get("state")
+    if state != _OPEN:
+        word = state if isinstance(state, str) and state else "not known yet"
+        yield Forbidden(_QUEUE, f"the queue {job.spec.queue} accepts no jobs: its state is {word}, must be {_OPEN}")
+
+
+@rule("queue")
+def queue_name_fits_a_label(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
+    """Volcano labels every pod with its queue: with a longer name, no pod can be created."""
+    if len(job.spec.queue) > LABEL_LIMIT:
+        yield TooLong(_QUEUE, job.spec.queue, LABEL_LIMIT, "used as a label on every pod")
 
 
 RULES = (
@@ -59,6 +164,9 @@ RULES = (
     gangs_can_start(refuse=False),
     *topology_rules,
     *volume_rules,
-    *queue_rules,
+    queue_and_scheduler_are_named,
+    queue_is_not_the_root,
+    queue_takes_jobs,
+    queue_name_fits_a_label,
     *update_rules,
 )

@@ -16,7 +16,7 @@ _TASKS = Path("spec") / "tasks"
 
 @rule("network_topology", "tasks.partition_policy", reads=("tasks",))
 def tiers_are_named_in_one_way(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
-    """The highest tier is said by its number or by its name: both could contradict each other."""
+    """The highest tier is given by number or by name: both could contradict each other."""
     for _, spec in readable([job.spec], "network_topology"):
         yield from _one_tier(spec.network_topology, Path("spec") / "networkTopology")
     for path, _, policy in _partitioned(job, "network_topology"):
@@ -31,7 +31,7 @@ def _one_tier(topology: NetworkTopology | None, path: Path) -> Iterator[Cause]:
 
 @rule("tasks.partition_policy", reads=("tasks",))
 def partitions_hold_all_pods(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
-    """The groups of a task are of equal size, and every pod is in one."""
+    """The partitions of a task have equal size, and every pod is in one of them."""
     for path, task, policy in _partitioned(job, "total_partitions", "partition_size"):
         total = policy.total_partitions * policy.partition_size
         if total > COUNT_LIMIT:
@@ -46,7 +46,7 @@ def partitions_hold_all_pods(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
 
 @rule("tasks.partition_policy", reads=("tasks",))
 def no_more_partitions_are_needed_than_there_are(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
-    """A task that needs more groups than it has never starts."""
+    """A task that needs more partitions than it has never starts."""
     for path, _, policy in _partitioned(job, "total_partitions", "min_partitions"):
         if policy.min_partitions > policy.total_partitions:
             detail = f"must be at most totalPartitions, which is {policy.total_partitions}"
@@ -55,7 +55,7 @@ def no_more_partitions_are_needed_than_there_are(job: Job[JobSpec], __: Context)
 
 @rule("tasks.partition_policy", reads=("tasks",))
 def minimum_is_as_many_partitions(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
-    """Where a task says how many groups it needs, its minimum of pods says the same, or nothing."""
+    """If minPartitions is set, minAvailable must be the same number of pods, or not be set."""
     for path, task, policy in _partitioned(job, "total_partitions", "partition_size", "min_partitions"):
         if not 0 < policy.min_partitions <= policy.total_partitions:
             continue  # of too many, another rule tells
@@ -77,9 +77,9 @@ def _partitioned(job: Job[JobSpec], *words: str) -> Iterator[tuple[Path, TaskSpe
 
 @rule("tasks.topology_policy", reads=("tasks",))
 def pods_of_a_numa_policy_have_whole_cpus(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
-    """Only whole CPUs are a pod's own, and only its own can be placed on one NUMA node.
+    """Only pods with whole CPUs get exclusive CPUs, which can be placed on one NUMA node.
 
-    A container that requests nothing requests its limits.
+    A container without requests requests its limits.
     """
     for index, task in readable(job.spec.tasks, "topology_policy", "template"):
         if task.topology_policy in {None, TopologyPolicy.NONE}:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobgate.kinds.common.pod.reading import items, mapping
-from jobgate.kinds.common.updates import MayChange, When
+from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.vcjob.models import JobSpec
 from webhook import Cause, Context, Forbidden, Job, Path, Rule, readable, rule
 
 #: What may change in a stored job, whatever its phase.
 MAY_CHANGE = MayChange(
     {
-        "spec.minAvailable": When.ALWAYS,
-        "spec.priorityClassName": When.ALWAYS,
-        "spec.tasks[*].replicas": When.ALWAYS,
-        "spec.tasks[*].minAvailable": When.ALWAYS,
+        "spec.minAvailable": Mutable.ALWAYS,
+        "spec.priorityClassName": Mutable.ALWAYS,
+        "spec.tasks[*].replicas": Mutable.ALWAYS,
+        "spec.tasks[*].minAvailable": Mutable.ALWAYS,
         # Where Volcano makes the claim, its controller writes the name; elsewhere the next rule holds it.
-        "spec.volumes[*].volumeClaimName": When.ALWAYS,
+        "spec.volumes[*].volumeClaimName": Mutable.ALWAYS,
     },
     keys={"spec.tasks": "name"},
 )
@@ -25,7 +25,7 @@ MAY_CHANGE = MayChange(
 
 @rule(reads=("volumes",), updates=True)
 def existing_claims_stay(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
-    """The pods that run have the claim that was named first: Volcano writes the names of those alone that it makes."""
+    """Running pods use the claim that was named first. Volcano sets only the names of claims that it creates."""
     if context.old is None:
         return
     before = items(mapping(context.old.get("spec")).get("volumes"))

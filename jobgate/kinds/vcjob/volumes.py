@@ -29,7 +29,7 @@ _PLACE = Path("spec") / "volumes"
 
 @rule("volumes")
 def mount_paths_have_no_colon(job: Job[JobSpec], __: Context) -> Iterator[Notice]:
-    """The API server takes one, though its documentation says not to: some runtimes read it as the path's end."""
+    """The API server accepts a colon, but some container runtimes treat it as the end of the path."""
     for index, volume in readable(job.spec.volumes or (), "mount_path"):
         if ":" in volume.mount_path:
             yield Notice(
@@ -40,7 +40,7 @@ def mount_paths_have_no_colon(job: Job[JobSpec], __: Context) -> Iterator[Notice
 
 @rule("volumes")
 def volumes_are_mounted_at_places_of_their_own(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
-    """Two volumes cannot be mounted at one place."""
+    """Two volumes cannot be mounted at the same path."""
     seen: dict[str, int] = {}
     for index, volume in readable(job.spec.volumes or (), "mount_path"):
         first = seen.setdefault(volume.mount_path, index)
@@ -50,7 +50,7 @@ def volumes_are_mounted_at_places_of_their_own(job: Job[JobSpec], __: Context) -
 
 @rule("volumes", reads=("tasks.template",))
 def volumes_leave_the_mounts_of_templates_alone(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
-    """Volcano mounts the job's volumes into every container, and the API server refuses two mounts at one place."""
+    """Volcano mounts the job's volumes into every container, and the API server rejects two mounts at one path."""
     places = {volume.mount_path: index for index, volume in reversed(tuple(_mounted(job)))}
     if not places:
         return
@@ -82,7 +82,7 @@ def _mounts(template: Mapping[str, object], path: Path) -> Iterator[tuple[Path, 
 
 @rule("volumes")
 def volumes_have_one_claim(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
-    """A volume is a claim that is there, or one that Volcano makes, and writes the name of into the stored job."""
+    """A volume is an existing claim, or a new one whose name Volcano writes into the stored job."""
     for index, volume in readable(job.spec.volumes or (), "volume_claim", "volume_claim_name"):
         path = _PLACE / index
         if volume.volume_claim is None and not volume.volume_claim_name:
@@ -102,7 +102,7 @@ def claims_have_legal_names(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
 
 @rule("volumes")
 def claims_can_be_made(job: Job[JobSpec], __: Context) -> Iterator[Cause | Notice]:
-    """The job would stay Pending of which the API server refuses the claim that Volcano makes."""
+    """A job stays Pending if the API server rejects the claim that Volcano makes for it."""
     for index, volume in readable(job.spec.volumes or (), "volume_claim"):
         if volume.volume_claim is not None:
             yield from CLAIM_SPEC.check(volume.volume_claim, _PLACE / index / "volumeClaim")
@@ -110,7 +110,7 @@ def claims_can_be_made(job: Job[JobSpec], __: Context) -> Iterator[Cause | Notic
 
 @rule("volumes")
 def claims_are_mounted_once(job: Job[JobSpec], __: Context) -> Iterator[Notice]:
-    """Of several volumes of one claim, Volcano mounts the first, and says nothing of the others."""
+    """Volcano mounts only the first of several volumes with the same claim."""
     seen: dict[str, int] = {}
     for index, volume in readable(job.spec.volumes or (), "volume_claim_name"):
         if volume.volume_claim_name and (first := seen.setdefault(volume.volume_claim_name, index)) != index:

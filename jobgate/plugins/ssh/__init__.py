@@ -1,10 +1,9 @@
 """The plugin `ssh`: the pods of a job log in to each other without a password, and know each other's host key.
 
-- `arguments`: what it can be told
-- `keys`: the keys, made once a job
-- `client`: what an OpenSSH client is told of the job's hosts
-- `access`: who of a pod can use a private key, and the mode of its file
-- `plugin`: what is put into pods, and the Secret that it comes from
+- `arguments`: its arguments
+- `client`: the configuration of OpenSSH clients
+- `access`: which users of a pod can read a private key, and the mode of its file
+- `plugin`: the keys, the Secret that holds them, and what is put into pods
 """
 
 from jobgate.plugins.ssh.arguments import SshArguments

@@ -1,16 +1,15 @@
-"""Who of a pod can use a private key, and the mode of its file.
+"""The users of a pod that can use a private key, and the mode of its file.
 
-The files of a Secret belong to root. OpenSSH refuses a private key that others than its owner may read, and asks so
-only if the owner is who calls it: of a key of root's, root. For anybody else it is enough to be able to read it. Where
-a pod has an `fsGroup`, the kubelet gives the files to this group, and lets it read them, whatever mode was asked for:
-then root cannot use them.
+The files of a Secret belong to root. OpenSSH called by root rejects a key of root that others may read; other users
+only need to be able to read it. If a pod has an `fsGroup`, the kubelet lets this group read the files, whatever their
+mode: then root cannot use them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jobgate.plugins.crew import Container, Part
+from jobgate.plugins.crew import CrewContainer, Part
 from webhook import Cause, Forbidden, Notice, Path
 from webhook.text import short
 
@@ -20,10 +19,10 @@ PRIVATE = 0o400
 #: For all users of a pod, none of whom is root.
 PUBLIC = 0o444
 
-#: As many containers as a message names.
+#: Most containers that a message names.
 _NAMED = 8
 
-#: Root's home, into which nobody else may look.
+#: Root's home, which no other user can read.
 _HOME_OF_ROOT = "/root"
 
 
@@ -34,13 +33,13 @@ def mode_of(part: Part, folder: str) -> int:
     return PUBLIC
 
 
-def runs_as_root(container: Container, folder: str) -> bool:
-    """Return whether a container runs as root; where that is for its image to say, by whose home the keys are in."""
+def runs_as_root(container: CrewContainer, folder: str) -> bool:
+    """Return whether a container runs as root; if its image decides, whether the keys are in root's home."""
     return _in_home_of_root(folder) if container.root is None else container.root
 
 
 def check(part: Part, folder: str, path: Path) -> Iterator[Cause | Notice]:
-    """Yield what of a task keeps OpenSSH from the keys."""
+    """Yield what in a task prevents OpenSSH from using the keys."""
     containers = _lasting(part)
     roots = [one.name for one in containers if runs_as_root(one, folder)]
     is_root = frozenset(roots)
@@ -77,7 +76,7 @@ def _names(containers: Sequence[str]) -> str:
     return ", ".join(map(short, containers[:_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
-def _lasting(part: Part) -> list[Container]:
+def _lasting(part: Part) -> list[CrewContainer]:
     """Return the containers that are there while the job runs, which log in to each other."""
     return [one for one in part.containers if not one.init]
 

@@ -1,4 +1,4 @@
-"""What the plugin `ssh` can be told: Volcano's flags, and those that take the place of its flags for plain keys."""
+"""The arguments of the plugin `ssh`: Volcano's flags, and others instead of its flags for plain keys."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def _secret(written: Any) -> str:
 
 
 def _forgotten(_: Any) -> str:
-    """Remember that something was written, and not what."""
+    """Keep that something was given, and not what."""
     return "given"
 
 
 class SshArguments(Arguments):
-    """Where the keys are, which port sshd listens on, what sort of key it is, and whose."""
+    """The folder and type of the keys, the port of sshd, and a Secret with the user's own keys."""
 
     ssh_key_file_path: Annotated[
         str,

@@ -1,7 +1,7 @@
-"""What an OpenSSH client is told of the hosts of a job: how they are reached, and by which host key they are known.
+"""The configuration of OpenSSH clients for the hosts of a job, and its `known_hosts`.
 
-Hosts are named by patterns of the job's own names. Files that are mounted one by one are never refreshed: what listed
-the hosts would be wrong as soon as the job is scaled or gets another task, in the pods that run and only there.
+Hosts are patterns, not lists: files that are mounted one by one are never refreshed, so a list would be wrong in
+running pods when the job is scaled.
 """
 
 from __future__ import annotations
@@ -21,21 +21,16 @@ _SSH_PORT = 22
 
 
 class Hosts(NamedTuple):
-    """Pods of a job, as patterns of their names.
-
-    Attributes:
-        alias: the short name.
-        qualified: the names that resolve, from `<hostname>.<subdomain>` to the full one.
-    """
+    """Patterns of the names of pods: the short name, and those that resolve, from `<hostname>.<subdomain>` on."""
 
     alias: str
     qualified: tuple[str, ...]
 
 
 def hosts_of(crew: Crew) -> Iterator[Hosts]:
-    """Yield patterns of the names of all pods of a job: of those whose template fixes a name first, then of all others.
+    """Yield patterns of the names of all pods of a job, those with a fixed name first.
 
-    A name that is none is left out, whoever let it into the job: it would be a line of OpenSSH's configuration.
+    An invalid name is omitted, because it would be a line of OpenSSH's configuration.
     """
     seen = set()
     for host, subdomain in (*_fixed(crew), *_usual(crew)):

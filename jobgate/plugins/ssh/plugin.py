@@ -1,10 +1,10 @@
-"""The plugin `ssh` itself: what it puts into pods, and the Secret that it comes from."""
+"""The plugin `ssh` itself: its keys, the Secret that holds them, and what it puts into pods."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from jobgate.names import dns_label
 from jobgate.plugins.crew import Crew, Member
@@ -15,7 +15,6 @@ from jobgate.plugins.pod import Pod
 from jobgate.plugins.ssh import access
 from jobgate.plugins.ssh.arguments import SshArguments
 from jobgate.plugins.ssh.client import IDENTITY, KNOWN_HOSTS, config, known_hosts
-from jobgate.plugins.ssh.keys import new_pair
 from jobgate.plugins.svc import FOLDER as HOSTS
 from webhook import Cause, Forbidden, Invalid, Notice, Path
 
@@ -76,7 +75,7 @@ class Ssh(Plugin[SshArguments]):
             pod.mount({"name": name, "mountPath": f"{arguments.folder}/{file}", "subPath": file, "readOnly": True})
 
     def objects(self, crew: Crew, arguments: SshArguments) -> Iterator[Declared]:
-        """Yield the Secret of the keys. They are made once: pods that run do not see another."""
+        """Yield the Secret of the keys. They are generated once: running pods do not see others."""
 
         def made() -> Mapping[str, Any]:
             return {"data": _encoded(_keys(crew, arguments))}
@@ -165,3 +164,37 @@ def _written(crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause 
         yield Notice(
             path, "ssh no longer has the flag --no-root: set the directory of the keys with --ssh-key-file-path"
         )
+
+
+KeyType: TypeAlias = Literal["ed25519", "rsa"]
+
+#: Size of an RSA key, in bits: as strong as Ed25519, nearly (NIST SP 800-57: 128 bits of security).
+RSA_BITS = 3072
+
+
+class KeyPair(NamedTuple):
+    """A private key as PEM without a passphrase, and the public key as in `authorized_keys`: type and key."""
+
+    private: str
+    public: str
+
+
+def new_pair(sort: KeyType) -> KeyPair:
+    """Make a key pair: Ed25519 at once, RSA in a second or less.
+
+    An RSA key is in PKCS #1, which what is too old for Ed25519 reads; so is Volcano's.
+    """
+    # Whoever only checks jobs needs no cryptography.
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import ed25519, rsa  # noqa: PLC0415
+
+    key: ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey
+    if sort == "rsa":
+        key = rsa.generate_private_key(public_exponent=65537, key_size=RSA_BITS)
+        form = serialization.PrivateFormat.TraditionalOpenSSL
+    else:
+        key = ed25519.Ed25519PrivateKey.generate()
+        form = serialization.PrivateFormat.OpenSSH
+    private = key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
+    public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+    return KeyPair(private.decode(), public.decode())

@@ -6,24 +6,20 @@
 - `file`: the file of queues
 """
 
-from jobgate.runner.queues.admission import Admission, Amounts, Entry, Memory, Order, Queue, Queues, admit
+from jobgate.runner.queues.admission import Amounts, Entry, Memory, Order, Queue, Queues, admit
 from jobgate.runner.queues.demand import demand_of, left_to_jobs, present_of
-from jobgate.runner.queues.file import Unfit, read_queues
-from jobgate.runner.queues.selectors import SELECTORS, Selector, SelectorName, Turns
+from jobgate.runner.queues.file import InvalidQueues, read_queues
+from jobgate.runner.queues.selectors import SelectorName
 
 __all__ = [
-    "SELECTORS",
-    "Admission",
     "Amounts",
     "Entry",
+    "InvalidQueues",
     "Memory",
     "Order",
     "Queue",
     "Queues",
-    "Selector",
     "SelectorName",
-    "Turns",
-    "Unfit",
     "admit",
     "demand_of",
     "left_to_jobs",

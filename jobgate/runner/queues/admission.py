@@ -14,7 +14,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from jobgate.runner.queues.selectors import SELECTORS, SelectorName, Turns
+from jobgate.runner.queues.selectors import SELECTORS, SelectorName, SelectorState
 
 #: By resource, as a ResourceQuota names it in full: `pods`, `requests.cpu`, `limits.memory`.
 Amounts: TypeAlias = Mapping[str, Decimal]
@@ -100,7 +100,7 @@ class Memory:
         claims: lines whose first job was chosen and did not fit, the first that was chosen first.
     """
 
-    turns: Turns = field(default_factory=Turns)
+    turns: SelectorState = field(default_factory=SelectorState)
     claims: tuple[Line, ...] = ()
 
 
@@ -227,14 +227,14 @@ class _Round:
         self.claims.append(line)
         return True
 
-    def run(self, queues: Queues, memory: Memory, now: datetime) -> Turns:
+    def run(self, queues: Queues, memory: Memory, now: datetime) -> SelectorState:
         """Serve those who claimed room before, then queue after queue; return the turns."""
         for line in memory.claims:
             if self.lines.get(line):
                 self.serve(line)
         weights = {name: queue.weight for name, queue in queues.queues.items()}
         select, turns = SELECTORS[queues.selector], memory.turns
-        kept: Turns | None = None  # at who could not even claim: it is next in the next round
+        kept: SelectorState | None = None  # at who could not even claim: it is next in the next round
         while True:
             heads: dict[str, Line] = {}
             ready = [line for line, waiting in self.lines.items() if waiting and line not in self.blocked]

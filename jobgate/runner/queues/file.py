@@ -21,7 +21,7 @@ _WEIGHT_LIMIT: Final = 1000
 _WAIT_LIMIT: Final = 2**31 - 1
 
 
-class Unfit(Exception):
+class InvalidQueues(Exception):
     """A file holds no queues; the message says what is wrong, each fault with its path."""
 
 
@@ -47,18 +47,18 @@ def read_queues(content: str) -> Queues:
     """Return the queues that a file says. There is always one called `default`.
 
     Raises:
-        Unfit: it says none.
+        InvalidQueues: it says none.
     """
     try:
         document = yaml.safe_load(content)
     except Exception as error:  # noqa: BLE001  # of a value that is not of its tag, PyYAML raises whatever it runs into
-        raise Unfit(f"no YAML: {' '.join(str(error).split())}") from None
+        raise InvalidQueues(f"no YAML: {' '.join(str(error).split())}") from None
     try:
         found = _File.model_validate(document)
     except ValidationError as error:
-        raise Unfit("; ".join(f"{_path(one['loc'])}: {_sentence(one)}" for one in error.errors())) from None
+        raise InvalidQueues("; ".join(f"{_path(one['loc'])}: {_sentence(one)}" for one in error.errors())) from None
     if faults := list(_faults(found)):
-        raise Unfit("; ".join(faults))
+        raise InvalidQueues("; ".join(faults))
     queues = {one.name: Queue(one.weight, _amounts(one.quota), one.order, one.max_wait_seconds) for one in found.queues}
     return Queues(queues if DEFAULT in queues else {**queues, DEFAULT: Queue()}, found.selector, _amounts(found.quota))
 

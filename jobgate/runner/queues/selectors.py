@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class SelectorState:
     """What a selector remembers.
 
     Attributes:
@@ -30,18 +30,22 @@ class Turns:
 
 #: Takes the weights of all queues, in order, the queues that want a turn, and the turns so far. Returns the queue whose
 #: turn it is, None where no queue with a weight wants one, and the turns with this one.
-Selector: TypeAlias = Callable[[Mapping[str, int], Collection[str], Turns], tuple[str | None, Turns]]
+Selector: TypeAlias = Callable[[Mapping[str, int], Collection[str], SelectorState], tuple[str | None, SelectorState]]
 
 
-def round_robin(weights: Mapping[str, int], ready: Collection[str], turns: Turns) -> tuple[str | None, Turns]:
+def round_robin(
+    weights: Mapping[str, int], ready: Collection[str], turns: SelectorState
+) -> tuple[str | None, SelectorState]:
     """Give each queue a turn in order, whatever its weight."""
     names = list(weights)
     after = _position(names, turns.last) + 1
     chosen = next((name for name in names[after:] + names[:after] if name in ready and weights[name] > 0), None)
-    return chosen, turns if chosen is None else Turns(last=chosen)
+    return chosen, turns if chosen is None else SelectorState(last=chosen)
 
 
-def weighted_round_robin(weights: Mapping[str, int], ready: Collection[str], turns: Turns) -> tuple[str | None, Turns]:
+def weighted_round_robin(
+    weights: Mapping[str, int], ready: Collection[str], turns: SelectorState
+) -> tuple[str | None, SelectorState]:
     """Give each queue as many turns as its weight says, the heavy ones first: 5, 1, 1 is a a a a a b c."""
     wanting = {name: weight for name, weight in weights.items() if name in ready and weight > 0}
     if not wanting:
@@ -54,12 +58,12 @@ def weighted_round_robin(weights: Mapping[str, int], ready: Collection[str], tur
             level = level - step if level > step else most
         name = names[position]
         if level > 0 and wanting.get(name, 0) >= level:
-            return name, Turns(last=name, level=level)
+            return name, SelectorState(last=name, level=level)
 
 
 def smooth_weighted_round_robin(
-    weights: Mapping[str, int], ready: Collection[str], turns: Turns
-) -> tuple[str | None, Turns]:
+    weights: Mapping[str, int], ready: Collection[str], turns: SelectorState
+) -> tuple[str | None, SelectorState]:
     """Give each queue as many turns as its weight says, evenly spread: 5, 1, 1 is a a b a c a a."""
     wanting = {name: weight for name, weight in weights.items() if name in ready and weight > 0}
     if not wanting:
@@ -67,7 +71,7 @@ def smooth_weighted_round_robin(
     credit = {name: turns.credit.get(name, 0) + wanting.get(name, 0) for name in weights}
     chosen = max(wanting, key=credit.__getitem__)  # the first of those that are owed the same
     credit[chosen] -= sum(wanting.values())
-    return chosen, Turns(last=chosen, credit=credit)
+    return chosen, SelectorState(last=chosen, credit=credit)
 
 
 class SelectorName(StrEnum):

@@ -44,7 +44,7 @@ def test_lint_names_the_rule_and_strict_fails(
     assert f"'self > 3' was not checked: {cel.NOT_INSTALLED}" in capsys.readouterr().out
 
 
-def test_eval_names_the_rule_and_refuses_nothing(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_eval_names_the_rule_and_rejects_nothing(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", files[1], "--crd", files[0]]) == 0
     assert f"spec.a: rule `self > 3` was not checked: {cel.NOT_INSTALLED}" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""What a rule's author is told before the API server is asked."""
+"""Problems of rules that are reported before the API server is asked."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def test_what_the_server_compiles_has_no_problems(expression: str) -> None:
 REFUSED = [
     ("self.replicas == 'x'", ["at character 15: == does not take (int, string)"]),
     ("self.replicass > 1", ["self has no field replicass: did you mean replicas?"]),
-    ("self.tasks.all(t, t.nam == 'a')", ["self.tasks[] has no field nam: did you mean name?"]),
+    ("self.tasks.all(t, t.nme == 'a')", ["self.tasks[] has no field nme: did you mean name?"]),
     ("self.tasks[0] == 1", ["at character 15: == does not take (object self.tasks[], int)"]),
     ("self.open.foo == 1", ["self.open has no field foo: rules see none of its fields"]),
     ("self.replicas", ["it must give true or false, and gives int"]),

@@ -21,6 +21,10 @@ COSTS = [
     ("self.words.all(x, x == 'a')", 38),
     ("self.numbers.sum() > 3", 43),
     ("self.?words.orValue([]).size() > 3", 15),
+    ("self.rules.all(r, r.ports.all(p, p.name == 'a'))", 291),
+    ("self.rules.all(r, r.ports.all(p, p.name == r.name))", 9651),
+    ("self.rules.all(r, r.ports.all(p, p.notes.all(n, n == p.name)))", 25_891),
+    ("self.table.all(row, row.all(n, n > row[0]))", 107),
     ("format.dns1123Label().validate(self.text).hasValue()", 260),
 ]
 
@@ -33,6 +37,11 @@ def _cost(expression: str, schema: dict[str, Any]) -> int:
 @pytest.mark.parametrize("expression, cost", COSTS)
 def test_an_estimate_is_the_one_of_the_api_server(expression: str, cost: int) -> None:
     assert _cost(expression, SELF) == cost
+
+
+def test_a_path_that_another_one_overwrites_has_no_size() -> None:
+    names = "n == r.name || n == p.name || n == r.long"
+    assert _cost(f"self.deep.a.b.all(r, r.ports.all(p, p.notes.exists(n, {names})))", SELF) > 2**60
 
 
 def test_what_nobody_can_size_costs_more_than_anything() -> None:

@@ -1,4 +1,4 @@
-"""Models as somebody writes them, for the command line."""
+"""Models as users write them, for the command line."""
 
 from dataclasses import dataclass
 from enum import StrEnum

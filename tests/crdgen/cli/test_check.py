@@ -1,4 +1,4 @@
-"""`crdgen check` finds what is not up to date, shows how, and can mend it."""
+"""`crdgen check` finds what is not up to date, shows how, and can fix it."""
 
 from pathlib import Path
 

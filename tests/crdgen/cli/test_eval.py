@@ -30,7 +30,7 @@ def test_what_is_pruned_and_filled_in_is_shown(crdgen: Crdgen, folder: Path) -> 
     assert stored["spec"] == {"item": "tea", "count": 1, "size": "small", "tags": []}
 
 
-def test_what_is_refused_is_told_as_kubectl_does(crdgen: Crdgen, folder: Path) -> None:
+def test_what_is_rejected_is_told_as_kubectl_does(crdgen: Crdgen, folder: Path) -> None:
     (folder / "one.yaml").write_text(f"{HEAD}spec:\n  item: tea\n  count: 0\n")
     (folder / "two.yaml").write_text(f"{HEAD}spec:\n  count: 0\n  size: vast\n")
     answer = crdgen("eval one.yaml --crd crd.yaml")

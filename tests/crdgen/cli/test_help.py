@@ -36,11 +36,11 @@ def test_a_fault_of_its_own_is_no_traceback(crdgen: Crdgen, monkeypatch: pytest.
 def test_it_runs_as_a_module_with_pydantic_and_yaml_only() -> None:
     text = """
 import sys
-class Refuse:
+class Reject:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in {"click", "jsonpatch", "jobgate", "webhook", "certs", "aiohttp", "orjson"}:
             raise ImportError(name)
-sys.meta_path.insert(0, Refuse())
+sys.meta_path.insert(0, Reject())
 from crdgen.cli import main
 sys.exit(main(["generate", "tests.crdgen.cli.shop:ORDER"]))
 """

@@ -20,7 +20,7 @@ def put(folder: Path, **files: str) -> None:
         (folder / f"{name}.yaml").write_text(text)
 
 
-def test_what_is_fine_is_accepted_and_what_is_refused_is_not(crdgen: Crdgen, folder: Path) -> None:
+def test_what_is_fine_is_accepted_and_what_is_rejected_is_not(crdgen: Crdgen, folder: Path) -> None:
     put(folder, good=GOOD, bad=BAD)
     assert crdgen("lint good.yaml").status == 0
     answer = crdgen("lint good.yaml bad.yaml")

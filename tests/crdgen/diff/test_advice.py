@@ -51,21 +51,21 @@ def test_a_rule_that_breaks_stored_objects_is_mended_in_two_steps(rule: str, opt
     old = definition(version(spec=spec))
     first = only(old, definition(version(spec=ruled(spec, rule, optional=optional))))
     assert set(first.breaks) == {S, C}
-    mended = ruled(spec, template(first).replace("…", rule), optional="hasValue" in template(first) or optional)
-    second = only(old, definition(version(spec=mended)))
+    fixed = ruled(spec, template(first).replace("…", rule), optional="hasValue" in template(first) or optional)
+    second = only(old, definition(version(spec=fixed)))
     assert set(second.breaks) == {C}
     assert "new version" in second.fix
-    assert not any(change.breaks for change in diff(old, in_a_new_version(old, mended)))
+    assert not any(change.breaks for change in diff(old, in_a_new_version(old, fixed)))
 
 
 def test_a_rule_below_a_list_is_mended_on_the_list() -> None:
     many = {"type": "array", "items": TEXT}
     first = only(of(many), of(many | {"items": ruled(TEXT, "self != ''")}))
-    mended = ruled(many, template(first).replace("…", "item != ''"), optional=True)
-    assert set(only(of(many), of(mended)).breaks) == {C}
+    fixed = ruled(many, template(first).replace("…", "item != ''"), optional=True)
+    assert set(only(of(many), of(fixed)).breaks) == {C}
 
 
-#: What is refused anew, and the rule that says the same.
+#: What is newly rejected, and the rule that says the same.
 TIGHTER = [
     (TEXT, {"maxLength": 5}, "self.size() <= 5"),
     (INT, {"maximum": 5}, "self <= 5"),
@@ -81,11 +81,11 @@ TIGHTER = [
 
 
 @pytest.mark.parametrize(("field", "more", "rule"), TIGHTER, ids=[str(case[1]) for case in TIGHTER])
-def test_what_is_refused_anew_may_be_refused_by_a_rule(field: Any, more: Any, rule: str) -> None:
+def test_what_is_rejected_anew_may_be_rejected_by_a_rule(field: Any, more: Any, rule: str) -> None:
     first = only(of(field), of(field | more))
     assert "optionalOldSelf" in first.fix
-    mended = ruled(field, template(first).replace("…", rule), optional=True)
-    assert set(only(of(field), of(mended)).breaks) == {C}
+    fixed = ruled(field, template(first).replace("…", rule), optional=True)
+    assert set(only(of(field), of(fixed)).breaks) == {C}
 
 
 ONE = definition(version(spec=obj(a=TEXT)))

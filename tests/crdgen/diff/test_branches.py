@@ -1,4 +1,4 @@
-"""Branches are compared as a whole: fewer in allOf and more in anyOf refuse nothing, any other change may."""
+"""Branches are compared as a whole: fewer in allOf and more in anyOf reject nothing, any other change may."""
 
 from typing import Any
 

@@ -64,7 +64,7 @@ def ruled(*rules: tuple[str, bool]) -> dict[str, Any]:
     return version(spec=SELF | {"x-kubernetes-validations": listed})
 
 
-def test_rules_pass_or_refuse_what_does_not_change_as_is_said(served: Any) -> None:
+def test_rules_pass_or_reject_what_does_not_change_as_is_said(served: Any) -> None:
     plain = version(spec=SELF)
     kind = served(plain)
     assert kind.written({"must": 1, "list": [{"n": "a"}], "map": {"a": "b"}}, dry=False)[0] == 201
@@ -72,13 +72,13 @@ def test_rules_pass_or_refuse_what_does_not_change_as_is_said(served: Any) -> No
     (change,) = diff(definition(plain), definition(strict))
     assert Break.STORED in change.breaks
     assert kind.changed(strict)[0] == 200
-    wait_for(lambda: kind.labelled()[0] == 422, what="what does not change is refused")
+    wait_for(lambda: kind.labelled()[0] == 422, what="what does not change is rejected")
 
     harmless = ruled(*((rule, True) for rule in FOR_NEW), *((rule, False) for rule in OF_CHANGES))
     assert {change.breaks for change in diff(definition(plain), definition(harmless))} == {(Break.CLIENTS,)}
     status, answer = kind.changed(harmless)
     assert status == 200, answer.get("message")
-    wait_for(lambda: kind.written({"must": 1, "list": []}, "other")[0] == 422, what="new objects are refused")
+    wait_for(lambda: kind.written({"must": 1, "list": []}, "other")[0] == 422, what="new objects are rejected")
     wait_for(lambda: kind.labelled()[0] == 200, what="what is stored passes")
 
 

@@ -1,4 +1,4 @@
-"""What is said of a field that is otherwise: whom it breaks, and where."""
+"""Changes of a field: who they break, and where."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from crdgen.diff import Break, diff
 from tests.crdgen.diff.builder import definition, obj, of, version
 
 S, C, A = Break.STORED, Break.CLIENTS, Break.APPLY
-REFUSES = {S, C}
+REJECTS = {S, C}
 TEXT, INT, ANY = {"type": "string"}, {"type": "integer"}, {"x-kubernetes-preserve-unknown-fields": True}
 EITHER = {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}
 KEYED = obj(("k",), k=TEXT, j=TEXT)
@@ -38,15 +38,15 @@ def opened(**properties: Any) -> dict[str, Any]:
 
 
 CASES: list[tuple[str, Any, Any, set[Break], str]] = [
-    ("a lower maximum", count(maximum=9), count(maximum=5), REFUSES, "maximum 9 is now 5"),
+    ("a lower maximum", count(maximum=9), count(maximum=5), REJECTS, "maximum 9 is now 5"),
     ("a higher maximum", count(maximum=5), count(maximum=9), set(), "maximum 5 is now 9"),
-    ("a new minimum", INT, count(minimum=1), REFUSES, "minimum 1 is new"),
+    ("a new minimum", INT, count(minimum=1), REJECTS, "minimum 1 is new"),
     ("a minimum that is gone", count(minimum=1), INT, set(), "minimum 1 is removed"),
     (
         "a bound that now excludes",
         {"type": "number", "minimum": 1},
         {"type": "number", "minimum": 1, "exclusiveMinimum": True},
-        REFUSES,
+        REJECTS,
         "1 (exclusive)",
     ),
     (
@@ -56,22 +56,22 @@ CASES: list[tuple[str, Any, Any, set[Break], str]] = [
         set(),
         "which means the same",
     ),
-    ("a shorter text", text(maxLength=9), text(maxLength=5), REFUSES, "maxLength 9 is now 5"),
-    ("a text that must not be empty", TEXT, text(minLength=1), REFUSES, "minLength 1 is new"),
+    ("a shorter text", text(maxLength=9), text(maxLength=5), REJECTS, "maxLength 9 is now 5"),
+    ("a text that must not be empty", TEXT, text(minLength=1), REJECTS, "minLength 1 is new"),
     ("a least length of nothing", TEXT, text(minLength=0), set(), "means the same"),
-    ("another multiple", count(multipleOf=2), count(multipleOf=3), REFUSES, "multipleOf 2 is now 3"),
+    ("another multiple", count(multipleOf=2), count(multipleOf=3), REJECTS, "multipleOf 2 is now 3"),
     ("a multiple that holds the old", count(multipleOf=4), count(multipleOf=2), set(), "multipleOf 4 is now 2"),
-    ("an enum value that is removed", text(enum=["a", "b"]), text(enum=["a"]), REFUSES, 'value "b" is removed'),
+    ("an enum value that is removed", text(enum=["a", "b"]), text(enum=["a"]), REJECTS, 'value "b" is removed'),
     ("an enum value that is new", text(enum=["a"]), text(enum=["a", "b"]), set(), 'value "b" is new'),
-    ("an enum that is new", TEXT, text(enum=["a"]), REFUSES, 'only "a" are valid now'),
+    ("an enum that is new", TEXT, text(enum=["a"]), REJECTS, 'only "a" are valid now'),
     ("an enum that is gone", text(enum=["a"]), TEXT, set(), "any value is valid"),
-    ("another pattern", text(pattern="a"), text(pattern="b"), REFUSES, 'pattern "a" is now "b"'),
+    ("another pattern", text(pattern="a"), text(pattern="b"), REJECTS, 'pattern "a" is now "b"'),
     ("no pattern", text(pattern="a"), TEXT, set(), "is removed"),
-    ("a format that is checked", TEXT, text(format="date"), REFUSES, 'format "date" is new'),
+    ("a format that is checked", TEXT, text(format="date"), REJECTS, 'format "date" is new'),
     ("a format that nobody checks", TEXT, text(format="path"), set(), 'format "path" is new'),
-    ("fewer bits", count(format="int64"), count(format="int32"), REFUSES, "int32"),
+    ("fewer bits", count(format="int64"), count(format="int32"), REJECTS, "int32"),
     ("more bits", count(format="int32"), count(format="int64"), set(), "may see larger values"),
-    ("no null", text(nullable=True), TEXT, REFUSES, "null is no longer a value"),
+    ("no null", text(nullable=True), TEXT, REJECTS, "null is no longer a value"),
     ("null", TEXT, text(nullable=True), set(), "null is now a value"),
     ("another type", TEXT, INT, {S, C, A}, "string is now integer"),
     ("a number of an integer", INT, {"type": "number"}, {C}, "integer is now number"),
@@ -81,10 +81,10 @@ CASES: list[tuple[str, Any, Any, set[Break], str]] = [
     ("anything of a text", TEXT, ANY, {C}, "string is now anything"),
     ("a map of an object", obj(a=TEXT), {"type": "object", "additionalProperties": TEXT}, {S, C, A}, "is now a map"),
     ("an object that opens", obj(a=TEXT), opened(a=TEXT), set(), "unknown fields are now kept"),
-    ("an object that closes", opened(a=TEXT), obj(a=TEXT), REFUSES, "unknown fields are now pruned"),
+    ("an object that closes", opened(a=TEXT), obj(a=TEXT), REJECTS, "unknown fields are now pruned"),
     ("another default", text(default="a"), text(default="b"), {C}, 'default "a" is now "b"'),
     ("a default that is new", TEXT, text(default="a"), set(), 'default "a" is new'),
-    ("a default that is gone", text(default="a"), TEXT, REFUSES, 'default "a" is removed'),
+    ("a default that is gone", text(default="a"), TEXT, REJECTS, 'default "a" is removed'),
     ("map to atomic", many("map", "k"), many("atomic"), {A}, "list type map is now atomic"),
     ("atomic to map", many(None), many("map", "k"), {S, C, A}, "list type atomic is now map"),
     ("atomic to set", many(None, items=TEXT), many("set", items=TEXT), {S, C, A}, "atomic is now set"),
@@ -92,10 +92,10 @@ CASES: list[tuple[str, Any, Any, set[Break], str]] = [
     ("one key more", many("map", "k"), many("map", "k", "j"), {A}, "map keys k are now k, j"),
     ("another key", many("map", "k"), many("map", "j"), {S, C, A}, "map keys k are now j"),
     ("an atomic object", obj(), obj() | {"x-kubernetes-map-type": "atomic"}, {A}, "map type granular is now atomic"),
-    ("a rule", TEXT, ruled("self != ''"), REFUSES, "rule \"self != ''\" is new"),
+    ("a rule", TEXT, ruled("self != ''"), REJECTS, "rule \"self != ''\" is new"),
     ("a rule of changes", TEXT, ruled("self == oldSelf"), {C}, "changes that were allowed"),
-    ("a rule that speaks of it only", TEXT, ruled("self != 'oldSelf'"), REFUSES, "previously valid objects"),
-    ("a rule of changes and new ones", TEXT, ruled("oldSelf == self", optionalOldSelf=True), REFUSES, "is new"),
+    ("a rule that speaks of it only", TEXT, ruled("self != 'oldSelf'"), REJECTS, "previously valid objects"),
+    ("a rule of changes and new ones", TEXT, ruled("oldSelf == self", optionalOldSelf=True), REJECTS, "is new"),
     ("a rule that is gone", ruled("self != ''"), TEXT, set(), "is removed"),
     (
         "another message",
@@ -111,7 +111,7 @@ CASES: list[tuple[str, Any, Any, set[Break], str]] = [
         set(),
         "anyOf",
     ),
-    ("a new branch", TEXT, text(anyOf=[{"minLength": 3}]), REFUSES, "anyOf changed"),
+    ("a new branch", TEXT, text(anyOf=[{"minLength": 3}]), REJECTS, "anyOf changed"),
     ("no oneOf", text(oneOf=[{"minLength": 3}]), TEXT, set(), "oneOf changed"),
     ("other words", text(description="a"), text(description="b"), set(), "description is otherwise"),
 ]
@@ -133,11 +133,11 @@ def test_one_change_of_a_field(old: Any, new: Any, breaks: set[Break], what: str
 
 
 FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
-    ("a field that is gone", obj(a=TEXT, b=TEXT), obj(a=TEXT), "spec.b", REFUSES, "is removed"),
+    ("a field that is gone", obj(a=TEXT, b=TEXT), obj(a=TEXT), "spec.b", REJECTS, "is removed"),
     ("a field that is new", obj(a=TEXT), obj(a=TEXT, b=TEXT), "spec.b", set(), "is new"),
-    ("a new field that must be", obj(a=TEXT), obj(("b",), a=TEXT, b=TEXT), "spec.b", REFUSES, "new and required"),
+    ("a new field that must be", obj(a=TEXT), obj(("b",), a=TEXT, b=TEXT), "spec.b", REJECTS, "new and required"),
     ("a new one that has a default", obj(), obj(("b",), b=text(default="x")), "spec.b", set(), "is new"),
-    ("a field that now must be", obj(a=TEXT), obj(("a",), a=TEXT), "spec.a", REFUSES, "is now required"),
+    ("a field that now must be", obj(a=TEXT), obj(("a",), a=TEXT), "spec.a", REJECTS, "is now required"),
     ("one that need not be", obj(("a",), a=TEXT), obj(a=TEXT), "spec.a", set(), "is no longer required"),
     (
         "one that has a default",
@@ -148,13 +148,13 @@ FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
         "has a default",
     ),
     ("one that is kept undescribed", opened(a=TEXT), opened(), "spec.a", set(), "no longer described"),
-    ("one where anything was kept", opened(), opened(a=TEXT), "spec.a", REFUSES, "unknown fields were kept"),
+    ("one where anything was kept", opened(), opened(a=TEXT), "spec.a", REJECTS, "unknown fields were kept"),
     (
         "a default beyond a bound",
         obj(a=TEXT) | {"maxProperties": 1},
         obj(a=TEXT, b=text(default="x")) | {"maxProperties": 1},
         "spec.b",
-        REFUSES,
+        REJECTS,
         "its default counts",
     ),
     (
@@ -162,7 +162,7 @@ FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
         obj(a=TEXT) | {"not": {"required": ["z"]}},
         obj(("b",), a=TEXT, b=TEXT) | {"not": {"required": ["z"]}},
         "spec.b",
-        REFUSES,
+        REJECTS,
         "new and required",
     ),
     (
@@ -170,7 +170,7 @@ FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
         obj(a=TEXT),
         obj(a=TEXT, b=count(default=1) | {"x-kubernetes-validations": [{"rule": "self > oldSelf"}]}),
         "spec.b",
-        REFUSES,
+        REJECTS,
         "leave its default as it is",
     ),
     (
@@ -186,7 +186,7 @@ FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
         obj(b=count() | {"x-kubernetes-validations": [{"rule": "self > oldSelf"}]}),
         obj(b=count(default=1) | {"x-kubernetes-validations": [{"rule": "self > oldSelf"}]}),
         "spec.b",
-        REFUSES,
+        REJECTS,
         "do not change the field",
     ),
     (
@@ -194,7 +194,7 @@ FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
         obj(a={"type": "array", "items": {"type": "object", "additionalProperties": obj(b=INT)}}),
         obj(a={"type": "array", "items": {"type": "object", "additionalProperties": obj(b=count(maximum=1))}}),
         "spec.a[].*.b",
-        REFUSES,
+        REJECTS,
         "maximum 1 is new",
     ),
 ]
@@ -209,10 +209,10 @@ def test_fields_come_and_go(old: Any, new: Any, path: str, breaks: set[Break], w
     assert what in change.what
 
 
-def test_a_field_of_a_map_may_hold_what_its_schema_refuses_now() -> None:
+def test_a_field_of_a_map_may_hold_what_its_schema_rejects_now() -> None:
     new = opened(a=INT)
     found = diff(of({"type": "object", "additionalProperties": TEXT}), of(new))
-    assert {change.path: set(change.breaks) for change in found} == {"spec.x": set(), "spec.x.a": REFUSES}
+    assert {change.path: set(change.breaks) for change in found} == {"spec.x": set(), "spec.x.a": REJECTS}
 
 
 def test_what_breaks_comes_first_and_each_change_is_told_once() -> None:

@@ -134,7 +134,7 @@ SCHEMAS = st.recursive(SCALARS, containers, max_leaves=5)
 
 @st.composite
 def changed(draw: st.DrawFn, schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with one thing drawn anew, at any depth."""
+    """The schema with one thing drawn again, at any depth."""
     inside = [key for key in ("properties", "items", "additionalProperties") if isinstance(schema.get(key), dict)]
     where = draw(st.sampled_from([*inside, *inside, ""]))
     if where == "properties" and schema["properties"]:
@@ -152,7 +152,7 @@ def changed(draw: st.DrawFn, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def proper(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without the defaults that it refuses itself, which the API server does not take."""
+    """The schema without the defaults that it rejects itself, which the API server does not take."""
     found = {key: value for key, value in schema.items() if key != "default" or checker(schema)(value) is None}
     for key in ("items", "additionalProperties"):
         if isinstance(found.get(key), dict):

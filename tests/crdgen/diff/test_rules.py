@@ -1,4 +1,4 @@
-"""Whom a new rule breaks: rules that pass what does not change break clients only."""
+"""Who a new rule breaks: rules that pass what does not change break clients only."""
 
 from typing import Any
 
@@ -100,7 +100,7 @@ def test_a_rule_that_passes_what_is_stored_breaks_clients_only(rule: str) -> Non
 
 
 @pytest.mark.parametrize("rule", FOR_NEW_AND_STORED)
-def test_a_rule_that_may_refuse_what_is_stored_breaks_both(rule: str) -> None:
+def test_a_rule_that_may_reject_what_is_stored_breaks_both(rule: str) -> None:
     assert broken(rule, optionalOldSelf=True) == {S, C}
 
 
@@ -110,7 +110,7 @@ def test_a_rule_of_changes_that_passes_none_breaks_clients_only(rule: str) -> No
 
 
 @pytest.mark.parametrize("rule", OF_CHANGES_AND_STORED)
-def test_a_rule_of_changes_that_may_refuse_none_breaks_stored_objects(rule: str) -> None:
+def test_a_rule_of_changes_that_may_reject_none_breaks_stored_objects(rule: str) -> None:
     assert broken(rule) == {S, C}
 
 

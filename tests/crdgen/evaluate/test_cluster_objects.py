@@ -27,7 +27,7 @@ def test_objects_are_judged_as_by_the_server(controlplane: ControlPlane, cluster
                 [*generated("tests.crdgen", "tests.crdgen.cli.shop", step=3), with_rules(), *at_edges(), *made_up]
             )
         )
-    assert comparison.refused == {}
+    assert comparison.rejected == {}
     assert len({result.schema for result in results if result.author is Author.MODEL}) >= 40
     for author in Author:
         assert sum(result.taken_there for result in results if result.author is author) >= 40
@@ -37,7 +37,7 @@ def test_objects_are_judged_as_by_the_server(controlplane: ControlPlane, cluster
 
 @pytest.fixture(scope="module")
 def expressions(cluster_api: ClusterApi) -> Iterator[tuple[dict[str, Any], str]]:
-    """A kind with all expressions as rules; a rule that does not hold, or fails, refuses an object."""
+    """A kind with all expressions as rules; a rule that does not hold, or fails, rejects an object."""
     rules = [{"rule": expression} for expression in [*TRUE, *(expression for expression, _ in ERRORS)]]
     crd = definition(SCHEMA | {"x-kubernetes-validations": rules}, new_kind())
     with served(cluster_api, crd) as path:

@@ -32,8 +32,8 @@ def deep(depth: int) -> Any:
         ("type and metadata at the root stay", {}, {"apiVersion": "v1", "kind": "K", "metadata": {"x": 1}}, ...),
         ("metadata further down goes", {"a": schema()}, {"a": {"metadata": {}, "kind": "K"}}, {"a": {}}),
         ("a map keeps its keys", {"a": MAP}, {"a": {"x": "1"}}, ...),
-        ("an object in the place of text loses all", {"a": TEXT}, {"a": {"b": 1}}, {"a": {}}),
-        ("also inside a list in the place of text", {"a": TEXT}, {"a": [[{"b": 1}], 2]}, {"a": [[{}], 2]}),
+        ("an object instead of text loses all", {"a": TEXT}, {"a": {"b": 1}}, {"a": {}}),
+        ("also inside a list instead of text", {"a": TEXT}, {"a": [[{"b": 1}], 2]}, {"a": [[{}], 2]}),
         (
             "items are pruned",
             {"a": {"type": "array", "items": schema(b=TEXT)}},
@@ -203,7 +203,7 @@ PORT = {"x-kubernetes-int-or-string": True}
             ("Duplicate", (2,), 'must be unique: [0] has name "a" already'),
         ),
         (
-            "a key thrice is told once",
+            "a key that is there three times is reported once",
             NAMED,
             [{"name": "a"}, {"name": "a"}, {"name": "a"}],
             ("Duplicate", (1,), 'must be unique: [0] has name "a" already'),

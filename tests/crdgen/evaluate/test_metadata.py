@@ -204,7 +204,7 @@ def test_the_api_server_judges_metadata_as_we_do(things: ClusterApi) -> None:
     for written, taken in CASES:
         status, answer = things.post(PATH, written, DRY_RUN)
         blamed = {_plain(cause["field"]) for cause in (answer.get("details") or {}).get("causes", ())}
-        # What cannot be decoded is told without a field.
+        # What cannot be decoded is reported without a field.
         if (status == 201) != taken or (blamed and not blamed & set(ours(written))):
             differ.append((str(written)[:200], status, answer.get("message"), ours(written)))
     assert differ == []

@@ -58,7 +58,7 @@ def judged(value: Any, old: Any = None, spec: dict[str, Any] = SPEC) -> list[tup
     return [(violation.path, violation.reason, violation.message) for violation in found]
 
 
-def test_a_rule_that_holds_refuses_nothing() -> None:
+def test_a_rule_that_holds_rejects_nothing() -> None:
     assert judged({"low": 3}) == []
 
 
@@ -97,7 +97,7 @@ def test_an_optional_old_self_is_there_on_create_too() -> None:
     assert judged({"note": "a"}, {"note": "b", "high": 5}) == [(("spec",), Reason.INVALID, "note is kept")]
 
 
-def test_what_did_not_change_is_not_refused_again() -> None:
+def test_what_did_not_change_is_not_rejected_again() -> None:
     wrong = {"low": 101, "high": 60}
     assert judged(wrong, wrong) == []
     assert [path for path, _, _ in judged(wrong | {"note": "a"}, wrong | {"note": "a"})] == []
@@ -171,7 +171,7 @@ def test_a_write_leaves_the_status_alone() -> None:
     assert evaluate(DEFINITION, job, old=old).object["status"] == {"n": 2}
 
 
-def test_another_kind_is_refused() -> None:
+def test_another_kind_is_rejected() -> None:
     evaluation = evaluate(DEFINITION, {"apiVersion": "g.example.com/v1", "kind": "Other", "metadata": {"name": "one"}})
     assert [(violation.path, violation.message) for violation in evaluation.violations] == [(("kind",), "must be K")]
 

@@ -116,7 +116,7 @@ def test_a_spec_has_what_its_models_read(resource: CustomResource) -> None:
     assert set(spec["replicas"]["properties"]) == {"readyNow", "wanted"}
 
 
-def test_a_model_that_would_refuse_them_is_spared() -> None:
+def test_a_model_that_would_reject_them_is_spared() -> None:
     closed = properties(PARTS)["status"]["properties"]["closed"]
     assert set(closed["properties"]) == {"size"}
     assert Status.model_validate(WRITTEN | {"closed": {"size": 1}}).closed == Closed()
@@ -160,7 +160,7 @@ def test_an_api_server_keeps_all_that_a_status_writes(cluster_api: ClusterApi) -
         assert status == 201, made.get("message")
         status, stored = cluster_api.put(f"{path}/one/status", made | {"status": WRITTEN})
         assert status == 200, stored.get("message")
-        # What a model that refuses unknown fields computes is pruned, so that it can read the rest.
+        # What a model that rejects unknown fields computes is pruned, so that it can read the rest.
         assert stored["status"] == WRITTEN | {"closed": {"size": 1}}
         assert Status.model_validate(stored["status"]).done is False
     finally:

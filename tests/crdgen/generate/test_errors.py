@@ -421,7 +421,7 @@ def test_an_error_names_the_field_and_the_fix(
     assert problem in raised.value.problem
     assert fix in raised.value.fix
     first = str(raised.value).partition("\n")[0]
-    assert first == f"{path}: {raised.value.problem}; {raised.value.fix}" == str(raised.value.faults[0])
+    assert first == f"{path}: {raised.value.problem}; {raised.value.fix}" == str(raised.value.errors[0])
 
 
 class Mistaken(Model):
@@ -435,14 +435,14 @@ class Mistaken(Model):
 def test_all_fields_with_a_fault_are_told_at_once() -> None:
     with pytest.raises(SchemaError) as raised:
         structural_schema(Mistaken)
-    assert [fault.path for fault in raised.value.faults] == [
+    assert [fault.path for fault in raised.value.errors] == [
         "Mistaken.pair",
         "Mistaken.pairs[]",
         "Mistaken.later.at",
         "Mistaken.later.next[]",
         "Mistaken.parts.*[].size",
     ]
-    assert str(raised.value).splitlines() == [str(fault) for fault in raised.value.faults]
+    assert str(raised.value).splitlines() == [str(fault) for fault in raised.value.errors]
 
 
 def test_faults_of_spec_status_and_versions_are_told_at_once() -> None:
@@ -452,7 +452,7 @@ def test_faults_of_spec_status_and_versions_are_told_at_once() -> None:
     )
     with pytest.raises(SchemaError) as raised:
         crd(CustomResource(group="a.example.com", names=Names("Thing"), versions=versions))
-    assert [fault.path for fault in raised.value.faults] == [
+    assert [fault.path for fault in raised.value.errors] == [
         "Thing.spec.value",
         "Thing.status.value",
         "Thing.spec.at",
@@ -463,7 +463,7 @@ def test_faults_of_spec_status_and_versions_are_told_at_once() -> None:
 def test_one_fault_is_told_once_whatever_its_union_is() -> None:
     with pytest.raises(SchemaError) as raised:
         structural_schema(field(Later | None))
-    assert [fault.path for fault in raised.value.faults] == ["Spec.value.at", "Spec.value.next[]"]
+    assert [fault.path for fault in raised.value.errors] == ["Spec.value.at", "Spec.value.next[]"]
 
 
 def test_a_value_with_two_names_is_one_value() -> None:

@@ -28,7 +28,7 @@ def test_advice_is_given_where_they_differ(one: Type) -> None:
     assert one.stricter or one.looser
 
 
-def test_an_api_server_takes_and_refuses_the_same_samples(cluster_api: ClusterApi) -> None:
+def test_an_api_server_takes_and_rejects_the_same_samples(cluster_api: ClusterApi) -> None:
     name = f"fidelity{secrets.token_hex(3)}"
     names = Names(kind=name.capitalize(), plural=name, singular=name)
     version = Version("v1", spec=TYPES[0].model)

@@ -109,8 +109,8 @@ class Holder(BaseModel):
         ("seconds are no ISO duration", Seconds, "PT30S"),
         ("a day as people write it", Day, "2026-01-02T00:00:00Z"),
         ("a number that would be read as another", Scaled, 0.5),
-        ("read again, and refused by the schema", Suffixed, 30),
-        ("a text in the place of a list", Joined, ["a", "b"]),
+        ("read again, and rejected by the schema", Suffixed, 30),
+        ("a text instead of a list", Joined, ["a", "b"]),
         ("a model that writes itself as text", Holder, {"size": 2}),
     ],
 )

@@ -172,7 +172,7 @@ def test_a_text_that_the_model_takes_as_a_decimal_is_taken(within: dict[str, Any
             model.validate_python(text)
         except ValidationError:
             continue
-        # Pydantic takes a minus before a zero where negative numbers are refused.
+        # Pydantic takes a minus before a zero where negative numbers are rejected.
         assert pattern.search(text) or not Decimal(text), text
 
 
@@ -188,7 +188,7 @@ def test_a_text_that_the_model_takes_as_a_decimal_is_taken(within: dict[str, Any
         ({"ge": 0}, "1e3"),
     ],
 )
-def test_a_text_with_another_sign_or_too_many_digits_is_refused(core: dict[str, Any], text: str) -> None:
+def test_a_text_with_another_sign_or_too_many_digits_is_rejected(core: dict[str, Any], text: str) -> None:
     assert not re.search(decimal(core)["anyOf"][1]["pattern"], text)
 
 
@@ -304,7 +304,7 @@ def test_bounds_of_integers_are_what_the_api_server_reads(
     [(COUNT | {"minimum": 2**63}, 64), (COUNT | {"format": "int32", "maximum": -(2**31) - 1}, 32)],
     ids=["above", "below"],
 )
-def test_bounds_that_no_integer_is_within_are_refused(schema: dict[str, Any], bits: int) -> None:
+def test_bounds_that_no_integer_is_within_are_rejected(schema: dict[str, Any], bits: int) -> None:
     with pytest.raises(SchemaError, match=rf"^Spec\.count: no integer of {bits} bits is within its bound -?\d+; "):
         ranges(schema, "Spec.count")
 

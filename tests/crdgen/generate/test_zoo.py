@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from bench.differential.zoo.plain import MODELS, REFUSED, SPECIMENS, Specimen
+from bench.differential.zoo.plain import MODELS, REJECTED, SPECIMENS, Specimen
 from controlplane.client import ClusterApi
 from controlplane.waiting import wait_for
 from crdgen import CustomResource, Names, SchemaError, Version, check_structural, crd, structural_schema
@@ -62,11 +62,11 @@ def test_the_schema_takes_what_the_model_takes(specimen: Specimen) -> None:
 
 
 @pytest.mark.parametrize("specimen", SPECIMENS, ids=of_model)
-def test_the_schema_refuses_what_the_model_refuses(specimen: Specimen) -> None:
-    for sample in (*specimen.refuses, *specimen.by_rule):
+def test_the_schema_rejects_what_the_model_rejects(specimen: Specimen) -> None:
+    for sample in (*specimen.rejects, *specimen.by_rule):
         with pytest.raises(ValidationError):
             specimen.model.model_validate_json(json.dumps(sample))
-    for sample in specimen.refuses:
+    for sample in specimen.rejects:
         assert stored(specimen.model, sample)[1], sample
 
 
@@ -80,7 +80,7 @@ def test_the_schema_defaults_to_what_the_model_defaults_to(specimen: Specimen) -
         assert read == wanted or written[0] == written[1]
 
 
-@pytest.mark.parametrize("model, error", REFUSED, ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.parametrize("model, error", REJECTED, ids=lambda value: getattr(value, "__name__", ""))
 def test_what_cannot_be_structural_is_an_error_with_path_and_fix(model: type[BaseModel], error: str) -> None:
     with pytest.raises(SchemaError) as raised:
         structural_schema(model)
@@ -124,6 +124,6 @@ def test_an_api_server_judges_as_the_models_do(cluster_api: ClusterApi, collecti
             status, found = answer(specimen.model, sample)
             assert status == 201, (name, sample, found.get("message"))
             assert found["spec"][name] == stored(specimen.model, sample)[0], (name, sample)
-        for sample in (*specimen.refuses, *specimen.by_rule):
+        for sample in (*specimen.rejects, *specimen.by_rule):
             status, found = answer(specimen.model, sample)
             assert status == 422, (name, sample, found)

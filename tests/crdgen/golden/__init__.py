@@ -1,4 +1,4 @@
-"""Whole CRDs as they must come out; `python -m tests.crdgen.golden` writes them anew, to be read in review."""
+"""Whole CRDs as they must come out; `python -m tests.crdgen.golden` writes them again, to be read in review."""
 
 from pathlib import Path
 

@@ -186,5 +186,5 @@ def test_the_rules_that_the_generator_writes_are_cheap() -> None:
 
 
 def test_rules_over_the_keys_of_any_number_are_not() -> None:
-    """With a longer pattern the API server refuses them."""
+    """With a longer pattern the API server rejects them."""
     assert set(_of_model(_Open)) == {"give self maxProperties, directly and not in allOf"}

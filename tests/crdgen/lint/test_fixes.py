@@ -46,26 +46,26 @@ def _fields(text: str) -> list[str]:
 
 
 def _follow(definition: Definition, fix: str, start: str) -> Definition:
-    """Return the definition mended as the fix says."""
-    mended = deepcopy(definition)
+    """Return the definition fixed as the fix says."""
+    fixed = deepcopy(definition)
     if found := re.match(r"write default: \{\} for (.*), or require (?:it|them);", fix):
         for field in _fields(found[1]):
-            _place(mended, field)["default"] = {}
+            _place(fixed, field)["default"] = {}
     elif found := re.match(r"require (?:it|them): (.*);", fix):
         for field in _fields(found[1]):
             around, _, name = field.rpartition(".")
-            _place(mended, around).setdefault("required", []).append(name)
+            _place(fixed, around).setdefault("required", []).append(name)
     elif found := re.match(r"give (.*), directly and not in allOf$", fix):
         for given in _fields(found[1]):
             field, keyword = given.split(" ")
-            _place(mended, field, start)[keyword] = 5
+            _place(fixed, field, start)[keyword] = 5
     elif found := re.match(r"write metadata.name: (.*)$", fix):
-        mended["metadata"]["name"] = found[1]
+        fixed["metadata"]["name"] = found[1]
     elif fix.startswith("declare the fields, or write properties: {}"):
-        _place(mended, start)["properties"] = {}
+        _place(fixed, start)["properties"] = {}
     else:
         pytest.fail(f"nobody knows how to follow {fix!r}")
-    return mended
+    return fixed
 
 
 #: What is broken, and the field whose rule the fix speaks of as `self`.
@@ -96,8 +96,8 @@ def test_following_a_fix_clears_the_finding_and_raises_no_other(edit: Edit, star
     definition = broken(edit)
     findings = [finding for finding in lint(definition) if finding not in before]
     assert len(findings) == 1, findings
-    mended = _follow(definition, findings[0].fix, start)
-    assert [finding for finding in lint(mended) if finding not in before] == []
+    fixed = _follow(definition, findings[0].fix, start)
+    assert [finding for finding in lint(fixed) if finding not in before] == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ REFUSAL = Finding("spec.b", "it is wrong", "correct it", Severity.ERROR, "wrong"
 FOUND = {"crds/my crd.yaml": [SURPRISE, REFUSAL], "fine.yaml": []}
 
 
-def test_text_tells_what_is_refused_first_and_counts() -> None:
+def test_text_tells_what_is_rejected_first_and_counts() -> None:
     assert text(FOUND) == (
         "crds/my crd.yaml: error: spec.b: it is wrong\n    correct it [wrong]\n"
         "crds/my crd.yaml: warning: spec.a: it is odd\n    change it [odd]\n"

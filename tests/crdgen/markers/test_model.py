@@ -52,7 +52,7 @@ def test_a_value_is_read(case: str, model: type[Model], value: dict[str, Any], f
         ("a date for a time", Kubernetes, {"since": "2026-01-02"}),
     ],
 )
-def test_a_value_that_would_lie_is_refused(case: str, model: type[Model], value: dict[str, Any]) -> None:
+def test_a_value_that_would_lie_is_rejected(case: str, model: type[Model], value: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         model.model_validate(value)
 

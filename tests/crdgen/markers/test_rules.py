@@ -1,4 +1,4 @@
-"""CEL rules on fields and models: what the schema has of them, and what is refused before an API server sees it."""
+"""CEL rules on fields and models: what the schema has of them, and what is rejected before an API server sees it."""
 
 from typing import Annotated, Any
 
@@ -126,9 +126,9 @@ class Odd(BaseModel):
     [
         (Annotated[list[Part], Atomic], "[].size", "oldSelf is unknown here: the items of spec.value have no keys"),
         (
-            Annotated[Part, Rule("true", field_path=".sise")],
+            Annotated[Part, Rule("true", field_path=".sizes")],
             "",
-            "leads to sise, which is not declared: did you mean size?",
+            "leads to sizes, which is not declared: did you mean size?",
         ),
         (Annotated[Part, Rule("true", field_path="size")], "", "fieldPath size must begin with a dot"),
         (Annotated[list[Part], Rule("true", field_path=".name")], "", "leads to name below something"),
@@ -149,7 +149,7 @@ class Odd(BaseModel):
 def test_what_is_said_of_a_field_is_linted_where_it_stands(annotation: Any, at: str, words: str) -> None:
     with pytest.raises(SchemaError) as raised:
         whole(field(annotation))
-    assert any(fault.path == f"Thing.spec.value{at}" and words in fault.problem for fault in raised.value.faults)
+    assert any(fault.path == f"Thing.spec.value{at}" and words in fault.problem for fault in raised.value.errors)
 
 
 def test_old_self_is_known_in_lists_merged_by_key_and_in_every_map() -> None:
@@ -161,7 +161,7 @@ def test_old_self_is_known_in_lists_merged_by_key_and_in_every_map() -> None:
 @pytest.mark.parametrize(
     "case, annotation, expression",
     [
-        ("a name that is not there", Annotated[Part, Rule("self.sise > 1")], "sise"),
+        ("a name that is not there", Annotated[Part, Rule("self.sizes > 1")], "sizes"),
         ("another type", Annotated[Part, Rule("self.size > 'a'")], ""),
         ("no truth value", Annotated[Part, Rule("self.size + 1")], ""),
         ("no expression", Annotated[Part, Rule("self.size >")], ""),
@@ -227,7 +227,7 @@ def test_which_fields_are_set_is_a_rule(marker: Marker, rule: str, message: str)
     [
         (exactly_one_of("image"), "Spec", "needs two or more different fields", "each field once"),
         (exactly_one_of("image", "image"), "Spec", "needs two or more different fields", "each field once"),
-        (exactly_one_of("image", "biuld"), "Spec", "names biuld, which is no field", "write `build`"),
+        (exactly_one_of("image", "imag"), "Spec", "names imag, which is no field", "write `image`"),
         (at_most_one_of("image", "from_file"), "Spec", "names from_file, which is no field", "write `from-file`"),
         (at_most_one_of("image", "zzz"), "Spec", "names zzz", "names as in JSON: build, "),
         (exactly_one_of("image", "needed"), "Spec.needed", "the field is required", "make None its default"),
@@ -294,7 +294,7 @@ def test_a_default_leaves_nothing_to_be_set_once() -> None:
     )
 
 
-def test_a_rule_that_costs_too_much_is_refused() -> None:
+def test_a_rule_that_costs_too_much_is_rejected() -> None:
     class Step(BaseModel):
         name: Annotated[str, Rule("self.matches('^a$')", "must be a")]
 

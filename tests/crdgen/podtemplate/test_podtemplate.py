@@ -105,9 +105,9 @@ def test_a_minor_is_pinned_field_by_field() -> None:
         ("a patch release", lambda: volumes("1.36.3"), 'volumes("1.36.3")', "1.36.3 is not known", "1.25 to 1.37"),
         (
             "another type",
-            lambda: core_type("Contaner"),
-            'core_type("Contaner", "1.36")',
-            "holds a Contaner",
+            lambda: core_type("PodContainer"),
+            'core_type("PodContainer", "1.36")',
+            "holds a PodContainer",
             "use Container",
         ),
         (
@@ -126,7 +126,7 @@ def test_a_minor_is_pinned_field_by_field() -> None:
         ),
     ],
 )
-def test_what_no_minor_has_is_refused(case: str, make: Any, path: str, problem: str, fix: str) -> None:
+def test_what_no_minor_has_is_rejected(case: str, make: Any, path: str, problem: str, fix: str) -> None:
     with pytest.raises(SchemaError) as raised:
         make()
     assert raised.value.path == path
@@ -196,7 +196,7 @@ def test_what_a_pod_may_say_is_taken(case: str, job: dict[str, Any]) -> None:
         ("priority of 33 bits", pod(priority=2**31), "spec.priority"),
     ],
 )
-def test_what_no_pod_may_say_is_refused(case: str, job: dict[str, Any], path: str) -> None:
+def test_what_no_pod_may_say_is_rejected(case: str, job: dict[str, Any], path: str) -> None:
     (violation,) = evaluator().validate(job)
     assert ".".join(str(step) for step in violation.path[1:]) == path
 
@@ -204,18 +204,18 @@ def test_what_no_pod_may_say_is_refused(case: str, job: dict[str, Any], path: st
 def test_labels_and_annotations_survive_and_typing_errors_do_not() -> None:
     metadata = {"name": "a", "labels": {"a": "b"}, "annotations": {"c": "d"}, "finalizers": ["x/y"]}
     job = template(imagePullPolciy="Always")
-    job["template"]["metadata"] = {**metadata, "lables": {}}
+    job["template"]["metadata"] = {**metadata, "lebels": {}}
     pruned = evaluator().prune(job)
     assert pruned["template"]["metadata"] == metadata
     assert "imagePullPolciy" not in pruned["template"]["spec"]["containers"][0]
 
 
-def test_a_definition_that_contains_itself_is_refused() -> None:
+def test_a_definition_that_contains_itself_is_rejected() -> None:
     with pytest.raises(ValueError, match="A → B → A"):
         structural({"A": {"$ref": "B"}, "B": {"properties": {"a": {"$ref": "A"}}}}, "A")
 
 
-def test_two_definitions_of_one_short_name_are_refused() -> None:
+def test_two_definitions_of_one_short_name_are_rejected() -> None:
     source: dict[str, dict[str, Any]] = {
         "x.A": {"properties": {"b": {"$ref": "#/$defs/y.A"}}},
         "y.A": {"type": "string"},

@@ -27,7 +27,7 @@ def test_a_pattern_means_what_it_means_in_go(pattern: str, text: str, matches: b
 
 
 @pytest.mark.parametrize("pattern", ["(?=a)", r"(a)\1", r"\C", "a{999999999}", r"\Z"])
-def test_what_go_does_not_compile_is_refused(pattern: str) -> None:
+def test_what_go_does_not_compile_is_rejected(pattern: str) -> None:
     with pytest.raises(InvalidPattern):
         matcher(pattern)
 

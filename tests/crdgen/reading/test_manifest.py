@@ -13,12 +13,12 @@ from tests.crdgen.reading.oracle.corpus import CORPUS
 
 ANSWERS = golden()
 HEAD = b"apiVersion: v1\nkind: ConfigMap\n"
-#: Texts that kubectl reads and we refuse; quoting makes both read them.
+#: Texts that kubectl reads and we reject; quoting makes both read them.
 REFUSED = {
     *("value {a: ,b:}", "value !!binary aGk=", "value !!binary /w==", "binary as a key"),
     *("floats as keys", "unusual floats as keys", "keys beyond 32-bit floats"),
 }
-#: Texts that kubectl refuses or reads otherwise, and that nobody writes (docs/reference/crdgen-fidelity.md).
+#: Texts that kubectl rejects or reads otherwise, and that nobody writes (docs/reference/crdgen-fidelity.md).
 LISTED = {
     *("value .5_0", "value 0b-1", "value 0b+1", 'value "\\/"', "a merge of a list's alias"),
     *(
@@ -32,7 +32,7 @@ LISTED = {
 
 
 def sent(text: bytes) -> str | None:
-    """What we would send, as comparable text; None if it is refused."""
+    """What we would send, as comparable text; None if it is rejected."""
     try:
         return json.dumps([manifest.object for manifest in read(text, "f.yaml")], sort_keys=True)
     except UnreadableManifest:
@@ -49,7 +49,7 @@ def test_what_is_read_is_what_kubectl_would_send(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
-def test_what_only_kubectl_reads_is_refused_and_not_misread(name: str) -> None:
+def test_what_only_kubectl_reads_is_rejected_and_not_misread(name: str) -> None:
     assert expected(ANSWERS[name]) is not None
     assert sent(CORPUS[name]) is None
 
@@ -91,9 +91,9 @@ def test_kubectls_libraries_still_give_the_recorded_answers() -> None:
     ],
 )
 def test_a_refusal_says_where_and_what(case: str, text: bytes, message: str) -> None:
-    with pytest.raises(UnreadableManifest) as refusal:
+    with pytest.raises(UnreadableManifest) as rejection:
         read(text, "f.yaml")
-    assert str(refusal.value).startswith(message), case
+    assert str(rejection.value).startswith(message), case
 
 
 def test_manifests_are_numbered_and_know_their_lines() -> None:
@@ -180,11 +180,11 @@ PIECES = st.sampled_from([*MARKS.split(b"|"), *BREAKS, *OBJECTS])
 
 @settings(max_examples=400, deadline=None)
 @given(st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=40).map(b"".join)))
-def test_any_bytes_are_read_or_refused(text: bytes) -> None:
+def test_any_bytes_are_read_or_rejected(text: bytes) -> None:
     try:
         objects = [manifest.object for manifest in read(text, "f")]
-    except UnreadableManifest as refusal:
-        where = (refusal.line, refusal.column)
+    except UnreadableManifest as rejection:
+        where = (rejection.line, rejection.column)
         objects = []
     else:
         where = (1, 1)

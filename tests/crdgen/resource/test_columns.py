@@ -143,10 +143,10 @@ def test_a_column_says_more_where_it_is_asked_to() -> None:
         (Column("", ".spec.name"), "the column has no name"),
     ],
 )
-def test_a_column_that_would_print_nothing_is_refused(column: Column, words: str) -> None:
+def test_a_column_that_would_print_nothing_is_rejected(column: Column, words: str) -> None:
     with pytest.raises(SchemaError) as raised:
         versioned(columns=(column,))
-    (fault,) = raised.value.faults
+    (fault,) = raised.value.errors
     assert fault.path.startswith("Thing spec.versions[0].additionalPrinterColumns[0].")
     assert words in str(fault)
 
@@ -183,7 +183,7 @@ def test_scale_reads_numbers_that_are_there(scale: Scale, field: str, words: str
     assert words in raised.value.problem
 
 
-def test_scale_without_a_status_is_refused() -> None:
+def test_scale_without_a_status_is_rejected() -> None:
     resource = CustomResource("a.example.com", Names("Thing"), (Version("v1", Spec, scale=Scale()),))
     with pytest.raises(SchemaError, match=r"\.status\.replicas leads to status, which is not declared"):
         crd(resource)
@@ -206,7 +206,7 @@ def test_selectable_fields_are_listed() -> None:
         ((".spec.name", ".spec.on", *(f".spec.more.m{n}" for n in range(7))), "8 is the most"),
     ],
 )
-def test_a_field_that_cannot_be_selected_is_refused(fields: tuple[str, ...], words: str) -> None:
+def test_a_field_that_cannot_be_selected_is_rejected(fields: tuple[str, ...], words: str) -> None:
     with pytest.raises(SchemaError) as raised:
         versioned(selectable=fields)
     assert raised.value.path.startswith("Thing spec.versions[0].selectableFields")

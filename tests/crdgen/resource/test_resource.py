@@ -107,15 +107,15 @@ def test_names_scope_labels_and_annotations_are_written() -> None:
         (replace(RESOURCE, annotations={"a": "b" * 262_144}), "metadata.annotations", "262145 bytes"),
     ],
 )
-def test_what_the_api_server_would_refuse_is_an_error(resource: CustomResource, at: str, words: str) -> None:
-    refuses(resource, at, words)
+def test_what_the_api_server_would_reject_is_an_error(resource: CustomResource, at: str, words: str) -> None:
+    rejects(resource, at, words)
 
 
-def refuses(resource: CustomResource, at: str, words: str) -> None:
+def rejects(resource: CustomResource, at: str, words: str) -> None:
     """Check that one of the faults is at a place of the definition, and says these words."""
     with pytest.raises(SchemaError) as raised:
         crd(resource)
-    found = [fault for fault in raised.value.faults if fault.path.startswith(f"{resource.names.kind} {at}")]
+    found = [fault for fault in raised.value.errors if fault.path.startswith(f"{resource.names.kind} {at}")]
     assert any(words in fault.problem for fault in found), str(raised.value)
 
 
@@ -155,14 +155,14 @@ SERVICE = Service("convert", "system")
         (Conversion(SERVICE, ca_bundle="MIIB"), ".caBundle", "not a PEM certificate"),
     ],
 )
-def test_a_conversion_that_cannot_be_called_is_refused(conversion: Conversion, at: str, words: str) -> None:
-    refuses(replace(RESOURCE, conversion=conversion), f"spec.conversion.webhook.clientConfig{at}", words)
+def test_a_conversion_that_cannot_be_called_is_rejected(conversion: Conversion, at: str, words: str) -> None:
+    rejects(replace(RESOURCE, conversion=conversion), f"spec.conversion.webhook.clientConfig{at}", words)
 
 
 def test_a_conversion_speaks_a_version_of_reviews() -> None:
     conversion = Conversion(SERVICE, review_versions=("v3",))
     at = "spec.conversion.webhook.conversionReviewVersions"
-    refuses(replace(RESOURCE, conversion=conversion), at, "one of v1, v1beta1 must be in the list")
+    rejects(replace(RESOURCE, conversion=conversion), at, "one of v1, v1beta1 must be in the list")
 
 
 @rules(Rule("self.spec.size < 5", "too large"))
@@ -341,7 +341,7 @@ Growing = rules(Rule("self.low >= oldSelf.low"))(type("Growing", (Pair,), {"__mo
         ("a rule is to hold of every spec", Ordered, None, True),
         ("a rule compares with the stored spec", Growing, {"low": 1, "high": 2}, False),
         ("it compares what may be missing", Shrinking, None, False),
-        ("the empty spec is refused", Few, None, True),
+        ("the empty spec is rejected", Few, None, True),
     ],
 )
 def test_a_spec_of_defaults_has_one_itself(case: str, model: type[BaseModel], default: Any, required: bool) -> None:
@@ -357,7 +357,7 @@ def test_a_spec_of_defaults_has_one_itself(case: str, model: type[BaseModel], de
 
 
 class Box(BaseModel):
-    """A whole object, which pydantic refuses without a spec."""
+    """A whole object, which pydantic rejects without a spec."""
 
     spec: Pair
 

@@ -10,7 +10,7 @@ from crdgen.generate.pipeline import assembled, structural_schema
 from crdgen.lint import check_structural
 from crdgen.podtemplate import MINORS, load, volumes
 from crdgen.resource.resource import of
-from crdgen.schema.look import Sealed, opened, sealed
+from crdgen.schema.look import CompleteSchema, opened, sealed
 
 
 class Spec(BaseModel):
@@ -18,9 +18,9 @@ class Spec(BaseModel):
     volumes: Volumes = []
 
 
-def parts(value: Any) -> list[Sealed]:
+def parts(value: Any) -> list[CompleteSchema]:
     """Every outermost sealed part."""
-    if isinstance(value, Sealed):
+    if isinstance(value, CompleteSchema):
         return [value]
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [part for child in inner for part in parts(child)]

@@ -11,6 +11,7 @@ from jobgate.kinds.common.dependencies import (
     gangs_can_start,
 )
 from tests.kinds.common.gangs import Json, faults, job, notices, task
+from tests.kinds.messages import compare
 from webhook import Path
 
 
@@ -44,51 +45,38 @@ ITSELF = "a task cannot depend on itself: remove it"
     "case, document, expected",
     [
         ("an unknown task", job(task("learner"), task("actor", 1, "lerner")),
-         ['spec.tasks[1].dependsOn.name[0]: Not found: "lerner": did you mean learner? the job\'s tasks are learner, actor']),
+         ["spec.tasks[1].dependsOn.name[0]: Not found"]),
         ("one like none", job(task("a"), task("b", 1, "xyz", "")),
-         ['spec.tasks[1].dependsOn.name[0]: Not found: "xyz": the job\'s tasks are a, b',
-          'spec.tasks[1].dependsOn.name[1]: Not found: "": the job\'s tasks are a, b']),
+         ["spec.tasks[1].dependsOn.name[0]: Not found", "spec.tasks[1].dependsOn.name[1]: Not found"]),
         ("a name that no task can have", job(task("A\nb"), task("b", 1, "c")),
-         ['spec.tasks[1].dependsOn.name[0]: Not found: "c": the job\'s tasks are "A\\nb", b']),
-        ("no task has a name", job(task(None, 1, "a")),
-         ['spec.tasks[0].dependsOn.name[0]: Not found: "a": no task of the job has a name']),
+         ["spec.tasks[1].dependsOn.name[0]: Not found"]),
+        ("no task has a name", job(task(None, 1, "a")), ["spec.tasks[0].dependsOn.name[0]: Not found"]),
         ("many tasks", job(*(task(f"t{index}") for index in range(9)), task("b", 1, "xyz")),
-         ['spec.tasks[9].dependsOn.name[0]: Not found: "xyz": the job\'s tasks are t0, t1, t2, t3, t4, t5, t6, t7 and 2 more']),
+         ["spec.tasks[9].dependsOn.name[0]: Not found"]),
         ("a task twice", job(task("a"), task("b", 1, "a", "a")),
-         ['spec.tasks[1].dependsOn.name[1]: Duplicate value: "a": already listed at '
-          "spec.tasks[1].dependsOn.name[0]"]),
-        ("itself", job(task("a", 1, "a")), [f'spec.tasks[0].dependsOn.name[0]: Invalid value: "a": {ITSELF}']),
+         ["spec.tasks[1].dependsOn.name[1]: Duplicate value"]),
+        ("itself", job(task("a", 1, "a")), ["spec.tasks[0].dependsOn.name[0]: Invalid value"]),
         ("itself, as one of several", job(task("a"), task("b", dependsOn={"name": ["a", "b"], "iteration": "any"})),
-         [f'spec.tasks[1].dependsOn.name[1]: Invalid value: "b": {ITSELF}']),
-        ("each other", job(task("a", 1, "b"), task("b", 1, "a")),
-         [f'spec.tasks[1].dependsOn.name[0]: Invalid value: "a": {CIRCLE.format("a → b → a")}']),
+         ["spec.tasks[1].dependsOn.name[1]: Invalid value"]),
+        ("each other", job(task("a", 1, "b"), task("b", 1, "a")), ["spec.tasks[1].dependsOn.name[0]: Invalid value"]),
         ("a circle that others wait for", job(task("x", 1, "a"), task("a", 1, "b"), task("b", 1, "c"), task("c", 1, "y", "a"), task("y")),
-         [f'spec.tasks[3].dependsOn.name[1]: Invalid value: "a": {CIRCLE.format("a → b → c → a")}']),
+         ["spec.tasks[3].dependsOn.name[1]: Invalid value"]),
         ("a circle that one of several would open", job(task("z"), task("a", 1, "b"), task("b", dependsOn={"name": ["a", "z"], "iteration": "any"})),
-         [f'spec.tasks[2].dependsOn.name[0]: Invalid value: "a": {CIRCLE.format("a → b → a")}']),
+         ["spec.tasks[2].dependsOn.name[0]: Invalid value"]),
         ("two circles", job(task("a", 1, "b"), task("b", 1, "a"), task("c", 1, "d"), task("d", 1, "c")),
-         [f'spec.tasks[1].dependsOn.name[0]: Invalid value: "a": {CIRCLE.format("a → b → a")}',
-          f'spec.tasks[3].dependsOn.name[0]: Invalid value: "c": {CIRCLE.format("c → d → c")}']),
+         ["spec.tasks[1].dependsOn.name[0]: Invalid value", "spec.tasks[3].dependsOn.name[0]: Invalid value"]),
         ("a circle of nine", job(*(task(f"t{index}", 1, f"t{(index + 1) % 9}") for index in range(9))),
-         ['spec.tasks[8].dependsOn.name[0]: Invalid value: "t0": '
-          + CIRCLE.format(" → ".join([*(f"t{index}" for index in range(9)), "t0"]))]),
+         ["spec.tasks[8].dependsOn.name[0]: Invalid value"]),
         ("a circle of ten", job(*(task(f"t{index}", 1, f"t{(index + 1) % 10}") for index in range(10))),
-         ['spec.tasks[9].dependsOn.name[0]: Invalid value: "t0": '
-          + CIRCLE.format(" → ".join(["t0", "(2 more)", *(f"t{index}" for index in range(3, 10)), "t0"]))]),
+         ["spec.tasks[9].dependsOn.name[0]: Invalid value"]),
         ("all at once", job(task("a", 1, "a", "b", "b", "z"), task("b", 1, "a")),
-         ['spec.tasks[0].dependsOn.name[3]: Not found: "z": the job\'s tasks are a, b',
-          'spec.tasks[0].dependsOn.name[2]: Duplicate value: "b": already listed at '
-          "spec.tasks[0].dependsOn.name[1]",
-          f'spec.tasks[0].dependsOn.name[0]: Invalid value: "a": {ITSELF}',
-          f'spec.tasks[1].dependsOn.name[0]: Invalid value: "a": {CIRCLE.format("a → b → a")}']),
+         ["spec.tasks[0].dependsOn.name[3]: Not found", "spec.tasks[0].dependsOn.name[2]: Duplicate value", "spec.tasks[0].dependsOn.name[0]: Invalid value", "spec.tasks[1].dependsOn.name[0]: Invalid value"]),
         ("a broken part hides no other", job(task("a", dependsOn={"name": "b"}), task("b", dependsOn={"name": ["b"], "iteration": "some"})),
-         ['spec.tasks[0].dependsOn.name: Invalid value: "string": must be a list',
-          'spec.tasks[1].dependsOn.iteration: Unsupported value: "some": supported values: "any", "all"',
-          f'spec.tasks[1].dependsOn.name[0]: Invalid value: "b": {ITSELF}']),
+         ["spec.tasks[0].dependsOn.name: Invalid value", "spec.tasks[1].dependsOn.iteration: Unsupported value", "spec.tasks[1].dependsOn.name[0]: Invalid value"]),
     ],
 )  # fmt: skip
 def test_what_never_starts_is_refused(case: str, document: Json, expected: list[str]) -> None:
-    assert faults(document, dependency_rules) == expected, case
+    compare("common", faults(document, dependency_rules), expected)
 
 
 def test_a_task_of_no_readable_name_may_be_the_one_that_is_meant() -> None:

@@ -21,12 +21,12 @@ from bench.differential.objects.values import JSON
 from crdgen import CustomResource, Model, Names, Version
 from crdgen.evaluate import Evaluator
 from crdgen.quantities import QUANTITY_SCHEMA
+from jobgate.installation.handbook import title
 from jobgate.kinds import built_in, installed
 from jobgate.kinds.common.durations import DURATION
 from jobgate.kinds.common.fitting import Predicate, surely, surely_fits
 from jobgate.kinds.common.metadata import metadata_causes, ordinary_metadata
 from jobgate.kinds.common.schema import StructuralSchema
-from jobgate.render.handbook import title
 from tests.corpus import GOOD, jobs, name_of
 from webhook import Context, Kind
 from webhook.review import mutated

@@ -4,6 +4,7 @@ import pytest
 
 from jobgate.kinds.common.gang import gang_minimum, gang_rules
 from tests.kinds.common.gangs import GANG, GangSpec, Json, faults, job, notices, task
+from tests.kinds.messages import compare
 from webhook import Job
 
 MOST = 2**31 - 1
@@ -40,20 +41,16 @@ def test_what_can_be_reached_is_allowed(case: str, document: Json) -> None:
 @pytest.mark.parametrize(
     "document, expected",
     [
-        (job(task("a", 3), task("b", 2), minAvailable=6),
-         ["spec.minAvailable: Invalid value: 6: must be at most 5, the total replicas of all tasks"]),
+        (job(task("a", 3), task("b", 2), minAvailable=6), ["spec.minAvailable: Invalid value"]),
         (job(task("a", 3, minAvailable=4), task("b", minAvailable=1), task("c", 0, minAvailable=1)),
-         ["spec.tasks[0].minAvailable: Invalid value: 4: must be at most 3, the replicas of the task",
-          "spec.tasks[2].minAvailable: Invalid value: 1: must be at most 0, the replicas of the task"]),
-        (job(task("a", MOST), task("b", 2), task("c")),
-         ["spec.tasks[1].replicas: Invalid value: 2: up to this task the job has 2147483649 pods; the maximum is 2147483647"]),
+         ["spec.tasks[0].minAvailable: Invalid value", "spec.tasks[2].minAvailable: Invalid value"]),
+        (job(task("a", MOST), task("b", 2), task("c")), ["spec.tasks[1].replicas: Invalid value"]),
         (job(task("a", "3"), task("b", minAvailable=2), minAvailable=9),
-         ['spec.tasks[0].replicas: Invalid value: "3": must be an integer',
-          "spec.tasks[1].minAvailable: Invalid value: 2: must be at most 1, the replicas of the task"]),
+         ["spec.tasks[0].replicas: Invalid value", "spec.tasks[1].minAvailable: Invalid value"]),
     ],
 )  # fmt: skip
 def test_what_cannot_be_reached_is_refused(document: Json, expected: list[str]) -> None:
-    assert faults(document, gang_rules) == expected
+    compare("common", faults(document, gang_rules), expected)
 
 
 @pytest.mark.parametrize(
@@ -65,14 +62,12 @@ def test_what_cannot_be_reached_is_refused(document: Json, expected: list[str]) 
         ("the job asks for no gang", job(task("a", 4, minAvailable=2), minAvailable=0), []),
         ("a minimum that is refused has no sum", job(task("a", 4, minAvailable=5), minAvailable=3), []),
         ("below", job(task("a", 4, minAvailable=2), task("b", 2, minAvailable=2), minAvailable=3),
-         ["spec.minAvailable: 3 is less than 4, the sum of the tasks' minimums: no task's minimum is enforced, and the job starts with any 3 pods"]),
+         ["spec.minAvailable:"]),
         ("minima that defaults may have made", job(task("a", 4, minAvailable=4), task("b", 2, minAvailable=2), minAvailable=3), []),
         ("one minimum that is meant, one that a default may have made",
-         job(task("a", 4, minAvailable=2), task("b", 2, minAvailable=2), minAvailable=3),
-         ["spec.minAvailable: 3 is less than 4, the sum of the tasks' minimums: no task's minimum is enforced, and the job starts with any 3 pods"]),
-        ("above", job(task("a", 4, minAvailable=1), task("b", 2), minAvailable=5),
-         ["spec.minAvailable: 5 is greater than 3, the sum of the tasks' minimums: the job waits for 2 more pods, from any task"]),
+         job(task("a", 4, minAvailable=2), task("b", 2, minAvailable=2), minAvailable=3), ["spec.minAvailable:"]),
+        ("above", job(task("a", 4, minAvailable=1), task("b", 2), minAvailable=5), ["spec.minAvailable:"]),
     ],
 )  # fmt: skip
 def test_minima_that_differ_are_explained(case: str, document: Json, expected: list[str]) -> None:
-    assert notices(document, gang_rules) == expected, case
+    compare("common", notices(document, gang_rules), expected)

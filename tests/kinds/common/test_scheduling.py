@@ -4,6 +4,7 @@ import pytest
 
 from jobgate.kinds.common.scheduling import scheduling_rules
 from tests.kinds.common.gangs import faults, job
+from tests.kinds.messages import compare
 
 SUBDOMAIN = (
     "must consist of lower case letters, digits, '-' and '.', and each part between dots must begin and end with a "
@@ -29,18 +30,16 @@ def test_names_that_can_be_are_allowed(spec: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     "spec, expected",
     [
-        ({"queue": "Research"}, [f'spec.queue: Invalid value: "Research": {SUBDOMAIN}']),
-        ({"queue": "a..b"}, [f'spec.queue: Invalid value: "a..b": {SUBDOMAIN}']),
-        ({"queue": "default\n"}, [f'spec.queue: Invalid value: "default\\n": {SUBDOMAIN}']),
-        ({"queue": "q" * 254}, [f'spec.queue: Too long: "{"q" * 120}…": may not be more than 253 characters']),
-        ({"schedulerName": "my_scheduler"}, [f'spec.schedulerName: Invalid value: "my_scheduler": {SUBDOMAIN}']),
-        ({"schedulerName": "s" * 64}, [f'spec.schedulerName: Too long: "{"s" * 64}": may not be more than 63 characters']),
-        ({"priorityClassName": "-high"}, [f'spec.priorityClassName: Invalid value: "-high": {SUBDOMAIN}']),
-        ({"priorityClassName": "p" * 254},
-         [f'spec.priorityClassName: Too long: "{"p" * 120}…": may not be more than 253 characters']),
-        ({"queue": 3, "schedulerName": "A"},
-         ["spec.queue: Invalid value: 3: must be a string", f'spec.schedulerName: Invalid value: "A": {SUBDOMAIN}']),
+        ({"queue": "Research"}, ["spec.queue: Invalid value"]),
+        ({"queue": "a..b"}, ["spec.queue: Invalid value"]),
+        ({"queue": "default\n"}, ["spec.queue: Invalid value"]),
+        ({"queue": "q" * 254}, ["spec.queue: Too long"]),
+        ({"schedulerName": "my_scheduler"}, ["spec.schedulerName: Invalid value"]),
+        ({"schedulerName": "s" * 64}, ["spec.schedulerName: Too long"]),
+        ({"priorityClassName": "-high"}, ["spec.priorityClassName: Invalid value"]),
+        ({"priorityClassName": "p" * 254}, ["spec.priorityClassName: Too long"]),
+        ({"queue": 3, "schedulerName": "A"}, ["spec.queue: Invalid value", "spec.schedulerName: Invalid value"]),
     ],
 )  # fmt: skip
 def test_names_that_cannot_be_are_refused(spec: dict[str, object], expected: list[str]) -> None:
-    assert faults(job(**spec), scheduling_rules) == expected
+    compare("common", faults(job(**spec), scheduling_rules), expected)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.updates import MayChange, When
+from jobgate.kinds.common.updates import MayChange, Mutable
 from tests.kinds.dijob.jobs import KINDS
 from webhook import Context, Job, Operation
 from webhook.view import view
@@ -14,12 +14,12 @@ DIJOB = next(iter(KINDS))
 
 RULE = MayChange(
     {
-        "spec.minAvailable": When.ALWAYS,
-        "spec.tasks[*].replicas": When.ALWAYS,
-        "spec.tasks[*].template": When.WHILE_SUSPENDED,
-        "spec.tasks[*].template.spec.priority": When.NEVER,
-        "spec.roles.*.count": When.BEFORE_IT_RUNS,
-        "spec.roles.master.count": When.NEVER,
+        "spec.minAvailable": Mutable.ALWAYS,
+        "spec.tasks[*].replicas": Mutable.ALWAYS,
+        "spec.tasks[*].template": Mutable.WHILE_SUSPENDED,
+        "spec.tasks[*].template.spec.priority": Mutable.NEVER,
+        "spec.roles.*.count": Mutable.BEFORE_IT_RUNS,
+        "spec.roles.master.count": Mutable.NEVER,
     },
     runs=lambda status: status.get("phase") == "Running",
 )
@@ -28,9 +28,9 @@ STORED = "may not change after the job is created"
 #: A rule of a list whose items are known by their names.
 NAMED = MayChange(
     {
-        "spec.tasks": When.ALWAYS,
-        "spec.tasks[*].name": When.BEFORE_IT_RUNS,
-        "spec.tasks[*].type": When.BEFORE_IT_RUNS,
+        "spec.tasks": Mutable.ALWAYS,
+        "spec.tasks[*].name": Mutable.BEFORE_IT_RUNS,
+        "spec.tasks[*].type": Mutable.BEFORE_IT_RUNS,
     },
     runs=lambda status: status.get("phase") == "Running",
     keys={"spec.tasks": "name"},

@@ -9,6 +9,7 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.dijob.members import MEMBERS, claim
 from jobgate.plugins import Crew
 from tests.kinds.dijob.jobs import faults, job, task, template, validate
+from tests.kinds.messages import compare
 from tests.plugins.crews import drafted, of_job, pod, promised, variables, wired
 
 LABELS = {"diengine/operator": "di-operator", "diengine/job": "atari", "diengine/task-name": "collector"}
@@ -119,15 +120,13 @@ LISTS = {"name": "job-svc", "emptyDir": {}}
     "document, expected",
     [
         (job(task("learner"), plugins={"env": [], "svc": None}), []),
-        (job(task("learner", replicas=3000), plugins={"env": []}),
-         ["spec.plugins[env]: Forbidden: DI_NODES would have 148899 bytes in task learner; a container cannot start with a variable larger than 131072: use fewer pods"]),
-        (job(task("learner"), plugins={"svc": []}, volumes=[LISTS]),
-         ["spec.plugins[svc]: Forbidden: task learner has a volume job-svc, a name reserved for the host lists: rename it"]),
+        (job(task("learner", replicas=3000), plugins={"env": []}), ["spec.plugins[env]: Forbidden"]),
+        (job(task("learner"), plugins={"svc": []}, volumes=[LISTS]), ["spec.plugins[svc]: Forbidden"]),
         (job(task("learner", template=template(volumes=[LISTS])), plugins={"svc": []}),
-         ["spec.plugins[svc]: Forbidden: task learner has a volume job-svc, a name reserved for the host lists: rename it"]),
+         ["spec.plugins[svc]: Forbidden"]),
         (job(task("learner", template=template(volumes=[{"name": "v", "emptyDir": {}}], containers=[MAIN | {"volumeMounts": [{"name": "v", "mountPath": "/etc/volcano"}]}])), plugins={"svc": []}),
-         ["spec.plugins[svc]: Forbidden: container main of task learner mounts a volume at /etc/volcano, a path reserved for the host lists: use another path"]),
+         ["spec.plugins[svc]: Forbidden"]),
     ],
 )  # fmt: skip
 def test_what_plugins_cannot_do_is_refused(document: Any, expected: list[str]) -> None:
-    assert faults(validate(document)) == expected
+    compare("dijob", faults(validate(document)), expected)

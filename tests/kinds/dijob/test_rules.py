@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.kinds.dijob.jobs import faults, job, task, template, validate
+from tests.kinds.messages import compare
 
 LONG = "x" * 70
 USES = (
@@ -37,59 +38,37 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> Non
 @pytest.mark.parametrize(
     "document, expected",
     [
-        (job(task("learner"), task("learner", "b")),
-         ['spec.tasks[1].type: Duplicate value: "learner": spec.tasks[0] already has type learner: increase '
-          "its replicas, or use type none"]),
+        (job(task("learner"), task("learner", "b")), ["spec.tasks[1].type: Duplicate value"]),
         (job(task("collector"), task("none", "n"), task("collector", "b"), task("collector", "c")),
-         ['spec.tasks[2].type: Duplicate value: "collector": spec.tasks[0] already has type collector: '
-          "increase its replicas, or use type none",
-          'spec.tasks[3].type: Duplicate value: "collector": spec.tasks[0] already has type collector: '
-          "increase its replicas, or use type none"]),
-        (job(task()), ["spec.tasks[0].name: Required value: must be set for a task of type none"]),
-        (job(task("none", "")), ["spec.tasks[0].name: Required value: must be set for a task of type none"]),
-        (job(task(name="a"), task(name="a")), ['spec.tasks[1].name: Duplicate value: "a": already used by '
-                                               "spec.tasks[0]"]),
-        (job(task("learner"), task(name="learner")),
-         ['spec.tasks[1].name: Duplicate value: "learner": already used by spec.tasks[0]']),
-        (job(task(name="A_b")),
-         ["spec.tasks[0].name: Invalid value: \"A_b\": must consist of lower case letters, digits and '-', and begin and "
-          "end with a letter or a digit"]),
-        (job(task("learner"), minReplicas=3, maxReplicas=2),
-         ["spec.minReplicas: Invalid value: 3: must be at most spec.maxReplicas, which is 2"]),
-        (job(task("learner"), task("collector"), minReplicas=3),
-         ["spec.minReplicas: Invalid value: 3: the tasks have only 2 replicas in total; add replicas or lower the minimum"]),
+         ["spec.tasks[2].type: Duplicate value", "spec.tasks[3].type: Duplicate value"]),
+        (job(task()), ["spec.tasks[0].name: Required value"]),
+        (job(task("none", "")), ["spec.tasks[0].name: Required value"]),
+        (job(task(name="a"), task(name="a")), ["spec.tasks[1].name: Duplicate value"]),
+        (job(task("learner"), task(name="learner")), ["spec.tasks[1].name: Duplicate value"]),
+        (job(task(name="A_b")), ["spec.tasks[0].name: Invalid value"]),
+        (job(task("learner"), minReplicas=3, maxReplicas=2), ["spec.minReplicas: Invalid value"]),
+        (job(task("learner"), task("collector"), minReplicas=3), ["spec.minReplicas: Invalid value"]),
         (job(task("learner", replicas=2**31 - 1), task("collector", replicas=2**31 - 1), maxReplicas=5),
-         ["spec.maxReplicas: Invalid value: 5: the tasks have 4294967294 replicas in total; remove replicas or raise the maximum",
-          "spec.tasks[1].replicas: Invalid value: 2147483647: up to this task the job has 4294967294 pods; "
-          "the maximum is 2147483647"]),
-        (job(task("learner"), name=LONG),
-         [f'metadata.name: Too long: "{LONG}": may not be more than 53 characters: {USES}']),
-        (job(task("learner", replicas=1001), name="j" * 51),
-         [f'metadata.name: Too long: "{"j" * 51}": may not be more than 50 characters: {USES}']),
-        (job(task(name="t" * 60), name="job"),
-         [f"spec.tasks[0].name: Too long: \"{'t' * 60}\": may not be more than 57 characters: the pods are "
-          "named <job>-<task>-<index>"]),
-        (job(task("learner"), name="a.b"),
-         ["metadata.name: Invalid value: \"a.b\": must consist of lower case letters, digits and '-', and begin and end with "
-          f"a letter or a digit: {USES}"]),
-        (job(task("learner"), metadata={"generateName": "g" * 70}),
-         [f'metadata.generateName: Too long: "{"g" * 70}": may not be more than 48 characters: {USES}']),
-        (job(task("learner"), metadata={}), ["metadata.name: Required value: name or generateName is required"]),
-        (job(task("learner"), preemptible=True),
-         ["spec.preemptible: Forbidden: a preemptible job crashes DI-orchestrator for the whole cluster: set it to false. If the operator is fixed, an administrator declares that with the setting operator-can: [dijobs/preemptible]"]),
-        (job(task("learner"), backoffLimit=-1), ["spec.backoffLimit: Invalid value: -1: must be at least 0"]),
-        (job(), ["spec.tasks: Invalid value: []: must have at least one item"]),
-        (job(task("learner", replicas=0)), ["spec.tasks[0].replicas: Invalid value: 0: must be at least 1"]),
-        (job(task("learner"), priority="urgent"),
-         ['spec.priority: Unsupported value: "urgent": supported values: "normal", "high"']),
+         ["spec.maxReplicas: Invalid value", "spec.tasks[1].replicas: Invalid value"]),
+        (job(task("learner"), name=LONG), ["metadata.name: Too long"]),
+        (job(task("learner", replicas=1001), name="j" * 51), ["metadata.name: Too long"]),
+        (job(task(name="t" * 60), name="job"), ["spec.tasks[0].name: Too long"]),
+        (job(task("learner"), name="a.b"), ["metadata.name: Invalid value"]),
+        (job(task("learner"), metadata={"generateName": "g" * 70}), ["metadata.generateName: Too long"]),
+        (job(task("learner"), metadata={}), ["metadata.name: Required value"]),
+        (job(task("learner"), preemptible=True), ["spec.preemptible: Forbidden"]),
+        (job(task("learner"), backoffLimit=-1), ["spec.backoffLimit: Invalid value"]),
+        (job(), ["spec.tasks: Invalid value"]),
+        (job(task("learner", replicas=0)), ["spec.tasks[0].replicas: Invalid value"]),
+        (job(task("learner"), priority="urgent"), ["spec.priority: Unsupported value"]),
         (job(task("learner", template=template(volumes=[{"name": "v", "emptyDir": {}}])), volumes=[{"name": "v", "emptyDir": {}}]),
-         ['spec.volumes[0].name: Duplicate value: "v": already used by spec.tasks[0].template.spec.volumes[0]']),
+         ["spec.volumes[0].name: Duplicate value"]),
         (job(task("learner"), task("collector"), volumes=[{"name": "v", "hostPath": {}}]),
-         ["spec.volumes[0].hostPath.path: Required value: must be set"]),
+         ["spec.volumes[0].hostPath.path: Required value"]),
     ],
 )  # fmt: skip
 def test_what_is_not_is_refused_with_every_fault(document: dict[str, object], expected: list[str]) -> None:
-    assert faults(validate(document)) == expected
+    compare("dijob", faults(validate(document)), expected)
 
 
 def test_a_preemptible_job_is_allowed_where_the_operator_can_take_it() -> None:
@@ -125,7 +104,7 @@ def test_a_second_container_is_a_warning() -> None:
     response = validate(job(task("learner", template=template(containers=[one, two]))))
     assert (response.allowed, response.warnings) == (
         True,
-        ["spec.tasks[0].template.spec.containers: with 2 containers in a pod the job stays Starting for ever: "
+        ["spec.tasks[0].template.spec.containers: with 2 containers in a pod, the job stays Starting forever: "
          "DI-orchestrator waits for as many ready containers as there are replicas. Run everything in one container"],
     )  # fmt: skip
 
@@ -168,14 +147,13 @@ BEFORE = "Forbidden: may change only before the job starts"
         ([task("learner", "learner"), task("collector", "collector", replicas=3)], []),
         ([task("learner", "learner"), task("collector", "collector"), task(name="logs")], []),
         ([task("learner", "learner"), task("collector", "games"), task(name="logs")],
-         [f'spec.tasks[1].name: {BEFORE}: from "collector" to "games"']),
-        ([task("learner", "learner")], [f'spec.tasks: {BEFORE}: item "collector" would be removed']),
-        ([task("collector", "collector"), task("learner", "learner")],
-         [f"spec.tasks: {BEFORE}: the order of the items would change"]),
+         ["spec.tasks[1].name: Forbidden"]),
+        ([task("learner", "learner")], ["spec.tasks: Forbidden"]),
+        ([task("collector", "collector"), task("learner", "learner")], ["spec.tasks: Forbidden"]),
     ],
 )  # fmt: skip
 def test_the_tasks_of_a_running_job_keep_their_names_and_order(tasks: list[Any], expected: list[str]) -> None:
-    assert faults(validate(job(*tasks) | RUNNING, TWO)) == expected
+    compare("dijob", faults(validate(job(*tasks) | RUNNING, TWO)), expected)
     assert faults(validate(job(*tasks), TWO | {"status": {"phase": "Pending"}})) == []
 
 

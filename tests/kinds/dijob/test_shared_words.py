@@ -6,6 +6,7 @@ import jsonpatch
 import pytest
 
 from tests.kinds.dijob.jobs import KINDS, faults, job, mutate, task, validate
+from tests.kinds.messages import compare
 from webhook import Operation, Phase, Request, Settings, User, review
 
 OPERATOR = "system:serviceaccount:di-system:di-orchestrator"
@@ -89,14 +90,12 @@ def running(document: dict[str, Any], phase: str = "Running") -> dict[str, Any]:
         (job(task("learner", replicas=4)), []),
         (job(task("learner"), task("collector")), []),
         (job(task("learner"), priority="high"), []),
-        (job(task("none", "player")),
-         ['spec.tasks[0].type: Forbidden: may change only before the job starts: from "learner" to "none"',
-          'spec.tasks[0].name: Forbidden: may change only before the job starts: from "learner" to "player"']),
+        (job(task("none", "player")), ["spec.tasks[0].type: Forbidden", "spec.tasks[0].name: Forbidden"]),
     ],
 )  # fmt: skip
 def test_who_a_task_is_may_change_only_before_the_job_runs(new: Any, expected: list[str]) -> None:
     old = job(task("learner"))
-    assert faults(validate(new, running(old))) == expected
+    compare("dijob", faults(validate(new, running(old))), expected)
     assert faults(validate(new, running(old, "Pending"))) == []
     assert faults(validate(new, old)) == []
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.kinds.dijob.jobs import faults, job, mutate, task, template, validate
+from tests.kinds.messages import compare
 
 POD = "spec.tasks[0].template.spec"
 IMAGE = {"name": "data", "image": {"reference": "data"}}
@@ -32,20 +33,18 @@ def test_a_wrong_limit_is_one_fault_though_requests_follow_limits(limits: dict[s
 @pytest.mark.parametrize(
     "metadata, expected",
     [
-        ({"labels": {"version": 1}}, ['metadata.labels[version]: Invalid value: "integer": must be a string: enclose it in quotes']),
-        ({"labels": []}, ['metadata.labels: Invalid value: "array": must be a map of strings']),
-        ({"labels": {"team": "a b"}},
-         ['metadata.labels[team]: Invalid value: "a b": must be empty, or begin and end with a letter or digit and hold '
-          "letters, digits, '-', '_' and '.'"]),
-        ({"annotations": {"token": 5}}, ['metadata.annotations[token]: Invalid value: "integer": must be a string: enclose it in quotes']),
-        ({"finalizers": "x"}, ['metadata.finalizers: Invalid value: "string": must be a list of strings']),
-        ({"namespace": 5}, ["metadata.namespace: Invalid value: 5: must be a string"]),
+        ({"labels": {"version": 1}}, ["metadata.labels[version]: Invalid value"]),
+        ({"labels": []}, ["metadata.labels: Invalid value"]),
+        ({"labels": {"team": "a b"}}, ["metadata.labels[team]: Invalid value"]),
+        ({"annotations": {"token": 5}}, ["metadata.annotations[token]: Invalid value"]),
+        ({"finalizers": "x"}, ["metadata.finalizers: Invalid value"]),
+        ({"namespace": 5}, ["metadata.namespace: Invalid value"]),
         ({"labels": {"a": None}, "annotations": None, "finalizers": None, "creationTimestamp": None}, []),
         ({"labels": {"example.com/team": "rl", "empty": ""}, "annotations": {"Example.com/Note": "a b"}}, []),
     ],
 )  # fmt: skip
 def test_metadata_is_held_to_what_the_api_server_takes(metadata: dict[str, Any], expected: list[str]) -> None:
-    assert faults(validate(job(task("learner"), metadata={"name": "job", **metadata}))) == expected
+    compare("dijob", faults(validate(job(task("learner"), metadata={"name": "job", **metadata}))), expected)
 
 
 @pytest.mark.parametrize("metadata", [[], "job", 5])

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from jobgate.kinds.mxjob import MXJOB
+from tests.kinds.messages import compare
 from tests.kinds.mxjob.jobs import container, dist, faults, job, local, mutate, role, template, validate
 from tests.kinds.mxjob.test_defaults import mutated
 
@@ -24,16 +25,15 @@ def edited(index: int, **fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "document, expected",
     [
-        (edited(2, replicas=3), [f"{ROLES}[2].replicas: Forbidden: may not change after the job is created: from 1 to 3"]),
-        (edited(0, psRootPort=9001), [f"{ROLES}[0].psRootPort: Forbidden: may not change after the job is created: from 9000 to 9001"]),
-        (edited(0, psRootPort=None, PsRootPort=9001),
-         [f"{ROLES}[0].PsRootPort: Forbidden: may not change after the job is created: from 9000 to 9001"]),
+        (edited(2, replicas=3), ["spec.replicaSpecs[2].replicas: Forbidden"]),
+        (edited(0, psRootPort=9001), ["spec.replicaSpecs[0].psRootPort: Forbidden"]),
+        (edited(0, psRootPort=None, PsRootPort=9001), ["spec.replicaSpecs[0].PsRootPort: Forbidden"]),
         (edited(1, template=template(container(image="other"), restartPolicy="OnFailure")),
-         [f'{ROLES}[1].template.spec.containers[0].image: Forbidden: may not change after the job is created: from "mxjob/mxnet:gpu" to "other"']),
+         ["spec.replicaSpecs[1].template.spec.containers[0].image: Forbidden"]),
     ],
 )  # fmt: skip
 def test_an_edit_is_refused_for_the_operator_would_pass_over_it(document: dict[str, Any], expected: list[str]) -> None:
-    assert faults(validate(document, STORED)) == expected
+    compare("mxjob", faults(validate(document, STORED)), expected)
 
 
 def test_a_role_may_not_come_to_a_stored_job() -> None:

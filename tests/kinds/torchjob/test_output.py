@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.kinds.messages import compare
 from tests.kinds.torchjob.jobs import TASKS, container, faults, job, output, task, tasks, template, validate
 
 SPEC = "spec.modelVersion.spec"
@@ -18,37 +19,24 @@ SUBDOMAIN = (
 @pytest.mark.parametrize(
     "spec, expected",
     [
-        ({"modelVersion": {}}, [f"{SPEC}: Required value: must set the model, the image repository and a "
-                                "storage"]),
+        ({"modelVersion": {}}, [f"{SPEC}: Required value"]),
         ({"modelVersion": {"spec": {}}},
-         [f"{SPEC}.modelName: Required value: must be the name of the Model",
-          f"{SPEC}.imageRepo: Required value: must be the repository of the image to build",
-          f"{STORAGE}: Required value: must set nfs or localStorage, where the pods write the model"]),
-        (output({}), [f"{STORAGE}: Required value: must set nfs or localStorage, where the pods write the "
-                      "model"]),
-        (output({"nfs": {"server": "s", **LOCAL}, "localStorage": LOCAL}),
-         [f"{STORAGE}.localStorage: Forbidden: may not be set together with {STORAGE}.nfs"]),
+         [f"{SPEC}.modelName: Required value", f"{SPEC}.imageRepo: Required value", f"{STORAGE}: Required value"]),
+        (output({}), [f"{STORAGE}: Required value"]),
+        (output({"nfs": {"server": "s", **LOCAL}, "localStorage": LOCAL}), [f"{STORAGE}.localStorage: Forbidden"]),
         (output({"nfs": {}}),
-         [f"{STORAGE}.nfs.server: Required value: must be the host of the NFS server",
-          f"{STORAGE}.nfs.path: Required value: must be the directory to mount",
-          f"{STORAGE}.nfs.mountPath: Required value: must be the mount path in the containers, where the "
-          "model is written"]),
+         [f"{STORAGE}.nfs.server: Required value", f"{STORAGE}.nfs.path: Required value", f"{STORAGE}.nfs.mountPath: Required value"]),
         (output({"localStorage": {"nodeName": "n"}}),
-         [f"{STORAGE}.localStorage.path: Required value: must be the directory to mount",
-          f"{STORAGE}.localStorage.mountPath: Required value: must be the mount path in the containers, where "
-          "the model is written"]),
-        (output({"nfs": {"server": "s", **LOCAL, "path": "models"}}),
-         [f'{STORAGE}.nfs.path: Invalid value: "models": must be an absolute path']),
-        (output({"localStorage": {**LOCAL, "path": "/a/../b"}}),
-         [f"{STORAGE}.localStorage.path: Invalid value: \"/a/../b\": must not contain '..'"]),
-        (output(modelName="ResNet"), [f'{SPEC}.modelName: Invalid value: "ResNet": {SUBDOMAIN}']),
-        (output(modelName="m" * 64), [f'{SPEC}.modelName: Too long: "{"m" * 64}": may not be more than 63 characters']),
-        (output(imageRepo=""), [f"{SPEC}.imageRepo: Required value: must be the repository of the image to "
-                                "build"]),
+         [f"{STORAGE}.localStorage.path: Required value", f"{STORAGE}.localStorage.mountPath: Required value"]),
+        (output({"nfs": {"server": "s", **LOCAL, "path": "models"}}), [f"{STORAGE}.nfs.path: Invalid value"]),
+        (output({"localStorage": {**LOCAL, "path": "/a/../b"}}), [f"{STORAGE}.localStorage.path: Invalid value"]),
+        (output(modelName="ResNet"), [f"{SPEC}.modelName: Invalid value"]),
+        (output(modelName="m" * 64), [f"{SPEC}.modelName: Too long"]),
+        (output(imageRepo=""), [f"{SPEC}.imageRepo: Required value"]),
     ],
 )  # fmt: skip
 def test_an_output_is_complete(spec: dict[str, Any], expected: list[str]) -> None:
-    assert faults(validate(job(**spec))) == expected
+    compare("torchjob", faults(validate(job(**spec))), expected)
 
 
 def test_the_model_volume_is_the_operators() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.kinds.messages import compare
 from tests.kinds.torchjob.jobs import (
     TASKS,
     container,
@@ -69,79 +70,50 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "document, expected",
     [
-        (job(tasks(Wroker=task())),
-         [f'{TASKS}[Wroker]: Unsupported value: "Wroker": supported values: "AIMaster", "Master", "Worker"']),
-        (job(tasks() | {"": task()}),
-         [f'{TASKS}[]: Unsupported value: "": supported values: "AIMaster", "Master", "Worker"']),
-        (job(tasks(**{"a.b": task()})),
-         [f'{TASKS}[a.b]: Unsupported value: "a.b": supported values: "AIMaster", "Master", "Worker"']),
-        (job(tasks() | {"worker": task()}), [f'{TASKS}[worker]: Duplicate value: "worker": same task as '
-                                             f"{TASKS}[Worker]: remove one of them"]),
-        (job(tasks() | {"master": task()}),
-         [f'{TASKS}[master]: Duplicate value: "master": same task as {TASKS}[Master]: remove one of them']),
-        (job({"Worker": task()}), [f"{TASKS}[Master]: Required value: a job must have a Master, which must "
-                                   "not be null"]),
-        (job({"Master": None, "Worker": task()}),
-         [f"{TASKS}[Master]: Invalid value: null: must not be null: set a template, or remove the key"]),
-        (job({}), [f"{TASKS}[Master]: Required value: a job must have a Master, which must not be null"]),
-        (job({"AIMaster": task()}), [f"{TASKS}[Master]: Required value: a job must have a Master, which must "
-                                     "not be null"]),
-        (job(tasks(master=task(2))), [f"{TASKS}[Master].numTasks: Invalid value: 2: must be 1 for the Master"]),
-        (job(tasks(master=task(0))), [f"{TASKS}[Master].numTasks: Invalid value: 0: must be 1 for the Master"]),
-        (job({"MASTER": task(2)}), [f"{TASKS}[MASTER].numTasks: Invalid value: 2: must be 1 for the Master"]),
-        (job(tasks(task(0))), [f"{TASKS}[Worker].numTasks: Invalid value: 0: must be at least 1: remove the "
-                               "Worker if it is not needed"]),
-        (job(tasks(task(-1))), [f"{TASKS}[Worker].numTasks: Invalid value: -1: must be at least 0"]),
+        (job(tasks(Wroker=task())), [f"{TASKS}[Wroker]: Unsupported value"]),
+        (job(tasks() | {"": task()}), [f"{TASKS}[]: Unsupported value"]),
+        (job(tasks(**{"a.b": task()})), [f"{TASKS}[a.b]: Unsupported value"]),
+        (job(tasks() | {"worker": task()}), [f"{TASKS}[worker]: Duplicate value"]),
+        (job(tasks() | {"master": task()}), [f"{TASKS}[master]: Duplicate value"]),
+        (job({"Worker": task()}), [f"{TASKS}[Master]: Required value"]),
+        (job({"Master": None, "Worker": task()}), [f"{TASKS}[Master]: Invalid value"]),
+        (job({}), [f"{TASKS}[Master]: Required value"]),
+        (job({"AIMaster": task()}), [f"{TASKS}[Master]: Required value"]),
+        (job(tasks(master=task(2))), [f"{TASKS}[Master].numTasks: Invalid value"]),
+        (job(tasks(master=task(0))), [f"{TASKS}[Master].numTasks: Invalid value"]),
+        (job({"MASTER": task(2)}), [f"{TASKS}[MASTER].numTasks: Invalid value"]),
+        (job(tasks(task(0))), [f"{TASKS}[Worker].numTasks: Invalid value"]),
+        (job(tasks(task(-1))), [f"{TASKS}[Worker].numTasks: Invalid value"]),
         (job(tasks(task(1, template=template(container("main"))))),
-         [f"{TASKS}[Worker].template.spec.containers: Required value: one container must be named torch, "
-          "which runs the training"]),
+         [f"{TASKS}[Worker].template.spec.containers: Required value"]),
         (job(tasks(master=task(template=template(container("main"))))),
-         [f"{TASKS}[Master].template.spec.containers: Required value: one container must be named torch, "
-          "which runs the training"]),
+         [f"{TASKS}[Master].template.spec.containers: Required value"]),
         (job(tasks(task(1, template=template(container(image=""))))),
-         [f"{TASKS}[Worker].template.spec.containers[0].image: Required value: must be the image of the "
-          "container"]),
-        (job(tasks(task(1, restartPolicy="Sometimes"))),
-         [f'{TASKS}[Worker].restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "ExitCode", "Never"']),
-        (job(name="0job"),
-         ['metadata.name: Invalid value: "0job": must begin with a letter, as Services are named '
-          "<job>-<task>-<index>"]),
-        (job(metadata={"generateName": "0-"}),
-         ['metadata.generateName: Invalid value: "0-": must begin with a letter, as Services are named '
-          "<job>-<task>-<index>"]),
-        (job(name=NAME), [f'metadata.name: Too long: "{NAME}": may not be more than 54 characters: '
-                          "torch-on-k8s names the pods <job>-<task>-<index>; each name may have at most 63 "
-                          "characters"]),
-        (job(spot(numSpotTasks=5)),
-         [f"{TASKS}[Worker].spotTaskSpec.numSpotTasks: Invalid value: 5: must be at most {TASKS}[Worker].numTasks, which is 4"]),
-        (job(spot(numSpotTasks=-1)), [f"{TASKS}[Worker].spotTaskSpec.numSpotTasks: Invalid value: -1: must be at least 0"]),
+         [f"{TASKS}[Worker].template.spec.containers[0].image: Required value"]),
+        (job(tasks(task(1, restartPolicy="Sometimes"))), [f"{TASKS}[Worker].restartPolicy: Unsupported value"]),
+        (job(name="0job"), ["metadata.name: Invalid value"]),
+        (job(metadata={"generateName": "0-"}), ["metadata.generateName: Invalid value"]),
+        (job(name=NAME), ["metadata.name: Too long"]),
+        (job(spot(numSpotTasks=5)), [f"{TASKS}[Worker].spotTaskSpec.numSpotTasks: Invalid value"]),
+        (job(spot(numSpotTasks=-1)), [f"{TASKS}[Worker].spotTaskSpec.numSpotTasks: Invalid value"]),
         (job(tasks(master=task(spotTaskSpec={"numSpotTasks": 1}))),
-         [f"{TASKS}[Master].spotTaskSpec.numSpotTasks: Forbidden: not supported for the Master, without which "
-          "the job fails: use spot tasks for the Worker"]),
+         [f"{TASKS}[Master].spotTaskSpec.numSpotTasks: Forbidden"]),
         (job(spot(labels={"a b": "c", "d": "e f"})),
-         [f'{TASKS}[Worker].spotTaskSpec.labels: Invalid value: "a b": the name must consist of letters, digits, \'-\', \'_\' and \'.\', '
-          "and begin and end with a letter or a digit",
-          f'{TASKS}[Worker].spotTaskSpec.labels[d]: Invalid value: "e f": must be empty, or begin and end with a letter or digit and hold '
-          "letters, digits, '-', '_' and '.'"]),
-        (job(spot(priorityClassName="A")),
-         [f'{TASKS}[Worker].spotTaskSpec.priorityClassName: Invalid value: "A": must consist of lower case letters, digits, \'-\' and \'.\', '
-          "and each part between dots must begin and end with a letter or a digit"]),
+         [f"{TASKS}[Worker].spotTaskSpec.labels: Invalid value", f"{TASKS}[Worker].spotTaskSpec.labels[d]: Invalid value"]),
+        (job(spot(priorityClassName="A")), [f"{TASKS}[Worker].spotTaskSpec.priorityClassName: Invalid value"]),
         (job(annotations={NETWORK: "Host"}),
-         [f'metadata.annotations[{NETWORK}]: Unsupported value: "Host": supported values: "host"']),
-        (job(backoffLimit=-1), ["spec.backoffLimit: Invalid value: -1: must be at least 0"]),
-        (job(ttlSecondsAfterFinished=-1), ["spec.ttlSecondsAfterFinished: Invalid value: -1: must be at least 0"]),
-        (job(TTLSecondsAfterFinished=-1), ["spec.TTLSecondsAfterFinished: Invalid value: -1: must be at least 0"]),
-        (job(activeDurations=0), ["spec.activeDurations: Invalid value: 0: must be at least 1"]),
-        (job(activeDeadlineSeconds=0), ["spec.activeDeadlineSeconds: Invalid value: 0: must be at least 1"]),
-        (job(clenPodPolicy="Some"),
-         ['spec.clenPodPolicy: Unsupported value: "Some": supported values: "None", "Running", "All"']),
-        (job(schedulingPolicy={"queue": "A"}),
-         ['spec.schedulingPolicy.queue: Invalid value: "A": must consist of lower case letters, digits, \'-\' and \'.\', and each part '
-          "between dots must begin and end with a letter or a digit"]),
+         ["metadata.annotations[distributed.io/network-mode]: Unsupported value"]),
+        (job(backoffLimit=-1), ["spec.backoffLimit: Invalid value"]),
+        (job(ttlSecondsAfterFinished=-1), ["spec.ttlSecondsAfterFinished: Invalid value"]),
+        (job(TTLSecondsAfterFinished=-1), ["spec.TTLSecondsAfterFinished: Invalid value"]),
+        (job(activeDurations=0), ["spec.activeDurations: Invalid value"]),
+        (job(activeDeadlineSeconds=0), ["spec.activeDeadlineSeconds: Invalid value"]),
+        (job(clenPodPolicy="Some"), ["spec.clenPodPolicy: Unsupported value"]),
+        (job(schedulingPolicy={"queue": "A"}), ["spec.schedulingPolicy.queue: Invalid value"]),
     ],
 )  # fmt: skip
 def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expected: list[str]) -> None:
-    assert faults(validate(document)) == expected
+    compare("torchjob", faults(validate(document)), expected)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.kinds.messages import compare
 from tests.kinds.torchjob.jobs import TASKS, container, elastic, faults, job, output, task, tasks, template, validate
 
 GENERATION = "distributed.io/generation-to-increase"
@@ -40,27 +41,21 @@ def test_what_may_change_is_let_through(case: str, old: dict[str, Any], new: dic
 @pytest.mark.parametrize(
     "old, new, expected",
     [
-        (job({"Master": task()}), job({"Master": task(), "worker": task(2)}),
-         [f"{TASKS}[worker]: Forbidden: a task may not be added after the job is created"]),
-        (job(), job({"Master": task()}), [f"{TASKS}[Worker]: Forbidden: a task may not be removed after the job is created"]),
+        (job({"Master": task()}), job({"Master": task(), "worker": task(2)}), [f"{TASKS}[worker]: Forbidden"]),
+        (job(), job({"Master": task()}), [f"{TASKS}[Worker]: Forbidden"]),
         (job(), job({"Master": task(), "worker": task(4, template=template(container(image="other")))}),
-         [f'{TASKS}[worker].template.spec.containers[0].image: Forbidden: may not change after the job is created: from "pytorch" to "other"']),
-        (job(tasks(AIMaster=task())), job(tasks(AIMaster=task(2))),
-         [f"{TASKS}[AIMaster].numTasks: Forbidden: may not change after the job is created: from 1 to 2"]),
-        (job(), job(tasks(task(4, restartPolicy="Always"))),
-         [f'{TASKS}[Worker].restartPolicy: Forbidden: may not change after the job is created: from "OnFailure" to "Always"']),
-        (job(), job(schedulingPolicy={"queue": "q"}),
-         ['spec.schedulingPolicy.queue: Forbidden: may not change after the job is created: would be set to "q"']),
+         [f"{TASKS}[worker].template.spec.containers[0].image: Forbidden"]),
+        (job(tasks(AIMaster=task())), job(tasks(AIMaster=task(2))), [f"{TASKS}[AIMaster].numTasks: Forbidden"]),
+        (job(), job(tasks(task(4, restartPolicy="Always"))), [f"{TASKS}[Worker].restartPolicy: Forbidden"]),
+        (job(), job(schedulingPolicy={"queue": "q"}), ["spec.schedulingPolicy.queue: Forbidden"]),
         (job(**elastic()), job(**elastic(rendezvousBackend="etcd")),
-         ['spec.torchElasticPolicy.rendezvousBackend: Forbidden: may not change after the job is created: from "c10d" to "etcd"']),
-        (job(**elastic()), job(**elastic() | {"enableTorchElastic": False}),
-         ["spec.enableTorchElastic: Forbidden: may not change after the job is created: from true to false"]),
-        (job(**output()), job(**output(imageTag="v2")),
-         ['spec.modelVersion.spec.imageTag: Forbidden: may not change after the job is created: would be set to "v2"']),
+         ["spec.torchElasticPolicy.rendezvousBackend: Forbidden"]),
+        (job(**elastic()), job(**elastic() | {"enableTorchElastic": False}), ["spec.enableTorchElastic: Forbidden"]),
+        (job(**output()), job(**output(imageTag="v2")), ["spec.modelVersion.spec.imageTag: Forbidden"]),
     ],
 )  # fmt: skip
 def test_what_may_not_is_refused(old: dict[str, Any], new: dict[str, Any], expected: list[str]) -> None:
-    assert faults(validate(new, old)) == expected
+    compare("torchjob", faults(validate(new, old)), expected)
 
 
 def test_a_job_that_is_applied_again_is_let_through_and_left_alone() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.plugins.flags import Sort, value_of
+from jobgate.plugins.flags import FlagType, value_of
 from tests.kinds.vcjob.jobs import faults, job, task, validate
 
 SSH = (
@@ -113,4 +113,4 @@ def test_what_volcano_takes_and_cannot_use_is_a_warning(plugins: dict[str, list[
     ],
 )
 def test_a_flag_is_read_as_go_reads_it(arguments: list[str], expected: str) -> None:
-    assert value_of(arguments, {"master": Sort.TEXT, "port": Sort.PORT}, "master", "master") == expected
+    assert value_of(arguments, {"master": FlagType.TEXT, "port": FlagType.PORT}, "master", "master") == expected

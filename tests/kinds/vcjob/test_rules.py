@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.kinds.messages import compare
 from tests.kinds.vcjob.jobs import faults, job, task, template, validate
 
 LABEL = "must consist of lower case letters, digits and '-', and begin and end with a letter or a digit"
@@ -66,70 +67,49 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> Non
 @pytest.mark.parametrize(
     "document, expected",
     [
-        (job(), ["spec.tasks: Invalid value: []: must have at least one item"]),
-        (job(task("a"), task("a")), ['spec.tasks[1].name: Duplicate value: "a": already used by spec.tasks[0]']),
-        (job(task("A_b")), [f'spec.tasks[0].name: Invalid value: "A_b": {LABEL}']),
-        (job(task("a"), task("")),
-         ["spec.tasks[1].name: Required value: set a name, or remove the field to use default1"]),
-        (job(task("t" * 64)),
-         [f'spec.tasks[0].name: Too long: "{"t" * 64}": may not be longer than 63 characters']),
-        (job(task("t"), name="j" * 60),
-         [f"metadata.name: Too long: \"{'j' * 60}\": may not be more than 59 characters: Volcano names the pods "
-          "<job>-<task>-<index>; each name may have at most 63 characters"]),
-        (job(task("t", 1001), name="j" * 58),
-         [f"metadata.name: Too long: \"{'j' * 58}\": may not be more than 56 characters: Volcano names the pods "
-          "<job>-<task>-<index>; each name may have at most 63 characters"]),
-        (job(task("a", -1)), ["spec.tasks[0].replicas: Invalid value: -1: must be at least 0"]),
+        (job(), ["spec.tasks: Invalid value"]),
+        (job(task("a"), task("a")), ["spec.tasks[1].name: Duplicate value"]),
+        (job(task("A_b")), ["spec.tasks[0].name: Invalid value"]),
+        (job(task("a"), task("")), ["spec.tasks[1].name: Required value"]),
+        (job(task("t" * 64)), ["spec.tasks[0].name: Too long"]),
+        (job(task("t"), name="j" * 60), ["metadata.name: Too long"]),
+        (job(task("t", 1001), name="j" * 58), ["metadata.name: Too long"]),
+        (job(task("a", -1)), ["spec.tasks[0].replicas: Invalid value"]),
         (job(task(), networkTopology={"highestTierAllowed": 0, "highestTierName": "rack"}),
-         ["spec.networkTopology.highestTierName: Forbidden: may not be set together with highestTierAllowed"]),
+         ["spec.networkTopology.highestTierName: Forbidden"]),
         (job(task("a", 2, partitionPolicy=partitions(1, 2, networkTopology={"highestTierAllowed": 1, "highestTierName": "r"}))),
-         ["spec.tasks[0].partitionPolicy.networkTopology.highestTierName: Forbidden: may not be set together "
-          "with highestTierAllowed"]),
-        (job(task("a", 5, partitionPolicy=partitions(3, 2))),
-         ["spec.tasks[0].replicas: Invalid value: 5: partitionPolicy has 3 partitions of 2: must be 6"]),
+         ["spec.tasks[0].partitionPolicy.networkTopology.highestTierName: Forbidden"]),
+        (job(task("a", 5, partitionPolicy=partitions(3, 2))), ["spec.tasks[0].replicas: Invalid value"]),
         (job(task("a", 6, partitionPolicy=partitions(3, 2, minPartitions=4))),
-         ["spec.tasks[0].partitionPolicy.minPartitions: Invalid value: 4: must be at most totalPartitions, which is 3"]),
+         ["spec.tasks[0].partitionPolicy.minPartitions: Invalid value"]),
         (job(task("a", 6, partitionPolicy=partitions(2**16, 2**16, minPartitions=2**15))),
-         ["spec.tasks[0].partitionPolicy.partitionSize: Invalid value: 65536: 65536 partitions of this size "
-          "exceed the maximum of 2147483647 pods"]),
+         ["spec.tasks[0].partitionPolicy.partitionSize: Invalid value"]),
         (job(task("a", 6, minAvailable=5, partitionPolicy=partitions(3, 2, minPartitions=2))),
-         ["spec.tasks[0].minAvailable: Invalid value: 5: partitionPolicy needs 2 partitions of 2: must be 4"]),
+         ["spec.tasks[0].minAvailable: Invalid value"]),
         (job(task("a", 6, partitionPolicy=partitions(0, 2))),
-         ["spec.tasks[0].partitionPolicy.totalPartitions: Invalid value: 0: must be at least 1"]),
+         ["spec.tasks[0].partitionPolicy.totalPartitions: Invalid value"]),
         (job(task(topologyPolicy="restricted", template=resources(requests={"cpu": "1500m"}))),
-         ['spec.tasks[0].template.spec.containers[0].resources.requests[cpu]: Invalid value: "1500m": '
-          "topologyPolicy restricted requires a whole number of CPUs, at least 1"]),
+         ["spec.tasks[0].template.spec.containers[0].resources.requests[cpu]: Invalid value"]),
         (job(task(topologyPolicy="best-effort", template=resources(limits={"cpu": "0"}))),
-         ['spec.tasks[0].template.spec.containers[0].resources.limits[cpu]: Invalid value: "0": '
-          "topologyPolicy best-effort requires a whole number of CPUs, at least 1"]),
+         ["spec.tasks[0].template.spec.containers[0].resources.limits[cpu]: Invalid value"]),
         (job(task(topologyPolicy="restricted", template=resources(requests={"memory": "1Gi"}, limits={"cpu": "1"}))),
-         ["spec.tasks[0].template.spec.containers[0].resources.requests[cpu]: Required value: topologyPolicy "
-          "restricted requires a whole number of CPUs"]),
+         ["spec.tasks[0].template.spec.containers[0].resources.requests[cpu]: Required value"]),
         (job(task(topologyPolicy="restricted", template=template(
             containers=[{"name": "m", "image": "i", "resources": {"limits": {"cpu": 1}}}],
             initContainers=[{"name": "n", "image": "i"}]))),
-         ["spec.tasks[0].template.spec.initContainers[0].resources.requests[cpu]: Required value: "
-          "topologyPolicy restricted requires a whole number of CPUs"]),
-        (job(task("a"), runningEstimate="soon"),
-         ['spec.runningEstimate: Invalid value: "soon": must match ^(0|([0-9]+(\\.[0-9]+)?([nuµm]?s|m|h))+)$']),
-        (job(task("a", topologyPolicy="near")),
-         ['spec.tasks[0].topologyPolicy: Unsupported value: "near": supported values: "none", "best-effort", "restricted", '
-          '"single-numa-node"']),
+         ["spec.tasks[0].template.spec.initContainers[0].resources.requests[cpu]: Required value"]),
+        (job(task("a"), runningEstimate="soon"), ["spec.runningEstimate: Invalid value"]),
+        (job(task("a", topologyPolicy="near")), ["spec.tasks[0].topologyPolicy: Unsupported value"]),
         (job(task(template=template(restartPolicy="Sometimes"))),
-         ['spec.tasks[0].template.spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", '
-          '"Never"']),
-        (job(task(), queue=""), ["spec.queue: Required value: set a name, or remove the field to use default"]),
-        (job(task(), schedulerName=""), ["spec.schedulerName: Required value: set a name, or remove the "
-                                         "field to use volcano"]),
-        (job(task(), queue="root"), ["spec.queue: Forbidden: root accepts no jobs: use a child queue, such "
-                                     "as default"]),
-        (job(task(), queue="q" * 64),
-         [f"spec.queue: Too long: \"{'q' * 64}\": may not be more than 63 characters: used as a label on every "
-          "pod"]),
+         ["spec.tasks[0].template.spec.restartPolicy: Unsupported value"]),
+        (job(task(), queue=""), ["spec.queue: Required value"]),
+        (job(task(), schedulerName=""), ["spec.schedulerName: Required value"]),
+        (job(task(), queue="root"), ["spec.queue: Forbidden"]),
+        (job(task(), queue="q" * 64), ["spec.queue: Too long"]),
     ],
 )  # fmt: skip
 def test_what_is_not_is_refused_with_every_fault(document: dict[str, object], expected: list[str]) -> None:
-    assert faults(validate(document)) == expected
+    compare("vcjob", faults(validate(document)), expected)
 
 
 @pytest.mark.parametrize(
@@ -169,29 +149,20 @@ def test_a_gang_that_its_dependencies_keep_from_starting_is_a_warning() -> None:
 @pytest.mark.parametrize(
     "volumes, expected",
     [
-        ([{"mountPath": ""}],
-         ['spec.volumes[0].mountPath: Invalid value: "": must not be empty',
-          "spec.volumes[0]: Required value: must set volumeClaimName for an existing claim, or volumeClaim "
-          "for a new one"]),
-        ([{"volumeClaimName": "a"}], ["spec.volumes[0].mountPath: Required value: must be set"]),
+        ([{"mountPath": ""}], ["spec.volumes[0].mountPath: Invalid value", "spec.volumes[0]: Required value"]),
+        ([{"volumeClaimName": "a"}], ["spec.volumes[0].mountPath: Required value"]),
         ([{"mountPath": "/a", "volumeClaimName": "a"}, {"mountPath": "/a", "volumeClaimName": "b"}],
-         ['spec.volumes[1].mountPath: Duplicate value: "/a": already used by spec.volumes[0]']),
-        ([{"mountPath": "/a"}],
-         ["spec.volumes[0]: Required value: must set volumeClaimName for an existing claim, or volumeClaim "
-          "for a new one"]),
+         ["spec.volumes[1].mountPath: Duplicate value"]),
+        ([{"mountPath": "/a"}], ["spec.volumes[0]: Required value"]),
         ([{"mountPath": "/a", "volumeClaimName": "a", "volumeClaim": CLAIM}],
-         ["spec.volumes[0].volumeClaimName: Forbidden: may not be set together with volumeClaim, whose claim "
-          "Volcano names: remove one of them"]),
-        ([{"mountPath": "/a", "volumeClaimName": "A"}],
-         ["spec.volumes[0].volumeClaimName: Invalid value: \"A\": must consist of lower case letters, digits, '-' and '.', and "
-          "each part between dots must begin and end with a letter or a digit"]),
+         ["spec.volumes[0].volumeClaimName: Forbidden"]),
+        ([{"mountPath": "/a", "volumeClaimName": "A"}], ["spec.volumes[0].volumeClaimName: Invalid value"]),
         ([{"mountPath": "/own", "volumeClaimName": "a"}],
-         ['spec.tasks[0].template.spec.containers[0].volumeMounts[0].mountPath: Duplicate value: "/own": already used by spec.volumes[0], '
-          "which is mounted in every container: change one of the paths"]),
+         ["spec.tasks[0].template.spec.containers[0].volumeMounts[0].mountPath: Duplicate value"]),
     ],
 )  # fmt: skip
 def test_volumes_are_claims_at_places_of_their_own(volumes: list[Any], expected: list[str]) -> None:
-    assert faults(validate(job(task(template=mounting("/own")), volumes=volumes))) == expected
+    compare("vcjob", faults(validate(job(task(template=mounting("/own")), volumes=volumes))), expected)
 
 
 def test_a_claim_that_the_api_server_would_refuse_is_refused() -> None:
@@ -216,21 +187,15 @@ def test_a_claim_is_mounted_once() -> None:
     [
         ("0job", {"plugins": {"env": []}}, []),
         ("0job", {"plugins": {"ssh": []}}, []),
-        ("0job", {"plugins": {"svc": []}},
-         [f'metadata.name: Invalid value: "0job": {SERVICE}: plugin svc creates a Service named <job>']),
-        ("0job", {"plugins": {"tensorflow": []}},
-         [f'metadata.name: Invalid value: "0job": {SERVICE}: plugin svc creates a Service named <job>']),
-        ("a.b", {"plugins": {"ssh": []}},
-         [f'metadata.name: Invalid value: "a.b": {LABEL}: plugin ssh creates a volume named <job>-ssh']),
-        ("j" * 51, {"volumes": [{"mountPath": "/a", "volumeClaimName": "a"}]},
-         [f"metadata.name: Too long: \"{'j' * 51}\": may not be more than 50 characters: spec.volumes creates a volume named <job>-<12 characters>, which may have at most 63 characters"]),
-        ("j" * 55, {"plugins": {"ray": ["--head=t"]}},
-         [f"metadata.name: Too long: \"{'j' * 55}\": may not be more than 54 characters: plugin ray "
-        "creates a Service named <job>-head-svc, which may have at most 63 characters"]),
+        ("0job", {"plugins": {"svc": []}}, ["metadata.name: Invalid value"]),
+        ("0job", {"plugins": {"tensorflow": []}}, ["metadata.name: Invalid value"]),
+        ("a.b", {"plugins": {"ssh": []}}, ["metadata.name: Invalid value"]),
+        ("j" * 51, {"volumes": [{"mountPath": "/a", "volumeClaimName": "a"}]}, ["metadata.name: Too long"]),
+        ("j" * 55, {"plugins": {"ray": ["--head=t"]}}, ["metadata.name: Too long"]),
     ],
 )  # fmt: skip
 def test_what_is_called_by_the_job_can_be_called_so(name: str, words: dict[str, Any], expected: list[str]) -> None:
-    assert faults(validate(job(task("t"), name=name, **words))) == expected
+    compare("vcjob", faults(validate(job(task("t"), name=name, **words))), expected)
 
 
 def test_a_generated_name_leaves_room_for_its_suffix() -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobgate.plugins import Container, Crew, Declared, Member, Part, Pod, parse, wire
+from jobgate.plugins import Crew, CrewContainer, Declared, Member, Part, Pod, parse, wire
 from jobgate.plugins.ssh import Ssh, SshArguments
 from webhook import Cause, Draft, Notice, Path
 
-MAIN = Container("main")
+MAIN = CrewContainer("main")
 PATH = (Path("spec") / "plugins").key("ssh")
 
 

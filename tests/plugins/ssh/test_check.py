@@ -2,16 +2,16 @@
 
 import pytest
 
-from jobgate.plugins import Container, Crew, Part
+from jobgate.plugins import Crew, CrewContainer, Part
 from jobgate.plugins.ssh import Ssh
 from jobgate.plugins.svc import SvcArguments
 from tests.plugins.ssh.builder import arguments, crew, part, said
 from webhook import Cause
 
-ROOT = Container("main", root=True)
-OTHER = Container("main", root=False)
-SIDE = Container("side", root=False)
-ROOT_SIDE = Container("side", root=True)
+ROOT = CrewContainer("main", root=True)
+OTHER = CrewContainer("main", root=False)
+SIDE = CrewContainer("side", root=False)
+ROOT_SIDE = CrewContainer("side", root=True)
 HOME = "--ssh-key-file-path=/home/me/.ssh"
 
 READ_BY_A_GROUP = (
@@ -53,7 +53,7 @@ def test_a_flag_that_is_understood_and_cannot_be_followed_is_answered(flag: str,
         ("another user, keys in a folder called nearly so", part(containers=(OTHER,), fs_group=2000), ["--ssh-key-file-path=/rooted"], []),
         ("root beside another user with a group", part(containers=(OTHER, ROOT_SIDE), fs_group=2000), [HOME], [f"task learner: {READ_BY_A_GROUP}: containers that run as root cannot use it: side"]),
         ("another user beside root without a group", part(containers=(ROOT, SIDE)), [HOME], ["task learner: some containers run as root, so only root can read the private key; side cannot use it"]),
-        ("who prepares the pod does not log in", part(containers=(OTHER, Container("prepare", init=True, root=True)), fs_group=2000), [HOME], []),
+        ("who prepares the pod does not log in", part(containers=(OTHER, CrewContainer("prepare", init=True, root=True)), fs_group=2000), [HOME], []),
     ],
 )  # fmt: skip
 def test_who_can_use_the_private_key_is_told(case: str, task: Part, flags: list[str], expected: list[str]) -> None:
@@ -70,9 +70,9 @@ def test_only_what_cannot_work_at_all_is_refused() -> None:
     ("task", "expected"),
     [
         (part(volumes=frozenset({"job-ssh"})), "Forbidden: task learner has a volume job-ssh, a name reserved for the keys: rename it"),
-        (part(volumes=frozenset({"data"}), containers=(Container("main", mounts=("/root", "/root/.sshd", "/data")),)), None),
+        (part(volumes=frozenset({"data"}), containers=(CrewContainer("main", mounts=("/root", "/root/.sshd", "/data")),)), None),
         *(
-            (part(containers=(Container("main", mounts=(mount,)),)), f"Forbidden: container main of task learner mounts a volume at {mount}, a path reserved for the keys: use another path, or set another directory with --ssh-key-file-path")
+            (part(containers=(CrewContainer("main", mounts=(mount,)),)), f"Forbidden: container main of task learner mounts a volume at {mount}, a path reserved for the keys: use another path, or set another directory with --ssh-key-file-path")
             for mount in ("/root/.ssh", "/root/.ssh/", "/root//.ssh", "/root/.ssh/config", "/root/.ssh/deeper")
         ),
     ],

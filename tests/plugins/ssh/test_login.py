@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.plugins import Container, Crew
+from jobgate.plugins import Crew, CrewContainer
 from tests.plugins.ssh.builder import crew, part, secret, stored, wired
 from tests.plugins.ssh.machine import Machine, User
 from tests.plugins.ssh.programs import need_programs
@@ -40,7 +40,7 @@ class Case:
 
     @property
     def job(self) -> Crew:
-        learner = part(containers=(Container("main", root=self.root),), fs_group=self.user.fs_group)
+        learner = part(containers=(CrewContainer("main", root=self.root),), fs_group=self.user.fs_group)
         return crew(learner, part(name="chief", hostname="boss", subdomain="own"), flags=self.flags)
 
 

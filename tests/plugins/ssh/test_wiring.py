@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from jobgate.plugins import Container
+from jobgate.plugins import CrewContainer
 from tests.plugins.ssh.builder import crew, part, wired
 
-PREPARE = Container("prepare", init=True)
+PREPARE = CrewContainer("prepare", init=True)
 FILES = ["id_rsa", "id_rsa.pub", "authorized_keys", "config", "known_hosts", "ssh_host_key"]
 
 
@@ -25,7 +25,7 @@ def volume(mode: int) -> dict[str, Any]:
 
 
 def test_each_file_is_mounted_by_itself_into_the_containers_of_the_template_and_no_others() -> None:
-    job = crew(part(containers=(Container("main"), Container("other"), PREPARE)))
+    job = crew(part(containers=(CrewContainer("main"), CrewContainer("other"), PREPARE)))
     spec = {
         "containers": [{"name": "main"}, {"name": "injected"}, {"name": "other"}],
         "initContainers": [{"name": "prepare"}, {"name": "main"}],
@@ -83,13 +83,13 @@ def test_private_keys_have_the_mode_that_openssh_takes_from_who_runs(
     case: str, root: bool | None, fs_group: int | None, folder: str, expected: int
 ) -> None:
     job = crew(
-        part(containers=(Container("main", root=root),), fs_group=fs_group), flags=[f"--ssh-key-file-path={folder}"]
+        part(containers=(CrewContainer("main", root=root),), fs_group=fs_group), flags=[f"--ssh-key-file-path={folder}"]
     )
     assert wired(job).value["spec"]["volumes"] == [volume(expected)]
 
 
 def test_where_some_run_as_root_the_private_key_is_roots() -> None:
-    both = (Container("main", root=False), Container("side", root=True))
+    both = (CrewContainer("main", root=False), CrewContainer("side", root=True))
     assert wired(crew(part(containers=both))).value["spec"]["volumes"] == [volume(0o400)]
 
 

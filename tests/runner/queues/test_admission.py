@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobgate.runner.queues import Admission, Amounts, Entry, Memory, Order, Queue, Queues, SelectorName, admit
+from jobgate.runner.queues import Amounts, Entry, Memory, Order, Queue, Queues, SelectorName, admit
+from jobgate.runner.queues.admission import Admission
 from tests.runner.world import START
 
 

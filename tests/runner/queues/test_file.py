@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from jobgate.runner.queues import Order, Queue, Queues, SelectorName, Unfit, read_queues
+from jobgate.runner.queues import InvalidQueues, Order, Queue, Queues, SelectorName, read_queues
 
 FULL = """
 selector: wrr
@@ -58,6 +58,6 @@ def test_there_is_always_a_default_queue() -> None:
     ],
 )
 def test_each_fault_is_named_with_its_path(content: str, faults: list[str]) -> None:
-    with pytest.raises(Unfit) as raised:
+    with pytest.raises(InvalidQueues) as raised:
         read_queues(content)
     assert all(fault in str(raised.value) for fault in faults), str(raised.value)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobgate.runner.queues.selectors import SELECTORS, SelectorName, Turns
+from jobgate.runner.queues.selectors import SELECTORS, SelectorName, SelectorState
 
 WEIGHTED = [SelectorName.WRR, SelectorName.SMOOTH_WRR]
 
@@ -16,7 +16,7 @@ WEIGHTED = [SelectorName.WRR, SelectorName.SMOOTH_WRR]
 def sequence(selector: SelectorName, weights: Sequence[int], turns: int) -> str:
     """So many turns of queues a, b, c, …, which always want one."""
     named = {chr(ord("a") + index): weight for index, weight in enumerate(weights)}
-    state, found = Turns(), ""
+    state, found = SelectorState(), ""
     for _ in range(turns):
         chosen, state = SELECTORS[selector](named, named.keys(), state)
         found += chosen or "-"
@@ -71,7 +71,7 @@ def test_a_queue_that_keeps_waiting_has_a_turn_whatever_others_want_one(
     selector: SelectorName, weights: list[int], others: list[set[int]]
 ) -> None:
     named = {str(index): weight for index, weight in enumerate(weights)}
-    state, chosen = Turns(), []
+    state, chosen = SelectorState(), []
     for wanting in others:
         ready = {"0", *(str(index) for index in wanting if index < len(weights))}
         one, state = SELECTORS[selector](named, ready, state)

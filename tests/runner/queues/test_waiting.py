@@ -10,8 +10,8 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds import installed
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.queues import read_queues
-from jobgate.runner.reading import Reader
-from jobgate.runner.seen import Seen, Whose
+from jobgate.runner.reading import Caches, JobReader, kept
+from jobgate.runner.seen import JobKey, Seen
 from tests.runner.test_rendering import example
 from tests.runner.world import START, World, dijob, holding, stamp, task
 
@@ -103,20 +103,13 @@ class Cluster:
         """Decide nothing yet."""
         kind = next(one for one in installed() if one.kind == "DIJob")
         self.worlds = {one.job["metadata"]["name"]: one for one in jobs}
-        self.moved: list[Whose] = []
+        self.moved: list[JobKey] = []
         resource = Resource(kind.plural, kind.version, kind.group)
-        informer: Informer[dict[str, Any]] = Informer(resource, keep=lambda found: found)
+        informer: Informer[dict[str, Any]] = Informer(resource, keep=kept(kind))
         self._seen = Seen(lambda _: None, None)
-        self.dispatcher = Dispatcher(
-            read_queues(queues),
-            {kind.qualified_plural: (kind, resource, informer)},
-            self._seen,
-            Territory(),
-            asyncio.Event(),
-            moved=self.moved.append,
-            clock=lambda: START,
-            reader=Reader("svc.cluster.local"),
-        )
+        jobs_of = {kind.qualified_plural: (kind, resource, informer)}
+        caches = Caches(jobs_of, self._seen, Territory(), JobReader("svc.cluster.local"), lambda: START)
+        self.dispatcher = Dispatcher(read_queues(queues), caches, asyncio.Event(), self.moved.append)
         self._informer = informer
 
     def show(self) -> None:
@@ -143,7 +136,9 @@ class Cluster:
 def fill(informer: Informer[Any], found: list[dict[str, Any]]) -> None:
     """Have an informer know objects, as if it had listed them."""
     known = informer._objects or {}
-    informer._objects = {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in found}
+    informer._objects = {
+        (one["metadata"].get("namespace", ""), one["metadata"]["name"]): informer._keep(one) for one in found
+    }
     for key in known.keys() | informer._objects.keys():
         informer._changed(key)
 

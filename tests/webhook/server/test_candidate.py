@@ -53,7 +53,7 @@ def test_every_kind_of_key_that_we_issue_is_served(key_type: KeyType) -> None:
         made(names=["other.example.com", NAME]),
     ],
     ids=[
-        "the CA is not told",
+        "the CA is not given",
         "a bundle, ours first",
         "a bundle, ours last",
         "no generation",
@@ -147,10 +147,10 @@ def test_time_is_that_of_the_server() -> None:
     ids=[
         "the same once more",
         "the next",
-        "issued anew under the same number",
+        "issued again under the same number",
         "from a backup",
         "older by number, as old by time",
-        "from a store that was lost and counts anew",
+        "from a store that was lost and counts from 1 again",
         "brought by the user, who counts none",
     ],
 )

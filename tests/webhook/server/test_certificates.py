@@ -365,7 +365,7 @@ async def test_a_thousand_changes_leave_nothing_behind(server: Running, certific
     assert now_contexts - contexts < 50  # tracebacks of refusals hold some until they are collected
 
 
-@pytest.mark.parametrize("candidate", [made(), without_authority(FIRST)], ids=["foreign", "no CA told"])
+@pytest.mark.parametrize("candidate", [made(), without_authority(FIRST)], ids=["foreign", "no CA given"])
 def test_what_others_issue_counts_as_generation_0(certificates: Certificates, candidate: Candidate) -> None:
     certificates.offer(candidate)
     assert certificates.served

@@ -21,7 +21,7 @@ LARGE = body(parts({"name": "a", "x": "y" * 20 * KIB}))
 
 
 class Held:
-    """A rule that holds large jobs until it is told to go on."""
+    """A rule that holds large jobs until it is asked to go on."""
 
     def __init__(self) -> None:
         self.go = threading.Event()

@@ -88,8 +88,8 @@ PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
 async def test_the_line_of_a_request_has_its_trace_and_no_other(server: Running, lines: list[str]) -> None:
     connection = await server.connect()
     lines.clear()
-    for told in (PARENT, None, PARENT + "\tx", "x" * 5000):
-        await connection.ask(post(Traceparent=told))
+    for header in (PARENT, None, PARENT + "\tx", "x" * 5000):
+        await connection.ask(post(Traceparent=header))
     assert [json.loads(line).get("trace") for line in lines] == [TRACE, None, None, None]
 
 

@@ -175,7 +175,7 @@ class Running:
         return await self.connected() == 0
 
     async def drains(self) -> bool:
-        """Whether the server has been told to stop."""
+        """Whether the server has been asked to stop."""
         return (await self.probe("/readyz")).code == 503
 
     async def lives(self) -> bool:

@@ -7,25 +7,25 @@ from pydantic import BaseModel
 from bench.differential.zoo.plain import annotations, learning, payloads, services, settings
 from bench.differential.zoo.plain.specimen import Specimen
 
-__all__ = ["MODELS", "REFUSED", "SPECIMENS", "Specimen"]
+__all__ = ["MODELS", "REJECTED", "SPECIMENS", "Specimen"]
 
 _MODULES: tuple[ModuleType, ...] = (settings, payloads, learning, services, annotations)
 
 SPECIMENS: tuple[Specimen, ...] = tuple(specimen for module in _MODULES for specimen in module.SPECIMENS)
-"""Models with samples of what they take and refuse."""
+"""Models with samples of what they take and reject."""
 
-REFUSED: tuple[tuple[type[BaseModel], str], ...] = (*learning.REFUSED, *services.REFUSED, *annotations.REFUSED)
+REJECTED: tuple[tuple[type[BaseModel], str], ...] = (*learning.REJECTED, *services.REJECTED, *annotations.REJECTED)
 """Models that no structural schema can say, and how the error begins."""
 
 
 def _models() -> tuple[type[BaseModel], ...]:
     found = {specimen.model.__name__: specimen.model for specimen in SPECIMENS}
-    refused = {model for model, _ in REFUSED}
+    rejected = {model for model, _ in REJECTED}
     for module in _MODULES:
         for value in vars(module).values():
             if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == module.__name__:
                 found.setdefault(value.__name__, value)
-    return tuple(model for model in found.values() if model not in refused)
+    return tuple(model for model in found.values() if model not in rejected)
 
 
 MODELS: tuple[type[BaseModel], ...] = _models()

@@ -353,7 +353,7 @@ SPECIMENS: tuple[Specimen, ...] = (
             {"shelf": {"key": _UUID, "by_name": {"a": {"items": [{"items": [1]}], "next_token": "b"}}}},
             {"shelf": {"key": _UUID}, "covers": {"items": [{"items": ["https://a.example/b"]}]}},
         ),
-        refuses=(
+        rejects=(
             {"shelf": {"key": "x"}},
             {"shelf": {"key": _UUID, "by_name": {"a": {"items": [{"items": ["x"]}]}}}},
             {"shelf": {"key": _UUID}, "covers": {"items": [{}]}},
@@ -367,7 +367,7 @@ SPECIMENS: tuple[Specimen, ...] = (
             {"others": [{"medium": "chat"}, {"medium": "hook", "url": "https://a.example"}]},
             {"by_medium": {"chat": {"medium": "chat", "room": "#a"}}},
         ),
-        refuses=(
+        rejects=(
             {"usual": {"medium": "email"}},
             {"usual": {"medium": "email", "to": []}},
             {"usual": {"room": "#a"}},
@@ -383,7 +383,7 @@ SPECIMENS: tuple[Specimen, ...] = (
             {"slug": "a-b", "author": "me"},
             {"slug": "a", "author": "me", "progress": 1.5, "columns": 4, "rating": 5},
         ),
-        refuses=(
+        rejects=(
             {"slug": "A", "author": "me"},
             {"slug": "a" * 21, "author": "me"},
             {"slug": "a", "author": "me", "also_at": []},
@@ -397,7 +397,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         Route,
         takes=({"span": [1, 2], "start": [1.5, 2]}, {"span": [1, 2], "start": [1], "legs": [[1, 2], [2.5, 3]]}),
-        refuses=(
+        rejects=(
             {"span": [1], "start": [1, 2]},
             {"span": [1, 2], "start": []},
             {"span": [1, 2], "start": [1, 2, 3]},
@@ -408,18 +408,18 @@ SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         Ticket,
         takes=({}, {"Urgency": 2, "Share": 1, "Amount": False}, {"Amount": 1, "SeenBy": {"1": [0.5]}}),
-        refuses=({"Urgency": 3}, {"Share": 2}, {"Amount": "none"}, {"SeenBy": {"1": [2]}}),
+        rejects=({"Urgency": 3}, {"Share": 2}, {"Amount": "none"}, {"SeenBy": {"1": [2]}}),
         by_rule=({"SeenBy": {"3": []}},),
     ),
     Specimen(
         Vault,
         takes=({"password": "a"}, {"password": "a", "home": "~", "mounts": ["/a"], "sync_every": "PT30S"}),
-        refuses=({}, {"password": 1}, {"password": "a", "sync_every": "soon"}, {"password": "a", "mounts": [1]}),
+        rejects=({}, {"password": 1}, {"password": "a", "sync_every": "soon"}, {"password": "a", "mounts": [1]}),
     ),
     Specimen(
         Parcel,
         takes=({"code": "x", "sizes": [1]}, {"code": "xyz", "sizes": [1, 2], "price": "99.99", "marks": [1, 2]}),
-        refuses=(
+        rejects=(
             {"code": "y", "sizes": [1]},
             {"code": "x", "sizes": []},
             {"code": "x", "sizes": [1], "count": 10},
@@ -431,14 +431,14 @@ SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         Switches,
         takes=({}, {"mode": "fast", "level": 1, "only": True}, {"tint": "chat", "either": 0}),
-        refuses=({"mode": "slow"}, {"level": 3}, {"only": False}, {"tint": "email"}, {"either": 1}),
+        rejects=({"mode": "slow"}, {"level": 3}, {"only": False}, {"tint": "email"}, {"either": 1}),
     ),
     Specimen(
         Policy,
         takes=({}, {"parts": [1, ["a"], {"name": "b"}]}, {"depth": [[[1]], []], "limits": {"a": 1, "b": ["c", 0.5]}}),
-        refuses=({"parts": [{}]}, {"parts": [[{}]]}, {"depth": [[1]]}, {"limits": {"a": {}}}, {"when": []}),
+        rejects=({"parts": [{}]}, {"parts": [[{}]]}, {"depth": [[1]]}, {"limits": {"a": {}}}, {"when": []}),
     ),
-    Specimen(Account, takes=({"name": "a"}, {"name": "a", "quota": 0}), refuses=({}, {"name": "a", "quota": -1})),
+    Specimen(Account, takes=({"name": "a"}, {"name": "a", "quota": 0}), rejects=({}, {"name": "a", "quota": -1})),
     Specimen(
         Plan,
         takes=(
@@ -446,7 +446,7 @@ SPECIMENS: tuple[Specimen, ...] = (
             {"first": {"start": 2}, "pools": {"a": {"windows": [{"start": 1, "size": 2}]}}},
             {"extras": {"owner": "a", "cost": 0.5}},
         ),
-        refuses=(
+        rejects=(
             {"first": {}},
             {"pools": {"a": {"windows": [{}]}}},
             {"pools": {"a": {"windows": [{"start": 1}] * 5}}},
@@ -456,13 +456,13 @@ SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         Index,
         takes=({}, {"labels": {"x": "y"}, "by_letter": {"a": ["b"]}, "words": []}),
-        refuses=({"labels": []}, {"by_letter": {"a": [1]}}, {"words": "a"}),
+        rejects=({"labels": []}, {"by_letter": {"a": [1]}}, {"words": "a"}),
         by_rule=({"labels": {"X": "y"}},),
     ),
     Specimen(
         Collections,
         takes=({}, {"steps": [1], "scores": {"a": 1}, "groups": {"a": [1]}, "seen": {"a": 2}, "names": ["a"]}),
-        refuses=({"steps": ["x"]}, {"scores": {"a": "x"}}, {"groups": {"a": 1}}, {"seen": {"a": 0.5}}, {"names": "a"}),
+        rejects=({"steps": ["x"]}, {"scores": {"a": "x"}}, {"groups": {"a": 1}}, {"seen": {"a": 0.5}}, {"names": "a"}),
     ),
     Specimen(
         Keywords,
@@ -470,16 +470,16 @@ SPECIMENS: tuple[Specimen, ...] = (
             {},
             {"type": "y", "properties": {"a": 1}, "default": {"name": "a"}, "$ref": "b", "not": 2, "anything": []},
         ),
-        refuses=({"type": 1}, {"default": {}}, {"allOf": [{}]}, {"$defs": {"name": 1}}, {"enum": "a"}),
+        rejects=({"type": 1}, {"default": {}}, {"allOf": [{}]}, {"$defs": {"name": 1}}, {"enum": "a"}),
     ),
     Specimen(
         Drawing,
         takes=({"shape": {"kind": "disc", "radius": 1}}, {"shape": {"kind": "tile", "side": 0.5}}),
-        refuses=({"shape": {"kind": "disc"}}, {"shape": {"kind": "cone", "side": 1}}, {}),
+        rejects=({"shape": {"kind": "disc"}}, {"shape": {"kind": "cone", "side": 1}}, {}),
     ),
 )
 
-REFUSED: tuple[tuple[type[BaseModel], str], ...] = (
+REJECTED: tuple[tuple[type[BaseModel], str], ...] = (
     (Grant, "Grant.rights: Rights is a Flag"),
     (Peak, "Peak.at: a tuple of different types"),
     (Document, "Document.content.*: the model contains itself (Json.* → Json)"),

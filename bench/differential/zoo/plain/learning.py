@@ -199,13 +199,13 @@ class Unreadable(BaseModel):
 COSINE = {"start": 1, "steps": 3}
 
 SPECIMENS = (
-    Specimen(Adam, takes=({}, {"betas": [0.1, 0.2]}), refuses=({"lr": 0}, {"betas": [0.1]}, {"type": "sgd"})),
-    Specimen(Sgd, takes=({"lr": 1},), refuses=({"lr": 1.5}, {"momentum": 1})),
-    Specimen(Custom, takes=({"type": "other", "factory": "a", "options": {"b": [None]}},), refuses=({"factory": "a"},)),
+    Specimen(Adam, takes=({}, {"betas": [0.1, 0.2]}), rejects=({"lr": 0}, {"betas": [0.1]}, {"type": "sgd"})),
+    Specimen(Sgd, takes=({"lr": 1},), rejects=({"lr": 1.5}, {"momentum": 1})),
+    Specimen(Custom, takes=({"type": "other", "factory": "a", "options": {"b": [None]}},), rejects=({"factory": "a"},)),
     Specimen(
         Schedule,
         takes=({}, {"rate": 1}, {"rate": {"value": 1}}, {"rate": COSINE, "warmup": COSINE}, {"warmup": {"value": 2}}),
-        refuses=(
+        rejects=(
             {"rate": "x"},
             {"rate": {}},
             {"rate": {"value": 1, "steps": 1}},
@@ -214,16 +214,16 @@ SPECIMENS = (
             {"rate": []},
         ),
     ),
-    Specimen(Constant, takes=({"value": 1},), refuses=({},)),
+    Specimen(Constant, takes=({"value": 1},), rejects=({},)),
     Specimen(
         Resources,
         takes=({}, {"cpu": 0.5, "memory": 1024, "gpus": [0, 1]}, {"cpu": "500m", "gpus": 2}),
-        refuses=({"cpu": []}, {"memory": 1.5}, {"gpus": "some"}, {"gpus": -1}, {"gpus": [-1]}, {"gpus": 1.5}),
+        rejects=({"cpu": []}, {"memory": 1.5}, {"gpus": "some"}, {"gpus": -1}, {"gpus": [-1]}, {"gpus": 1.5}),
     ),
     Specimen(
         Loader,
         takes=({"prefetch": None}, {"prefetch": 1, "workers": "auto", "batch_size": None, "shuffle": 3}),
-        refuses=(
+        rejects=(
             {},
             {"prefetch": 1, "workers": "many"},
             {"prefetch": 1, "batch_size": 0},
@@ -241,7 +241,7 @@ SPECIMENS = (
                 "split": {"train": 0.9},
             },
         ),
-        refuses=(
+        rejects=(
             {"source": {"path": "a"}},
             {"source": {"kind": "ftp", "path": "a"}},
             {"source": {"kind": "s3", "path": "a"}},
@@ -255,7 +255,7 @@ SPECIMENS = (
     Specimen(
         Checkpoint,
         takes=({"model_weights": "a"}, {"model_weights": {"a": 1}, "every": "1h30m", "timeout": "1h"}),
-        refuses=(
+        rejects=(
             {},
             {"model_weights": [1]},
             {"model_weights": {"a": "b"}},
@@ -271,7 +271,7 @@ SPECIMENS = (
             {"optimizer": {"type": "sgd", "momentum": 0.5}, "precision": 32, "name": "a"},
             {"fallbacks": [{"type": "custom", "factory": "x"}]},
         ),
-        refuses=(
+        rejects=(
             {"optimizer": {}},
             {"optimizer": {"type": "custom"}},
             {"optimizer": {"type": "sgd", "lr": 2}},
@@ -283,7 +283,7 @@ SPECIMENS = (
     Specimen(
         Layer,
         takes=({"units": 1, "children": [{"units": 2, "children": [{"units": 3, "children": [{"units": 4}]}]}]},),
-        refuses=({}, {"units": 1, "children": [{"units": 2, "children": [{}]}]}, {"units": 1, "activation": "elu"}),
+        rejects=({}, {"units": 1, "children": [{"units": 2, "children": [{}]}]}, {"units": 1, "activation": "elu"}),
     ),
     Specimen(
         Search,
@@ -292,7 +292,7 @@ SPECIMENS = (
             {"values": [], "layers": {"units": 1}},
             {"values": [], "layers": [{"units": 1}], "names": ["a"]},
         ),
-        refuses=(
+        rejects=(
             {"values": ["a"]},
             {"values": [], "layers": {}},
             {"values": [], "layers": "a"},
@@ -302,7 +302,7 @@ SPECIMENS = (
     Specimen(
         Sampler,
         takes=({}, {"strategy": "random", "budget": 0.5}, {"budget": 7}),
-        refuses=({"strategy": "best"}, {"budget": 1.5}, {"budget": 0}),
+        rejects=({"strategy": "best"}, {"budget": 1.5}, {"budget": 0}),
     ),
     Specimen(
         Tree,
@@ -313,7 +313,7 @@ SPECIMENS = (
             {"node": {"id": 1, "left": "a"}, "any_of_all": ["x"]},
             {"node": {"id": 1, "left": "a"}, "any_of_all": {"id": 1, "right": []}},
         ),
-        refuses=(
+        rejects=(
             {"node": {"id": 1}},
             {"node": {"left": "a"}},
             {"node": {"id": 1, "right": ["a"]}},
@@ -324,7 +324,7 @@ SPECIMENS = (
     ),
 )
 
-REFUSED: tuple[tuple[type[BaseModel], str], ...] = (
+REJECTED: tuple[tuple[type[BaseModel], str], ...] = (
     (Unreadable, "Unreadable.call: a function has no form in JSON"),
     (Condition, "Condition.left: the model contains itself (Condition.left → Condition)"),
 )

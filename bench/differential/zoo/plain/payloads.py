@@ -198,11 +198,11 @@ ID = "123e4567-e89b-42d3-a456-426614174000"
 EVENT = {"id": ID, "at": "2026-01-02T03:04:05Z"}
 
 SPECIMENS = (
-    Specimen(Address, takes=(ADDRESS,), refuses=({}, {**ADDRESS, "zip": "1234"})),
+    Specimen(Address, takes=(ADDRESS,), rejects=({}, {**ADDRESS, "zip": "1234"})),
     Specimen(
         User,
         takes=(USER, {**USER, "born": "2000-02-29", "address": ADDRESS, "tags": ["a"]}),
-        refuses=(
+        rejects=(
             {},
             {"id": "x", "name": "a"},
             {**USER, "name": ""},
@@ -214,15 +214,15 @@ SPECIMENS = (
     Specimen(
         Page[int],
         takes=({"items": [1], "total": 1},),
-        refuses=({"items": ["x"], "total": 1}, {"items": [1], "total": -1}),
+        rejects=({"items": ["x"], "total": 1}, {"items": [1], "total": -1}),
     ),
-    Specimen(UserPage, takes=({"items": [USER], "total": 1},), refuses=({"items": [{}], "total": 1},)),
-    Specimen(Names, takes=(["a"], []), refuses=([1], {})),
-    Specimen(Lookup, takes=({"a": ADDRESS}, {}), refuses=({"a": {}}, {"a": 1})),
+    Specimen(UserPage, takes=({"items": [USER], "total": 1},), rejects=({"items": [{}], "total": 1},)),
+    Specimen(Names, takes=(["a"], []), rejects=([1], {})),
+    Specimen(Lookup, takes=({"a": ADDRESS}, {}), rejects=({"a": {}}, {"a": 1})),
     Specimen(
         Event,
         takes=(EVENT, {**EVENT, "local": "2026-01-02T03:04:05", "payload": [{"a": None}, 1], "raw": "[1]"}),
-        refuses=(
+        rejects=(
             {},
             {**EVENT, "id": "x"},
             {**EVENT, "at": "2026-01-02T03:04:05"},
@@ -232,12 +232,12 @@ SPECIMENS = (
     Specimen(
         Attachment,
         takes=({"name": "a", "content": "YWJj"}, {"name": "a", "content": "YWJj", "checksum": "abc", "kind": ID}),
-        refuses=({"name": "a", "content": "YWJ"}, {"name": "a", "content": "YWJj", "kind": "x"}),
+        rejects=({"name": "a", "content": "YWJ"}, {"name": "a", "content": "YWJj", "kind": "x"}),
     ),
     Specimen(
         Shape,
         takes=({"corners": [[1, 2.5]]}, {"corners": [], "box": [[0, 0], [1, 1]], "rgb": [1, 2, 255]}),
-        refuses=(
+        rejects=(
             {"corners": [[1]]},
             {"corners": [[1, 2, 3]]},
             {"corners": [], "rgb": [1, 2]},
@@ -248,12 +248,12 @@ SPECIMENS = (
     Specimen(
         Library,
         takes=({}, {"movies": [{"title": "a", "year": 1}], "books": {"x": {"title": "b"}}}),
-        refuses=({"movies": [{}]}, {"books": {"x": {"pages": 1}}}, {"movies": [{"title": "a", "year": "old"}]}),
+        rejects=({"movies": [{}]}, {"books": {"x": {"pages": 1}}}, {"movies": [{"title": "a", "year": "old"}]}),
     ),
     Specimen(
         Journey,
         takes=({}, {"start": {"lat": 2}, "trips": [{"stops": [{"lat": 1, "notes": ["a"]}]}]}),
-        refuses=({"start": {}}, {"trips": [{"stops": [], "km": 0}]}),
+        rejects=({"start": {}}, {"trips": [{"stops": [], "km": 0}]}),
     ),
     Specimen(
         Containers,
@@ -269,12 +269,12 @@ SPECIMENS = (
                 "pairs": [[1, 2], [2, 1]],
             },
         ),
-        refuses=({"queue": ["a"]}, {"words": {"a": "b"}}, {"mapping": {"a": 1}}, {"pairs": [[1]]}, {"loose": 1}),
+        rejects=({"queue": ["a"]}, {"words": {"a": "b"}}, {"mapping": {"a": 1}}, {"pairs": [[1]]}, {"loose": 1}),
     ),
     Specimen(
         Reading,
         takes=({}, {"status": "on", "mode": 2, "flag": "maybe", "grade": None, "maybe": ["x", None]}, {"status": 0}),
-        refuses=(
+        rejects=(
             {"status": 1},
             {"mode": 3},
             {"mode": "manual"},
@@ -291,15 +291,15 @@ SPECIMENS = (
             {"required": None},
             {"required": {"a": [None]}, "preset": None, "items": [None], "values": {"a": {"b": None}}},
         ),
-        refuses=({}, {"required": 1, "values": []}),
+        rejects=({}, {"required": 1, "values": []}),
     ),
     Specimen(
         Strict,
         takes=({"count": 1}, {"count": 1, "ratio": 2.5, "names": ["a"]}),
-        refuses=({}, {"count": "1"}, {"count": 1, "ratio": "x"}),
+        rejects=({}, {"count": "1"}, {"count": 1, "ratio": "x"}),
     ),
-    Specimen(Empty, takes=({},), refuses=([], "x")),
-    Specimen(Inherited, takes=({**USER, "count": 1},), refuses=(USER, {"count": 1})),
+    Specimen(Empty, takes=({},), rejects=([], "x")),
+    Specimen(Inherited, takes=({**USER, "count": 1},), rejects=(USER, {"count": 1})),
     Specimen(
         Scores,
         takes=(
@@ -311,7 +311,7 @@ SPECIMENS = (
                 "by_id": {ID: 1},
             },
         ),
-        refuses=({"by_player": {"1": "x"}}, {"by_code": {"de": {}}}),
+        rejects=({"by_player": {"1": "x"}}, {"by_code": {"de": {}}}),
         by_rule=(
             {"by_player": {"a": 1}},
             {"by_status": {"drawn": 1}},

@@ -298,12 +298,12 @@ SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         Money,
         takes=(MONEY, {"amount": 1, "currency": "USD"}),
-        refuses=({}, {"amount": "x"}, {"amount": 1, "currency": "GBP"}),
+        rejects=({}, {"amount": "x"}, {"amount": 1, "currency": "GBP"}),
     ),
     Specimen(
         Quota,
         takes=({"limit": 0, "names": ["abc"]},),
-        refuses=({"limit": 11, "names": ["a"]}, {"limit": 1, "names": []}, {"limit": 1, "names": ["abcd"]}),
+        rejects=({"limit": 11, "names": ["a"]}, {"limit": 1, "names": []}, {"limit": 1, "names": ["abcd"]}),
     ),
     Specimen(
         Wallet,
@@ -311,7 +311,7 @@ SPECIMENS: tuple[Specimen, ...] = (
             {"first": {"key": "a", "value": MONEY}},
             {"first": {"key": "a", "value": MONEY}, "second": {"key": 1, "value": {"limit": 1, "names": ["a"]}}},
         ),
-        refuses=({"first": {"key": 1, "value": MONEY}}, {"first": {"key": "a", "value": {}}}),
+        rejects=({"first": {"key": 1, "value": MONEY}}, {"first": {"key": "a", "value": {}}}),
     ),
     Specimen(
         Service,
@@ -319,7 +319,7 @@ SPECIMENS: tuple[Specimen, ...] = (
             {"name": "a-1"},
             {"name": "a", "size": 2, "interface": "10.0.0.1/24", "ranges": ["fd00::/8"], "home": "https://a.b/c"},
         ),
-        refuses=(
+        rejects=(
             {"name": "A"},
             {"name": "a", "port": "80"},
             {"name": "a", "tls": 1},
@@ -333,7 +333,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         takes=(
             {"version": "v1.2.3-rc.1", "on": "2026-01-02", "at": "2026-01-02T00:00:00Z", "previous": {"version": "x"}},
         ),
-        refuses=({"version": "1.2", "on": "2026-01-02"}, {"version": "1.2.3"}, {"version": "1.2.3", "on": "x"}),
+        rejects=({"version": "1.2", "on": "2026-01-02"}, {"version": "1.2.3"}, {"version": "1.2.3", "on": "x"}),
         by_rule=(
             {"version": "1.2.3", "on": "2019-12-31"},
             {"version": "1.2.3", "on": "2100-01-01"},
@@ -343,31 +343,31 @@ SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         Window,
         takes=({}, {"length": "PT1S", "pause": "PT0S", "offset": "-PT1H"}),
-        refuses=({"length": "-PT1S"}, {"length": "PT0S"}, {"pause": "-P1D"}, {"offset": "soon"}),
+        rejects=({"length": "-PT1S"}, {"length": "PT0S"}, {"pause": "-P1D"}, {"offset": "soon"}),
     ),
     Specimen(Validated, takes=({}, {"even": 4, "described": "abc", "hidden": 3})),
-    Specimen(Times, takes=({}, {"born": "2000-01-02T03:04:05Z", "low": -5}), refuses=({"low": 0}, {"born": "x"})),
-    Specimen(Files, takes=({}, {"mode": 0}), refuses=({"mode": 512},)),
+    Specimen(Times, takes=({}, {"born": "2000-01-02T03:04:05Z", "low": -5}), rejects=({"low": 0}, {"born": "x"})),
+    Specimen(Files, takes=({}, {"mode": 0}), rejects=({"mode": 512},)),
     Specimen(
         Reserved,
         takes=({}, {"in": 1, "x-dashed.name/y": 2, "$ref": "a", "properties": {"a": 1}, "items": [1], "type": "x"}),
-        refuses=({"in": "a"}, {"properties": {"a": "b"}}, {"items": ["a"]}, {"$ref": 1}),
+        rejects=({"in": "a"}, {"properties": {"a": "b"}}, {"items": ["a"]}, {"$ref": 1}),
     ),
     Specimen(
         Narrow,
         takes=({"name": "a"}, {"name": "abcde", "other": None}),
-        refuses=({"name": ""}, {"name": "abcdef"}, {"name": "a", "other": ""}),
+        rejects=({"name": ""}, {"name": "abcdef"}, {"name": "a", "other": ""}),
     ),
     Specimen(
         Deep,
         takes=({"required": {}}, {"required": LEVEL, "maybe": {"leaves": {"b": [{}]}}}),
-        refuses=({}, {"required": {"leaf": {"value": "x"}}}, {"required": {"leaves": {"b": [1]}}}),
+        rejects=({}, {"required": {"leaf": {"value": "x"}}}, {"required": {"leaves": {"b": [1]}}}),
     ),
-    Specimen(Copy, takes=({"required": {}},), refuses=({},)),
+    Specimen(Copy, takes=({"required": {}},), rejects=({},)),
     Specimen(
         Mapped,
         takes=({"nested": {"a": {"b": [1, None]}}, "optional": {"a": None, "b": MONEY}, "matrix": []},),
-        refuses=({"nested": {"a": {"b": ["x"]}}}, {"optional": {"a": {}}}, {"pairs": [{"a": 1}]}),
+        rejects=({"nested": {"a": {"b": ["x"]}}}, {"optional": {"a": {}}}, {"pairs": [{"a": 1}]}),
     ),
     Specimen(
         Opted,
@@ -375,7 +375,7 @@ SPECIMENS: tuple[Specimen, ...] = (
             {"needed": None, "needed_text": None, "money": None},
             {"needed": 1, "needed_text": "a", "money": MONEY, "defaulted": None, "absent": None},
         ),
-        refuses=(
+        rejects=(
             {},
             {"needed": 1, "money": None},
             {"needed": 1, "needed_text": "c", "money": None},
@@ -390,7 +390,7 @@ SPECIMENS += (
     Specimen(
         Mount,
         takes=({"volume": "a"}, {"volume": {"name": "a", "size": 1}}),
-        refuses=(
+        rejects=(
             {},
             {"volume": {}},
             {"volume": 1},
@@ -405,7 +405,7 @@ SPECIMENS += (
             {"steps": [STEP, [STEP, {"run": ["a", "b"], "env": {"a": 1, "b": True, "c": "d"}}]]},
             {"steps": [], "matrix": {"axes": {"os": ["a", 1, 2.5]}, "exclude": [{"os": "a"}]}},
         ),
-        refuses=(
+        rejects=(
             {"steps": ["make"]},
             {"steps": [{}]},
             {"steps": [[{}]]},
@@ -414,11 +414,11 @@ SPECIMENS += (
             {"steps": [], "matrix": {"axes": {"os": [[]]}}},
         ),
     ),
-    Specimen(Timer, takes=({"cron": "* * * * *"}, {"every": 5}), refuses=({"cron": "daily"}, {"every": 0})),
+    Specimen(Timer, takes=({"cron": "* * * * *"}, {"every": 5}), rejects=({"cron": "daily"}, {"every": 0})),
     Specimen(
         Firewall,
         takes=({}, {"rules": [{"action": "allow", "ports": [80, 443]}, {"action": "deny", "ports": "*"}]}),
-        refuses=(
+        rejects=(
             {"rules": [{"action": "allow", "ports": "all"}]},
             {"rules": [{"action": "allow", "ports": ["http"]}]},
             {"rules": [{}]},
@@ -426,7 +426,7 @@ SPECIMENS += (
     ),
 )
 
-REFUSED: tuple[tuple[type[BaseModel], str], ...] = (
+REJECTED: tuple[tuple[type[BaseModel], str], ...] = (
     (Tokens, "Tokens.id: its default_factory uuid4 may give another value each time"),
     (Aliased, "Aliased.name: the field is read from other places (`name`, `title`)"),
     (Half, "Half.name: the field is read as `name` and written as `Name`"),

@@ -173,7 +173,7 @@ SPECIMENS = (
             {"level": "debug", "path": "/var/log/a", "rotate_at": "23:59:59", "keep": "P1DT12H"},
             {"path": None},
         ),
-        refuses=(
+        rejects=(
             {"level": "trace"},
             {"verbosity": 1},
             {"handlers": ["mail"]},
@@ -184,7 +184,7 @@ SPECIMENS = (
     Specimen(
         Database,
         takes=({"dsn": PG}, {"dsn": PG, "options": {"a": "b"}, "timeout": 600}),
-        refuses=(
+        rejects=(
             {},
             {"dsn": "mysql://a/b"},
             {"dsn": PG, "timeout": 0},
@@ -195,7 +195,7 @@ SPECIMENS = (
     Specimen(
         Cache,
         takes=({}, {"max_memory": "10MB"}, {"max_memory": 10}, {"ttl": "PT5M"}),
-        refuses=({"url": "http://a"}, {"max_memory": -1}, {"ttl": "x"}),
+        rejects=({"url": "http://a"}, {"max_memory": -1}, {"ttl": "x"}),
     ),
     Specimen(
         Server,
@@ -205,7 +205,7 @@ SPECIMENS = (
             {"bindHost": "::1"},
             {"bindHost": "localhost", "allowedNetworks": ["10.0.0.0/8", "fd00::/8"]},
         ),
-        refuses=(
+        rejects=(
             {"bindHost": "x"},
             {"bindPort": 0},
             {"bindPort": 65536},
@@ -220,7 +220,7 @@ SPECIMENS = (
             {"gateway": "10.0.0.1", "names": ["a.example.com"]},
             {"gateway": "10.0.0.1", "gateway6": "fd00::1", "subnet": "10.1.0.0/16"},
         ),
-        refuses=(
+        rejects=(
             {},
             {"gateway": "::1"},
             {"gateway": "10.0.0.1", "subnet": "fd00::/8"},
@@ -230,7 +230,7 @@ SPECIMENS = (
     Specimen(
         Features,
         takes=({}, {"flags": []}, {"overrides": {"a": True, "b": 0.5, "c": "x"}}),
-        refuses=(
+        rejects=(
             {"flags": [{}]},
             {"flags": [{"name": "a", "rollout": 1.5}]},
             {"overrides": {"a": []}},
@@ -240,17 +240,17 @@ SPECIMENS = (
     Specimen(
         Retry,
         takes=({}, {"attempts": 10, "backoff": None, "codes": [500], "jitter": 0.5}),
-        refuses=({"attempts": 0}, {"attempts": 11}, {"backoff": "quick"}, {"codes": ["a"]}, {"jitter": "much"}),
+        rejects=({"attempts": 0}, {"attempts": 11}, {"backoff": "quick"}, {"codes": ["a"]}, {"jitter": "much"}),
     ),
     Specimen(
         Pascal,
         takes=({"ConnectionString": "a"}, {"ConnectionString": "a", "RetryPolicy": {"attempts": 1}}),
-        refuses=({}, {"ConnectionString": ""}, {"ConnectionString": "a", "RetryPolicy": {"attempts": 0}}),
+        rejects=({}, {"ConnectionString": ""}, {"ConnectionString": "a", "RetryPolicy": {"attempts": 0}}),
     ),
     Specimen(
         Application,
         takes=({"database": {"dsn": PG}}, {"database": {"dsn": PG}, "environment": "prod", "more": {"a": 1}}),
-        refuses=(
+        rejects=(
             {},
             {"database": {}},
             {"database": {"dsn": PG}, "environment": "test"},
@@ -265,7 +265,7 @@ SPECIMENS = (
             {"minimum": 5.25},
             {"vat": "1e-2", "discount": None},
         ),
-        refuses=(
+        rejects=(
             {"vat": "much"},
             {"vat": []},
             {"minimum": "-0.01"},
@@ -281,7 +281,7 @@ SPECIMENS = (
             {"url": "socks5://a:1"},
             {"url": "http://a", "bypass": ["a", "b"], "weight": 3, "ports": [80, [90, 99]]},
         ),
-        refuses=(
+        rejects=(
             {"url": ""},
             {"url": "http://a", "bypass": [1]},
             {"url": "http://a", "bypass": 1},
@@ -291,7 +291,7 @@ SPECIMENS = (
         ),
     ),
     Specimen(
-        Mail, takes=({"sender": "a"}, {"sender": "a", "reply_to": "b", "footer": "c"}), refuses=({}, {"sender": 1})
+        Mail, takes=({"sender": "a"}, {"sender": "a", "reply_to": "b", "footer": "c"}), rejects=({}, {"sender": 1})
     ),
     Specimen(Either, takes=({"file": "a"}, {"inline": "b"})),
 )

@@ -8,16 +8,16 @@ from pydantic import BaseModel
 
 @dataclass(frozen=True)
 class Specimen:
-    """A plain model, with JSON that it takes and JSON that it refuses.
+    """A plain model, with JSON that it takes and JSON that it rejects.
 
     Attributes:
         model: Written with no Kubernetes in mind.
         takes: Each is taken by the model and by the schema.
-        refuses: Each is refused by both.
-        by_rule: Each is refused by both, and by the schema through a CEL rule.
+        rejects: Each is rejected by both.
+        by_rule: Each is rejected by both, and by the schema through a CEL rule.
     """
 
     model: type[BaseModel]
     takes: tuple[Any, ...]
-    refuses: tuple[Any, ...] = ()
+    rejects: tuple[Any, ...] = ()
     by_rule: tuple[Any, ...] = ()

@@ -1,9 +1,9 @@
-"""What the API server refuses in a Pod, by family; one file a family, each with its `FAMILY` (`family.py` says how).
+"""What the API server rejects in a Pod, by family; one file a family, each with its `FAMILY` (`family.py` says how).
 
-It answers as kube-apiserver answers the creation of the Pod, with more to say on how to fix it: refuses nothing that
-the server takes, and finds what the server would find, before there is a job. How well it does is measured against
+It answers as kube-apiserver answers the creation of the Pod, with more to say on how to fix it: rejects nothing that
+the server accepts, and finds what the server would find, before there is a job. How well it does is measured against
 a real server; `docs/explanation/pod-templates.md` has the figures. Known differences that no user meets: an iSCSI name
-with text before `iqn.` is refused, and a divisor with a sign, such as `+1`, is accepted.
+with text before `iqn.` is rejected, and a divisor with a sign, such as `+1`, is accepted.
 """
 
 from collections.abc import Iterator, Mapping
@@ -90,12 +90,7 @@ def plain(pod: Mapping[str, Any]) -> bool:
 
 
 def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
-    """Yield what is wrong with a Pod.
-
-    Args:
-        pod: the Pod that an operator makes of a template; its shape has been checked by the schema.
-        path: of the template in the job.
-    """
+    """Yield what is wrong with a Pod."""
     return FAMILIES.check(pod, path)
 
 

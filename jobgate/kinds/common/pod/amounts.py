@@ -12,8 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from jobgate import names
 from jobgate.kinds.common import quantity
-from jobgate.kinds.common.pod.parts import Json
-from jobgate.kinds.common.pod.reading import mapping
+from jobgate.kinds.common.pod.reading import Json, mapping
 from webhook.cause import Cause, Forbidden, Invalid, Required
 from webhook.path import Path
 from webhook.text import shown

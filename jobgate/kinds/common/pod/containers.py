@@ -12,8 +12,7 @@ from typing import Annotated, Any, Final, TypeAlias
 from msgspec import Meta
 
 from jobgate import names
-from jobgate.kinds.common.pod.parts import WHITE_SPACE, Json, containers
-from jobgate.kinds.common.pod.reading import spec_of
+from jobgate.kinds.common.pod.reading import WHITE_SPACE, Json, containers, spec_of
 from jobgate.kinds.common.pod.shapes import DnsLabel, whole_text
 from jobgate.kinds.common.pod.values import (
     ValueRule,

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from jobgate import names
 from jobgate.kinds.common import quantity
-from jobgate.kinds.common.pod.parts import unset
+from jobgate.kinds.common.pod.reading import unset
 from jobgate.kinds.common.pod.shapes import Text
 from jobgate.kinds.common.pod.values import Finding, ValueRule, anything, fields, required
 from webhook.cause import Cause, Invalid, NotSupported, Required

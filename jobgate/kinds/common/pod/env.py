@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from jobgate import names
 from jobgate.kinds.common.pod.downward import field_reference, resource_reference
-from jobgate.kinds.common.pod.parts import Json, containers, unset
-from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text
+from jobgate.kinds.common.pod.reading import Json, containers, mapping, objects, spec_of, text, unset
 from jobgate.kinds.common.pod.shapes import ConfigKey, DnsSubdomain, EnvironmentName
 from jobgate.kinds.common.pod.values import (
     Rules,

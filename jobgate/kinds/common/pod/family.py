@@ -14,22 +14,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from msgspec import UNSET, defstruct
 
 from jobgate.kinds.common.fitting import Never, surely
-from jobgate.kinds.common.pod.reading import metadata_of, objects, spec_of
+from jobgate.kinds.common.pod.reading import NEW_CONTAINERS, Json, containers, metadata_of, spec_of
 from webhook.path import Path
 
-Finding = TypeVar("Finding")
-Json: TypeAlias = Mapping[str, Any]
+F = TypeVar("F")
 
 #: The plain shape of a key that has none: the family looks at every value.
 LOOK: Final = Never
-
-#: The lists of containers that a new pod may have.
-_CONTAINERS: Final = ("containers", "initContainers")
 
 
 def always(_: Json, __: Sequence[Json]) -> bool:
@@ -47,7 +43,7 @@ class Keys:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Family(Keys, Generic[Finding]):
+class Family(Keys, Generic[F]):
     """A family of checks, and the keys without which it finds nothing in a pod.
 
     Attributes:
@@ -58,7 +54,7 @@ class Family(Keys, Generic[Finding]):
             surely finds nothing in how their values go together.
     """
 
-    check: Callable[[Json, Path], Iterable[Finding]]
+    check: Callable[[Json, Path], Iterable[F]]
     needs: frozenset[str] = frozenset()
     agree: Callable[[Json, Sequence[Json]], bool] = always
 
@@ -69,11 +65,11 @@ class Family(Keys, Generic[Finding]):
         return lambda pod: fits(pod) and _agree(agreements, pod["spec"])  # type: ignore[index]  # as the shape says
 
 
-class Families(Generic[Finding]):
+class Families(Generic[F]):
     """Families that judge a pod together, in the order in which a reader looks at it."""
 
-    def __init__(self, families: Iterable[Family[Finding]], unruled: Keys) -> None:
-        """Take the families, and the keys that none of them minds.
+    def __init__(self, families: Iterable[Family[F]], unruled: Keys) -> None:
+        """Take the families, and the keys in which none of them finds anything.
 
         Raises:
             ValueError: a key has two plain shapes, and it is not known which of them is right.
@@ -91,18 +87,18 @@ class Families(Generic[Finding]):
         """Return whether the values of a pod's spec surely go together, where the pod fits the shape of plain ones."""
         return _agree(self._agreements, spec)
 
-    def __iter__(self) -> Iterator[Family[Finding]]:
+    def __iter__(self) -> Iterator[Family[F]]:
         return iter(self._families)
 
-    def check(self, pod: Json, path: Path) -> Iterator[Finding]:
+    def check(self, pod: Json, path: Path) -> Iterator[F]:
         """Yield what all families find in a Pod whose template stands at `path`."""
         if not self.plain(pod):
             yield from self.look(pod, path)
 
-    def look(self, pod: Json, path: Path) -> Iterator[Finding]:
+    def look(self, pod: Json, path: Path) -> Iterator[F]:
         """Yield what all families find in a Pod that is not plain."""
         metadata, spec = metadata_of(pod).keys(), spec_of(pod).keys()
-        container = {key for one in _containers(spec_of(pod)) for key in one}
+        container = {key for one in containers(pod, path) for key in one.json}
         for family in self._families:
             if (
                 family.needs
@@ -111,10 +107,6 @@ class Families(Generic[Finding]):
                 or not family.metadata.keys().isdisjoint(metadata)
             ) and not family.plain(pod):
                 yield from family.check(pod, path)
-
-
-def _containers(spec: Json) -> list[Json]:
-    return [container for name in _CONTAINERS for _, container in objects(spec.get(name))]
 
 
 def _only_key(family: Family[Any]) -> str | None:
@@ -148,7 +140,7 @@ def _shape(keys: Sequence[Keys], *, strict: bool) -> type:
 
     needs = {key for each in keys if isinstance(each, Family) for key in each.needs}
     container = struct("Container", (item for each in keys for item in each.container.items()), needs)
-    lists = dict.fromkeys(_CONTAINERS, list[container])  # type: ignore[valid-type]  # made just now
+    lists = dict.fromkeys(NEW_CONTAINERS, list[container])  # type: ignore[valid-type]  # made just now
     spec = struct("Spec", (item for each in keys for item in {**each.spec, **lists}.items()))
     metadata = struct("Metadata", (item for each in keys for item in each.metadata.items()))
     return defstruct("Pod", [("spec", spec), ("metadata", metadata, UNSET)], gc=False)

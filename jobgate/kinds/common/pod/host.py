@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate import names
-from jobgate.kinds.common.pod.reading import containers, items, spec_of
+from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, items, spec_of
 from jobgate.kinds.common.pod.shapes import DnsLabel
 from jobgate.kinds.common.pod.values import ValueRule, family, fields, formatted, listed, rare, texts
 from webhook.cause import Cause, Forbidden, Invalid, TooLong
@@ -22,13 +22,12 @@ def _own_users(pod: Mapping[str, Any], path: Path) -> Iterator[Cause]:
     From `core/v1` validation, `validateHostUsers`; hostNetwork would need the feature gate
     `UserNamespacesHostNetworkSupport`, which is off.
     """
-    spec, path = spec_of(pod), path / "spec"
     for field in ("hostNetwork", "hostPID", "hostIPC"):
-        if spec.get(field) is True:
-            yield Forbidden(path / field, "may not be true when hostUsers is false")
-    for container, where in containers(spec, path):
-        if container.get("volumeDevices"):
-            yield Forbidden(where / "volumeDevices", "may not be set when hostUsers is false")
+        if spec_of(pod).get(field) is True:
+            yield Forbidden(path / "spec" / field, "may not be true when hostUsers is false")
+    for container in containers(pod, path, ALL_CONTAINERS):
+        if container.json.get("volumeDevices"):
+            yield Forbidden(container.path / "volumeDevices", "may not be set when hostUsers is false")
 
 
 def _agreement(pod: Mapping[str, Any], path: Path) -> Iterator[Cause]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.parts import Json, containers
-from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text
+from jobgate.kinds.common.pod.reading import Json, containers, mapping, objects, spec_of, text
 from jobgate.kinds.common.pod.shapes import RelativePath, Text
 from jobgate.kinds.common.pod.values import (
     ValueRule,

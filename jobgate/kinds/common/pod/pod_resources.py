@@ -14,8 +14,7 @@ from jobgate import names
 from jobgate.kinds.common.pod import amounts
 from jobgate.kinds.common.pod.amounts import Amounts
 from jobgate.kinds.common.pod.family import LOOK, Family
-from jobgate.kinds.common.pod.parts import Json, containers
-from jobgate.kinds.common.pod.reading import mapping, spec_of
+from jobgate.kinds.common.pod.reading import Json, containers, mapping, spec_of
 from webhook.cause import Cause, Forbidden, Invalid, Notice, NotSupported
 from webhook.path import Path
 from webhook.text import shown

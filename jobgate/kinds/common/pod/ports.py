@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jobgate import names
-from jobgate.kinds.common.pod.parts import Container, Json, containers
-from jobgate.kinds.common.pod.reading import objects, spec_of, text, whole
+from jobgate.kinds.common.pod.reading import Json, PodContainer, containers, objects, spec_of, text, whole
 from jobgate.kinds.common.pod.shapes import PortName
 from jobgate.kinds.common.pod.values import (
     anything,
@@ -40,7 +39,9 @@ def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
             yield from _host_ports(container, {} if container.init else taken, host_network=host_network)
 
 
-def _host_ports(container: Container, taken: dict[tuple[str, str, int], str], *, host_network: bool) -> Iterator[Cause]:
+def _host_ports(
+    container: PodContainer, taken: dict[tuple[str, str, int], str], *, host_network: bool
+) -> Iterator[Cause]:
     """No two ports of a pod take one port of the host: same protocol, same address, same number.
 
     On the host's network a port of a container is a port of the host, given or not: there is no mapping from another.

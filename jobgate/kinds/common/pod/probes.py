@@ -14,8 +14,7 @@ from msgspec import UNSET
 
 from jobgate import names
 from jobgate.kinds.common.pod.family import Family
-from jobgate.kinds.common.pod.parts import Container, Json, containers
-from jobgate.kinds.common.pod.reading import mapping, spec_of, whole
+from jobgate.kinds.common.pod.reading import Json, PodContainer, containers, mapping, spec_of, whole
 from jobgate.kinds.common.pod.shapes import PortName, PortNumber
 from jobgate.kinds.common.pod.values import (
     Finding,
@@ -112,7 +111,7 @@ def check(pod: Json, path: Path) -> Iterator[Finding]:
             yield from _sleeps_end_in_time(container, pod)
 
 
-def _none_of_plain_init_containers(container: Container) -> Iterator[Cause]:
+def _none_of_plain_init_containers(container: PodContainer) -> Iterator[Cause]:
     for name in _RULES:
         value = container.json.get(name)
         # API servers drop `stopSignal`, a feature that is off by default: with nothing else, no lifecycle is left.
@@ -123,7 +122,7 @@ def _none_of_plain_init_containers(container: Container) -> Iterator[Cause]:
             yield Forbidden(container.path / name, "may only be set on an init container with restartPolicy Always")
 
 
-def _sleeps_end_in_time(container: Container, pod: Json) -> Iterator[Cause]:
+def _sleeps_end_in_time(container: PodContainer, pod: Json) -> Iterator[Cause]:
     """A hook sleeps no longer than the pod may take to end."""
     grace = whole(spec_of(pod).get("terminationGracePeriodSeconds"))
     # What the API server makes of none, and of a negative period on creation.

@@ -1,19 +1,24 @@
-"""Reading a pod that may be any JSON: what is null or of another shape reads as if it were not there.
-
-The schema reports wrong types; a rule checks what it can read.
-"""
+"""Reading a pod that may be any JSON: what is null or of another type reads as absent; the schema reports it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from webhook.path import Path
 
-_NOTHING: Final[Mapping[str, Any]] = {}
+Json: TypeAlias = Mapping[str, Any]
 
-#: The lists of containers of a pod's spec.
-CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
+#: What `strings.TrimSpace` of Go takes for white space: not quite what Python does.
+WHITE_SPACE: Final = (
+    "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+)
+
+#: The lists of containers that a new pod may have, and all lists.
+NEW_CONTAINERS: Final = ("containers", "initContainers")
+ALL_CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
+
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
@@ -55,9 +60,28 @@ def objects(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield index, item
 
 
-def containers(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[Mapping[str, Any], Path]]:
-    """Yield every container of a pod's spec, of each sort, with the path that it has when the spec's is `path`."""
-    for field in CONTAINER_LISTS:
+class PodContainer(NamedTuple):
+    """A container of a pod: its JSON, its path, and whether it is an init container."""
+
+    json: Json
+    path: Path
+    init: bool
+
+    @property
+    def sidecar(self) -> bool:
+        """Whether it is an init container that runs beside the others: `restartPolicy: Always`."""
+        return self.init and self.json.get("restartPolicy") == "Always"
+
+
+def containers(pod: Json, path: Path, lists: Sequence[str] = NEW_CONTAINERS) -> Iterator[PodContainer]:
+    """Yield the containers of a pod whose template is at `path`, list by list."""
+    spec = spec_of(pod)
+    for field in lists:
         if spec.get(field):
             for index, container in objects(spec[field]):
-                yield container, path / field / index
+                yield PodContainer(container, path / "spec" / field / index, field == "initContainers")
+
+
+def unset(value: Any) -> bool:
+    """Return whether an optional text is not given: absent, null and "" are the same to Kubernetes."""
+    return value is None or value == ""

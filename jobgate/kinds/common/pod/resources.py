@@ -1,30 +1,34 @@
 """Resources of containers: names, amounts, requests and limits, claims, and what a resize does.
 
 The rules are those of `core/v1` validation of Kubernetes (`ValidateContainerResourceRequirements`,
-`validateResizePolicy`), fields `resources` and `resizePolicy`. Those of the whole pod's resources are in
-`pod_resources`.
+`validateResourceClaimNames`, `validateResizePolicy`), fields `resources` and `resizePolicy`. Those of the
+whole pod are in `pod_resources`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, field
 
 from jobgate import names
 from jobgate.kinds.common import quantity
-from jobgate.kinds.common.pod import amounts, claims
+from jobgate.kinds.common.pod import amounts
 from jobgate.kinds.common.pod.family import LOOK, Family
-from jobgate.kinds.common.pod.parts import Container, Json, containers, unset
-from jobgate.kinds.common.pod.reading import objects, spec_of
+from jobgate.kinds.common.pod.reading import Json, PodContainer, containers, objects, spec_of, unset
 from jobgate.kinds.common.pod.shapes import Plain
-from webhook.cause import Cause, Duplicate, Invalid, Notice, NotSupported, Required
+from webhook.cause import Cause, Duplicate, Invalid, NotFound, Notice, NotSupported, Required
 from webhook.path import Path
+from webhook.text import short
 
 RESIZED: Final = ("cpu", "memory")
 RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
+
+#: As many claims as a message names.
+NAMED_CLAIMS: Final = 10
 
 #: Names and amounts so short that they can be remembered.
 _Name: TypeAlias = Annotated[str, Meta(max_length=names.LABEL_LIMIT)]
@@ -39,8 +43,8 @@ def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
         if resources and isinstance(resources, dict):
             yield from requirements_fit(resources, container.path / "resources")
             if resources.get("claims"):
-                claimed = claims.names_of(pod) if claimed is None else claimed
-                yield from claims.claims_are_the_pods(resources, claimed, container.path / "resources" / "claims")
+                claimed = _claims_of(pod) if claimed is None else claimed
+                yield from _claims_are_the_pods(resources, claimed, container.path / "resources" / "claims")
         if container.json.get("resizePolicy"):
             yield from resize_policies_fit_the_pod(container, pod)
 
@@ -83,7 +87,43 @@ def name_fault(name: str) -> str | None:
     return "must be cpu, memory, ephemeral-storage, hugepages-<size> or a name with a domain, such as example.com/gpu"
 
 
-def resize_policies_fit_the_pod(container: Container, pod: Json) -> Iterator[Cause]:
+def _claims_of(pod: Json) -> Collection[str]:
+    """Return the names of the claims of a pod, in order."""
+    claims = objects(spec_of(pod).get("resourceClaims"))
+    return {claim["name"]: None for _, claim in claims if isinstance(claim.get("name"), str)}
+
+
+def _claims_are_the_pods(resources: Json, known: Collection[str], path: Path) -> Iterator[Cause]:
+    """A container refers to claims of its pod, to each one once: to the whole of it, or to its requests one by one."""
+    whole: set[str] = set()
+    parts: set[tuple[str, str]] = set()
+    parted: set[str] = set()
+    for index, claim in objects(resources.get("claims")):
+        name, request = claim.get("name"), claim.get("request")
+        if unset(name):
+            yield Required(path / index / "name")
+            continue
+        if not isinstance(name, str):
+            continue
+        if isinstance(request, str) and request:
+            if name not in whole and (fault := names.dns_label(request)):
+                yield Invalid(path / index / "request", request, fault)
+            if name in whole or (name, request) in parts:
+                yield Duplicate(path / index, f"{name}/{request}")
+            parts.add((name, request))
+            parted.add(name)
+        else:
+            if name in whole or name in parted:
+                yield Duplicate(path / index, name)
+            whole.add(name)
+        if name not in known:
+            one = ", ".join(map(short, islice(known, NAMED_CLAIMS)))
+            yield NotFound(
+                path / index / "name", name, f"must be one of {one}" if one else "the pod has no resourceClaims"
+            )
+
+
+def resize_policies_fit_the_pod(container: PodContainer, pod: Json) -> Iterator[Cause]:
     """A resize policy is given once for cpu, once for memory; a pod that never restarts resizes without a restart."""
     seen: set[str] = set()
     never = spec_of(pod).get("restartPolicy") == "Never"

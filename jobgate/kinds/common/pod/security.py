@@ -1,7 +1,8 @@
 """Security contexts, of containers and of the pod: who runs, with which rights, under which profile.
 
 The rules are those of `core/v1` validation of Kubernetes (`ValidateSecurityContext`, `validatePodSpecSecurityContext`),
-fields `securityContext`. What is particular to Windows is in `windows.py`. That a cluster may forbid privileged
+`validateWindowsSecurityContextOptions`, `validateWindowsHostProcessPod`, `validateLinux`, `validateWindows`), fields
+`securityContext` and `windowsOptions`. That a cluster may forbid privileged
 containers is its own policy, and not judged here.
 """
 
@@ -11,9 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from jobgate.kinds.common.pod import windows
-from jobgate.kinds.common.pod.parts import WHITE_SPACE, Json, containers
-from jobgate.kinds.common.pod.reading import items, mapping, objects, spec_of, text
+from jobgate import names
+from jobgate.kinds.common.pod.reading import WHITE_SPACE, Json, containers, items, mapping, objects, spec_of, text
 from jobgate.kinds.common.pod.values import (
     Check,
     Finding,
@@ -25,12 +25,13 @@ from jobgate.kinds.common.pod.values import (
     formatted,
     listed,
     need,
+    not_empty,
     number,
     one_of,
     rare,
 )
 from jobgate.kinds.common.pod.volumes.files import without_backsteps
-from webhook.cause import Cause, Invalid, Required, TooLong
+from webhook.cause import Cause, Forbidden, Invalid, Required, TooLong
 from webhook.path import Path
 
 #: Greatest number of a user or a group.
@@ -103,7 +104,7 @@ def _agreement(pod: Json, path: Path) -> Iterator[Finding]:
         if context.get("procMount") == "Unmasked" and spec.get("hostUsers") is not False:
             detail = "must be Default unless hostUsers is false"
             yield Invalid(container.path / "securityContext" / "procMount", "Unmasked", detail)
-    yield from windows.check(pod, path)
+    yield from _windows(pod, path)
 
 
 def _escalation(context: Any, path: Path) -> Iterator[Cause]:
@@ -123,6 +124,101 @@ def _agrees(plain: Any) -> bool:
     )
 
 
+#: Longest GMSA credential specification, and longest parts of `DOMAIN\\user`, in bytes.
+CREDENTIAL_LIMIT: Final = 64 * 1024
+DOMAIN_LIMIT: Final = 255
+USER_LIMIT: Final = 104
+
+#: What is Linux' own: of every security context, of the pod's, of a container's; and of the pod where it is not null.
+_LINUX: Final = ("appArmorProfile", "seLinuxOptions", "seccompProfile", "runAsUser", "runAsGroup")
+_LINUX_POD_CONTEXT: Final = (
+    *("fsGroup", "fsGroupChangePolicy", "supplementalGroupsPolicy", "seLinuxChangePolicy", "supplementalGroups"),
+)
+_LINUX_OF_CONTAINER: Final = (
+    *("capabilities", "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation", "procMount"),
+)
+_LINUX_OF_POD: Final = ("hostUsers", "shareProcessNamespace")
+
+_NETBIOS: Final = r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}'
+_LABEL: Final = "[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+_DOMAIN = re.compile(rf"({_NETBIOS}|{_LABEL}(\.{_LABEL})*)\Z")
+
+
+def _credential(value: Any, path: Path) -> Iterator[Cause]:
+    if _size(str(value)) > CREDENTIAL_LIMIT:
+        yield Forbidden(path, f"must be at most {CREDENTIAL_LIMIT} bytes")
+
+
+def _user_name(name: str) -> str | None:
+    r"""Check `user` or `DOMAIN\user`, of the characters and lengths that Windows takes."""
+    domain, backslash, user = name.rpartition("\\")
+    faults = {
+        "must not contain control characters": re.search(r"[\x00-\x1f\x7f]", name),
+        "must contain at most one backslash, as in DOMAIN\\user": "\\" in domain,
+        f"the domain must be at most {DOMAIN_LIMIT} bytes": _size(domain) > DOMAIN_LIMIT,
+        "the domain must be a NetBIOS or a DNS name": backslash and not _DOMAIN.match(domain),
+        f"the user must be at most {USER_LIMIT} bytes": _size(user) > USER_LIMIT,
+        "the user must not consist of dots and spaces only": not user.strip(". "),
+        'the user must not have any of "/\\:;|=,+*?<>@[]': re.search(r'["/\\:;|=,+*?<>@\[\]]', user),
+    }
+    return next((fault for fault, found in faults.items() if found), None)
+
+
+_WINDOWS_OPTIONS: Final = rare(
+    fields(
+        gmsaCredentialSpecName=formatted(names.dns_subdomain, empty=True),
+        gmsaCredentialSpec=not_empty("must not be empty", ValueRule(_credential)),
+        runAsUserName=not_empty("must not be empty", formatted(_user_name)),
+    )
+)
+
+
+def _windows(pod: Json, path: Path) -> Iterator[Cause]:
+    """Check what a pod says of Windows, and what it may not say where it runs there or elsewhere."""
+    spec = spec_of(pod)
+    system = mapping(spec.get("os")).get("name")
+    context = mapping(spec.get("securityContext"))
+    of_pod = mapping(context.get("windowsOptions")).get("hostProcess")
+    contexts = [(context, path / "spec" / "securityContext")]
+    processes = []
+    for container in containers(pod, path):
+        own, here = mapping(container.json.get("securityContext")), container.path / "securityContext"
+        contexts.append((own, here))
+        given = mapping(own.get("windowsOptions")).get("hostProcess")
+        processes.append((of_pod if given is None else given) is True)
+        if isinstance(of_pod, bool) and isinstance(given, bool) and of_pod != given:
+            right = f"must be {str(of_pod).lower()}, as in the securityContext of the pod"
+            yield Invalid(here / "windowsOptions" / "hostProcess", given, right)
+    yield from _host_processes(processes, spec, path / "spec")
+    if system == "linux":
+        for one, here in contexts:
+            if isinstance(one.get("windowsOptions"), dict):
+                yield Forbidden(here / "windowsOptions", "may not be set when spec.os.name is linux")
+    if system == "windows":
+        given_fields = [path / "spec" / field for field in _LINUX_OF_POD if spec.get(field) is not None]
+        given_fields += [path / "spec" / field for field in ("hostPID", "hostIPC") if spec.get(field) is True]
+        for place, (one, here) in enumerate(contexts):
+            linux = (*_LINUX, *(_LINUX_OF_CONTAINER if place else _LINUX_POD_CONTEXT))
+            given_fields += [here / "sysctls"] if one.get("sysctls") else []
+            given_fields += [here / field for field in linux if one.get(field) is not None]
+        for field in given_fields:
+            yield Forbidden(field, "may not be set when spec.os.name is windows")
+
+
+def _host_processes(processes: list[bool], spec: Json, path: Path) -> Iterator[Cause]:
+    """A pod whose containers run as processes of the host has only such, and the host's network."""
+    if any(processes) and not all(processes):
+        yield Forbidden(path, "windowsOptions.hostProcess must be true for all containers or for none")
+    if any(processes) and spec.get("hostNetwork") is not True:
+        right = "must be true when a container sets windowsOptions.hostProcess to true"
+        yield Invalid(path / "hostNetwork", bool(spec.get("hostNetwork")), right)
+
+
+def _size(text: str) -> int:
+    """Return the length of a text as Kubernetes counts it, in bytes of UTF-8."""
+    return len(text.encode("utf-8", "replace"))
+
+
 _ID: Final = number(0, ID_LIMIT, f"must be between 0 and {ID_LIMIT}")
 _OF_ALL: Final = {
     "runAsUser": _ID,
@@ -131,7 +227,7 @@ _OF_ALL: Final = {
     "seccompProfile": _profile(_seccomp_path),
     "appArmorProfile": rare(_profile(_app_armor_path, app_armor=True)),
     "seLinuxOptions": fields(**dict.fromkeys(("level", "role", "type", "user"), anything(str))),
-    "windowsOptions": windows.OPTIONS,
+    "windowsOptions": _WINDOWS_OPTIONS,
 }
 _OF_POD: Final = fields(
     **_OF_ALL,

@@ -16,8 +16,7 @@ from msgspec import UNSET, Meta, defstruct
 from jobgate.kinds.common import quantity
 from jobgate.kinds.common.fitting import Never
 from jobgate.kinds.common.pod.family import Family, always
-from jobgate.kinds.common.pod.parts import Json, containers
-from jobgate.kinds.common.pod.reading import items, metadata_of, objects, spec_of, text, whole
+from jobgate.kinds.common.pod.reading import Json, containers, items, metadata_of, objects, spec_of, text, whole
 from jobgate.kinds.common.pod.shapes import Text
 from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice, NotSupported, Required, TooMany
 from webhook.path import Path

@@ -1,4 +1,4 @@
-"""All that the Pod Security levels mind in a Pod, and the plain types of Pods in which they mind nothing."""
+"""All that violates the Pod Security levels in a Pod, and the plain types of Pods that violate none."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from msgspec import UNSET, Meta, UnsetType, defstruct
 from jobgate.kinds.common.fitting import Never
 from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.shapes import PartialObject, whole_text
-from jobgate.kinds.common.pod_security import host, limits, privileges, profiles
-from jobgate.kinds.common.pod_security.violation import CONTEXT, Level, Violation
+from jobgate.kinds.common.pod_security import limits, privileges, profiles
+from jobgate.kinds.common.pod_security.violation import CONTEXT, Level, PodSecurityViolation
 from webhook.path import Path
 
 _Nothing: TypeAlias = Never | UnsetType
 #: In the order in which a reader looks at a template.
 CHECKS: Final = (
-    host.check,
-    privileges.check,
+    privileges.host,
+    privileges.privileges,
     limits.users,
     profiles.check,
     limits.sysctls,
@@ -27,22 +27,22 @@ CHECKS: Final = (
 )
 
 
-class _OwnPort(PartialObject):
+class _NoHostPort(PartialObject):
     host_port: _Nothing = UNSET
 
 
-class _Own(PartialObject):
+class _NoHost(PartialObject):
     host: _Nothing = UNSET
 
 
-class _OwnHandler(PartialObject):
-    http_get: _Own | UnsetType = UNSET
-    tcp_socket: _Own | UnsetType = UNSET
+class _Handler(PartialObject):
+    http_get: _NoHost | UnsetType = UNSET
+    tcp_socket: _NoHost | UnsetType = UNSET
 
 
-class _OwnHooks(PartialObject):
-    post_start: _OwnHandler | UnsetType = UNSET
-    pre_stop: _OwnHandler | UnsetType = UNSET
+class _Hooks(PartialObject):
+    post_start: _Handler | UnsetType = UNSET
+    pre_stop: _Handler | UnsetType = UNSET
 
 
 class _Profile(PartialObject):
@@ -107,7 +107,7 @@ def _volumes_without(*sources: str) -> Any:
     return list[defstruct("Volume", [(source, Never, UNSET) for source in sources])]  # type: ignore[misc]  # made just now
 
 
-def _check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def _check(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     for check in CHECKS:
         yield from check(pod, path)
 
@@ -120,12 +120,12 @@ def _each_has_a_profile_and_is_not_root(spec: Mapping[str, Any], containers: Seq
 
 
 _CONTAINER: Final = {
-    **dict.fromkeys(host.PROBES, _OwnHandler),
-    "lifecycle": _OwnHooks,
-    "ports": list[_OwnPort],
+    **dict.fromkeys(privileges.PROBES, _Handler),
+    "lifecycle": _Hooks,
+    "ports": list[_NoHostPort],
 }
-_SPEC: Final = {**dict.fromkeys(host.NAMESPACES, LOOK), "ephemeralContainers": LOOK}
-_FAMILIES: Final[Mapping[Level, Family[Violation]]] = {
+_SPEC: Final = {**dict.fromkeys(privileges.NAMESPACES, LOOK), "ephemeralContainers": LOOK}
+_FAMILIES: Final[Mapping[Level, Family[PodSecurityViolation]]] = {
     Level.BASELINE: Family(
         check=_check,
         metadata={"annotations": _Annotations},
@@ -143,18 +143,12 @@ _FAMILIES: Final[Mapping[Level, Family[Violation]]] = {
 }
 
 
-def violations(pod: Mapping[str, Any], path: Path, level: Level = Level.RESTRICTED) -> Iterator[Violation]:
-    """Yield what a level minds in a Pod, in some version; among it may be what only a higher level minds.
-
-    Args:
-        pod: the Pod as an operator makes it.
-        path: of its template in the job.
-        level: the level.
-    """
+def violations(pod: Mapping[str, Any], path: Path, level: Level = Level.RESTRICTED) -> Iterator[PodSecurityViolation]:
+    """Yield what violates a level in a Pod, in some version; some may violate only a higher level."""
     if not keeps_to(level, pod):
         yield from _FAMILIES[level].check(pod, path)
 
 
 def keeps_to(level: Level, pod: Mapping[str, Any]) -> bool:
-    """Return whether a level surely minds nothing in a Pod. False says nothing."""
+    """Return whether a Pod surely violates nothing of a level. False says nothing."""
     return level not in _FAMILIES or _FAMILIES[level].plain(pod)

@@ -12,7 +12,7 @@ from jobgate.kinds.common.pod.reading import objects, spec_of, whole
 from jobgate.kinds.common.pod_security.violation import (
     ALWAYS,
     Level,
-    Violation,
+    PodSecurityViolation,
     has_own_users,
     of_all,
     of_containers,
@@ -65,23 +65,25 @@ OUTSIDE: Final = (
 )
 
 
-def users(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def users(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     """Yield where a container runs as root, or might."""
     until = _OWN_USERS_SINCE if has_own_users(pod) else ALWAYS
     for context in of_all(pod, path):
         if context.json.get("runAsNonRoot") is False:
-            yield Violation(context.path / "runAsNonRoot", False, "must be true", Level.RESTRICTED, until=until)
+            yield PodSecurityViolation(
+                context.path / "runAsNonRoot", False, "must be true", Level.RESTRICTED, until=until
+            )
         if whole(context.json.get("runAsUser")) == 0:
             right = "must be a non-root user, or not be set"
-            yield Violation(context.path / "runAsUser", 0, right, Level.RESTRICTED, _NUMBER_SINCE, until)
+            yield PodSecurityViolation(context.path / "runAsUser", 0, right, Level.RESTRICTED, _NUMBER_SINCE, until)
     own = of_pod(pod, path)
     silent = any(context.json.get("runAsNonRoot") is None for context in of_containers(pod, path))
     if silent and own.json.get("runAsNonRoot") is None:
         right = "must be true for the pod or for every container"
-        yield Violation(own.path / "runAsNonRoot", None, right, Level.RESTRICTED, until=until)
+        yield PodSecurityViolation(own.path / "runAsNonRoot", None, right, Level.RESTRICTED, until=until)
 
 
-def sysctls(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def sysctls(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     """Yield the parameters that are not safe."""
     context = of_pod(pod, path)
     for index, sysctl in objects(context.json.get("sysctls")):
@@ -89,17 +91,17 @@ def sysctls(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
         safe = SAFE.get(name, ALWAYS) if isinstance(name, str) else ALWAYS
         if safe:
             where = context.path / "sysctls" / index / "name"
-            yield Violation(where, name, f"must be one of {', '.join(SAFE)}", Level.BASELINE, until=safe)
+            yield PodSecurityViolation(where, name, f"must be one of {', '.join(SAFE)}", Level.BASELINE, until=safe)
 
 
-def volumes(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def volumes(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     """Yield the volumes that a pod may not have."""
     for index, volume in objects(spec_of(pod).get("volumes")):
         here = path / "spec" / "volumes" / index
         if volume.get("hostPath") is not None:
             right = "hostPath volumes are not allowed: use another volume type"
-            yield Violation(here / "hostPath", "hostPath", right, Level.BASELINE, written=volume["hostPath"])
+            yield PodSecurityViolation(here / "hostPath", "hostPath", right, Level.BASELINE, written=volume["hostPath"])
         for source in OUTSIDE:
             if volume.get(source) is not None:
                 right = "volume type not allowed: use another type, such as persistentVolumeClaim"
-                yield Violation(here / source, source, right, Level.RESTRICTED, written=volume[source])
+                yield PodSecurityViolation(here / source, source, right, Level.RESTRICTED, written=volume[source])

@@ -1,4 +1,4 @@
-"""What a namespace asks of its pods, by its labels, and how sure it is that a violation refuses a pod.
+"""What a namespace asks of its pods, by its labels, and how sure it is that a violation rejects a pod.
 
 https://kubernetes.io/docs/concepts/security/pod-security-admission/
 """
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
+from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, PodSecurityViolation
 
-#: Labels of a namespace; `enforce` refuses pods, `warn` tells who makes them. What `audit` says is for a log.
+#: Labels of a namespace; `enforce` rejects pods, `warn` warns who creates them. `audit` is for the audit log.
 ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 WARN: Final = "pod-security.kubernetes.io/warn"
 _VERSION: Final = "-version"
@@ -27,7 +27,7 @@ _MINOR = re.compile(r"v1\.(0|[1-9][0-9]{0,3})\Z")
 
 
 class Certainty(Enum):
-    """Whether a violation refuses a pod."""
+    """Whether a violation rejects a pod."""
 
     NO = "no"
     BY_VERSION = "by version"
@@ -46,7 +46,7 @@ class Standard:
     level: Level = Level.PRIVILEGED
     minor: int | None = None
 
-    def minds(self, violation: Violation) -> Certainty:
+    def violated_by(self, violation: PodSecurityViolation) -> Certainty:
         """Return whether a violation is one of this standard, on every API server or only on some."""
         newest = ALWAYS - 1 if self.minor is None else self.minor
         oldest = min(OLDEST, newest)
@@ -64,7 +64,7 @@ class Policy:
     """What a namespace's labels ask for.
 
     Attributes:
-        enforce: what its pods are refused for.
+        enforce: what its pods are rejected for.
         warn: the level to warn on, in addition.
     """
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from jobgate.kinds.common.pod.reading import containers, mapping, metadata_of, spec_of, text
+from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, mapping, metadata_of, text
 from jobgate.kinds.common.pod_security.violation import (
     ALWAYS,
     Level,
-    Violation,
+    PodSecurityViolation,
     has_own_users,
     of_all,
     of_containers,
@@ -43,7 +43,7 @@ _SELINUX_ENGINE_SINCE: Final = 31
 _OWN_USERS_SINCE: Final = 35
 
 
-def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def check(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     """Yield where profiles are lacking or switched off."""
     yield from _seccomp(pod, path)
     yield from _seccomp_annotations(pod, path)
@@ -52,26 +52,26 @@ def check(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     yield from _proc_mount(pod, path)
 
 
-def _seccomp(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def _seccomp(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     """A profile that is given must be one of two sorts, and where the pod is restricted there must be one."""
     for context in of_all(pod, path):
         given = context.json.get("seccompProfile")
         if isinstance(given, dict) and given.get("type") not in _PROFILES:
             where = context.path / "seccompProfile" / "type"
-            yield Violation(where, text(given.get("type")), _TYPES, Level.BASELINE, since=_SECCOMP_SINCE)
+            yield PodSecurityViolation(where, text(given.get("type")), _TYPES, Level.BASELINE, since=_SECCOMP_SINCE)
     own = of_pod(pod, path)
     silent = any(context.json.get("seccompProfile") is None for context in of_containers(pod, path))
     if silent and own.json.get("seccompProfile") is None:
         where = own.path / "seccompProfile" / "type"
         until = _WINDOWS_EXEMPT_SINCE if on_windows(pod) else ALWAYS
         right = f"{_TYPES} for the pod or for every container"
-        yield Violation(where, None, right, Level.RESTRICTED, _SECCOMP_SINCE, until)
+        yield PodSecurityViolation(where, None, right, Level.RESTRICTED, _SECCOMP_SINCE, until)
 
 
-def _seccomp_annotations(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def _seccomp_annotations(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     """Before there were fields, annotations said the profile; a namespace may be held to the rules of that time."""
     annotations = mapping(metadata_of(pod).get("annotations"))
-    names = [container.get("name") for container, _ in containers(spec_of(pod), path)]
+    names = [container.json.get("name") for container in containers(pod, path, ALL_CONTAINERS)]
     for key in dict.fromkeys((_SECCOMP_POD, *(f"{_SECCOMP_CONTAINER}{name}" for name in names))):
         profile = annotations.get(key)
         if profile in (None, "runtime/default", "docker/default"):
@@ -79,20 +79,20 @@ def _seccomp_annotations(pod: Mapping[str, Any], path: Path) -> Iterator[Violati
         if not text(profile).startswith("localhost/"):
             where = (path / "metadata" / "annotations").key(key)
             right = "must be runtime/default or localhost/<profile>"
-            yield Violation(where, profile, right, Level.BASELINE, until=_SECCOMP_SINCE)
+            yield PodSecurityViolation(where, profile, right, Level.BASELINE, until=_SECCOMP_SINCE)
 
 
-def _app_armor(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def _app_armor(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     """The node's default profile may be replaced by another, and not be switched off."""
     for context in of_all(pod, path):
         profile = context.json.get("appArmorProfile")
         if isinstance(profile, dict) and profile.get("type") not in _PROFILES:
             where = context.path / "appArmorProfile" / "type"
-            yield Violation(where, text(profile.get("type")), _TYPES, Level.BASELINE)
+            yield PodSecurityViolation(where, text(profile.get("type")), _TYPES, Level.BASELINE)
     for key, profile in mapping(metadata_of(pod).get("annotations")).items():
         if str(key).startswith(_APP_ARMOR) and not _is_kept(profile):
             where = (path / "metadata" / "annotations").key(str(key))
-            yield Violation(where, profile, "must be runtime/default or localhost/<profile>", Level.BASELINE)
+            yield PodSecurityViolation(where, profile, "must be runtime/default or localhost/<profile>", Level.BASELINE)
 
 
 def _is_kept(profile: Any) -> bool:
@@ -100,7 +100,7 @@ def _is_kept(profile: Any) -> bool:
     return profile in (None, "", "runtime/default") or text(profile).startswith("localhost/")
 
 
-def _selinux(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def _selinux(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     """A container's type may be one of those made for containers; its user and role are the system's."""
     for context in of_all(pod, path):
         options = mapping(context.json.get("seLinuxOptions"))
@@ -109,17 +109,17 @@ def _selinux(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
         if sort not in _SELINUX_TYPES:
             until = _SELINUX_ENGINE_SINCE if sort == _SELINUX_ENGINE else ALWAYS
             right = f"must be one of {', '.join(_SELINUX_TYPES[1:])}, or not be set"
-            yield Violation(here / "type", sort, right, Level.BASELINE, until=until)
+            yield PodSecurityViolation(here / "type", sort, right, Level.BASELINE, until=until)
         for field in ("user", "role"):
             if value := options.get(field):
-                yield Violation(here / field, value, "must not be set", Level.BASELINE)
+                yield PodSecurityViolation(here / field, value, "must not be set", Level.BASELINE)
 
 
-def _proc_mount(pod: Mapping[str, Any], path: Path) -> Iterator[Violation]:
+def _proc_mount(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     until = _OWN_USERS_SINCE if has_own_users(pod) else ALWAYS
     for context in of_containers(pod, path):
         mount = context.json.get("procMount")
         if mount not in (None, "Default"):
             where = context.path / "procMount"
             for level, end in ((Level.BASELINE, until), (Level.RESTRICTED, ALWAYS)):
-                yield Violation(where, mount, 'must be "Default" or not set', level, until=end)
+                yield PodSecurityViolation(where, mount, 'must be "Default" or not set', level, until=end)

@@ -1,4 +1,4 @@
-"""The rule: what a namespace refuses in the pods that a job will have, the job is refused for."""
+"""The rule: a job is denied if the Pod Security level of its namespace rejects its pods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from jobgate.kinds.common.pod.reading import mapping, spec_of
 from jobgate.kinds.common.pod_security.levels import keeps_to, violations
 from jobgate.kinds.common.pod_security.policy import Certainty, Policy, policy_of
-from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, Violation
+from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, PodSecurityViolation
 from jobgate.kinds.common.templates import judged
 from webhook import Cause, Context, Invalid, Job, Notice, Path, Required, rule
 from webhook.text import shown
@@ -45,7 +45,7 @@ def _policy(context: Context) -> Policy:
 def _findings(
     pod: Mapping[str, Any], path: Path, *, level: Level, policy: Policy, namespace: str
 ) -> Iterator[Cause | Notice]:
-    """Yield what a policy minds in a Pod, once a field: the surest."""
+    """Yield what violates a policy in a Pod, once per field: the surest."""
     exempt = spec_of(pod).get("runtimeClassName")
     found: dict[Path, tuple[int, Cause | Notice]] = {}
     for violation in violations(pod, path, level):
@@ -56,9 +56,11 @@ def _findings(
     yield from (finding for _, finding in found.values())
 
 
-def _finding(violation: Violation, policy: Policy, namespace: str, exempt: Any) -> tuple[int, Cause | Notice | None]:
+def _finding(
+    violation: PodSecurityViolation, policy: Policy, namespace: str, exempt: Any
+) -> tuple[int, Cause | Notice | None]:
     """Return a finding and its rank, the lower the surer."""
-    enforced = policy.enforce.minds(violation)
+    enforced = policy.enforce.violated_by(violation)
     by = f"namespace {namespace} enforces Pod Security level {policy.enforce}"
     if enforced is Certainty.YES and not exempt:
         return 0, _refusal(violation, f"{violation.right}: {by}")
@@ -67,13 +69,13 @@ def _finding(violation: Violation, policy: Policy, namespace: str, exempt: Any) 
         return 1, Notice(violation.path, f"{violation.right}: {by}; {unless}")
     if enforced is Certainty.BY_VERSION:
         return 2, Notice(violation.path, f"{violation.right}: {by}; {_versions(violation)} would reject the pods")
-    if policy.warn.minds(violation) is not Certainty.NO:
+    if policy.warn.violated_by(violation) is not Certainty.NO:
         asked = f"namespace {namespace} warns on Pod Security level {policy.warn}"
         return 3, Notice(violation.path, f"{violation.right}: {asked}")
     return 4, None
 
 
-def _refusal(violation: Violation, detail: str) -> Cause:
+def _refusal(violation: PodSecurityViolation, detail: str) -> Cause:
     if violation.value is None:
         return Required(violation.path, detail)
     cause = Invalid(violation.path, violation.value, detail)
@@ -82,8 +84,8 @@ def _refusal(violation: Violation, detail: str) -> Cause:
     return cause
 
 
-def _versions(violation: Violation) -> str:
-    """Return which versions of Kubernetes mind a violation."""
+def _versions(violation: PodSecurityViolation) -> str:
+    """Return which versions of Kubernetes reject a violation."""
     if violation.until == ALWAYS:
         return f"Kubernetes 1.{violation.since} and later"
     return f"Kubernetes before 1.{violation.until}"

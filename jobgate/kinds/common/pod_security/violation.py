@@ -1,4 +1,4 @@
-"""What a Pod Security level minds in a Pod, and the security contexts in which most of it is."""
+"""What violates a Pod Security level in a Pod, and the security contexts in which most of it is."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
-from jobgate.kinds.common.pod.reading import containers, mapping, spec_of
+from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, mapping, spec_of
 from webhook.path import Path
 
-#: Above all minors that there are: of a violation that no version has stopped to mind.
+#: Above all minors that there are: of a violation that every later version reports.
 ALWAYS: Final = 10_000
 
 
@@ -26,16 +26,16 @@ class Level(IntEnum):
         return self.name.lower()
 
 
-class Violation(NamedTuple):
-    """What a level minds in a Pod.
+class PodSecurityViolation(NamedTuple):
+    """What violates a level in a Pod.
 
     Attributes:
         path: the field.
         value: what stands there; None where something is missing.
         right: what would do.
-        level: the lowest level that minds.
-        since: the first minor of the level's definition that minds: a namespace can be held to that of any Kubernetes.
-        until: the first minor after it that does not mind any more.
+        level: the lowest level that is violated.
+        since: the first minor of the level's definition that is violated: a namespace can pin any version.
+        until: the first later minor that is not violated.
         written: all that the user wrote there, where `value` is only what it is called.
     """
 
@@ -65,8 +65,8 @@ def of_pod(pod: Mapping[str, Any], path: Path) -> SecurityContext:
 
 def of_containers(pod: Mapping[str, Any], path: Path) -> Iterator[SecurityContext]:
     """Yield the security context of each container of a pod."""
-    for container, where in containers(spec_of(pod), path / "spec"):
-        yield SecurityContext(mapping(container.get(CONTEXT)), where / CONTEXT)
+    for container in containers(pod, path, ALL_CONTAINERS):
+        yield SecurityContext(mapping(container.json.get(CONTEXT)), container.path / CONTEXT)
 
 
 def of_all(pod: Mapping[str, Any], path: Path) -> Iterator[SecurityContext]:

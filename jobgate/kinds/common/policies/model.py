@@ -63,7 +63,7 @@ USEFUL_ACTIONS: Final = tuple(one for one in Action if one not in INTERNAL_ACTIO
 
 
 class LifecyclePolicy(Model):
-    """One policy: when one of these events happens, or a container ends with this exit code, this is done."""
+    """An action to take on events, or when a container exits with this code."""
 
     action: Annotated[Action | None, Doc("Action to take.")] = None
     event: Annotated[Event | None, Doc("Event that triggers the action.")] = None

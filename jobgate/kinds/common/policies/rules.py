@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jobgate.kinds.common.durations import LONGEST_DURATION, overflows
-from jobgate.kinds.common.pod.reading import containers, mapping
+from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, spec_of
 from jobgate.kinds.common.policies.model import (
     INTERNAL_ACTIONS,
     INTERNAL_EVENTS,
@@ -94,7 +93,7 @@ def events_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Volcano refuses `*` together with other events."""
+    """Volcano rejects `*` together with other events."""
     for policies in lists_of(job):
         places: dict[Event, Path] = {}
         for place, event, _policy in policies.events():
@@ -174,9 +173,8 @@ def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
 
 
 def _never_restarts(task: Task) -> bool:
-    spec = mapping(task.template.get("spec"))
-    own = (container.get("restartPolicy") for container, _ in containers(spec, Path()))
-    return spec.get("restartPolicy") == "Never" and not any(own)
+    own = (one.json.get("restartPolicy") for one in containers(task.template, Path(), ALL_CONTAINERS))
+    return spec_of(task.template).get("restartPolicy") == "Never" and not any(own)
 
 
 @rule("policies", "tasks.policies", whole=("tasks.partition_policy",))
@@ -211,55 +209,33 @@ def job_policies_have_tasks_left(job: Job[Any], _: Context) -> Iterator[Notice]:
     own = Policies(job)
     if not own.policies or not job.tasks:
         return
-    handled = _Handled.by(job.tasks)
+    events, codes = _handled_by_all(job.tasks)
     for path, policy in own.read("event", "events", "exit_code", "timeout"):
-        events = {event for _, event in events_of(policy, path)} - NEVER_RAISED - INTERNAL_EVENTS
+        left = {event for _, event in events_of(policy, path)} - NEVER_RAISED - INTERNAL_EVENTS
         if policy.timeout is None:
-            events.discard(Event.POD_PENDING)
-        codes = [policy.exit_code] if policy.exit_code else []
-        if (events or codes) and handled.takes(events, codes):
+            left.discard(Event.POD_PENDING)
+        code = policy.exit_code or None
+        code_is_handled = code is None or Event.POD_FAILED in events or code in codes
+        if (left or code) and left <= events and code_is_handled:
             yield Notice(path, "never applies: the policies of every task match first")
 
 
-@dataclass(frozen=True, slots=True)
-class _Handled:
-    """What the policies of the tasks take, so that those of the job never see it.
-
-    Attributes:
-        events: the events that every task has a policy for.
-        codes: the exit codes that every task with none for PodFailed has a policy for.
-    """
-
-    events: set[Event]
-    codes: set[int]
-
-    @classmethod
-    def by(cls, tasks: Sequence[Task]) -> _Handled:
-        every = set(Event) - OF_THE_JOB - {Event.ANY}
-        events, codes = set(every), None
-        for task in tasks:
-            own, own_codes = cls._by_one(task, every)
-            events &= own
-            if Event.POD_FAILED not in own:
-                codes = own_codes if codes is None else codes & own_codes
-        return cls(events, codes or set())
-
-    @staticmethod
-    def _by_one(task: Task, every: set[Event]) -> tuple[set[Event], set[int]]:
-        events: set[Event] = set()
-        codes: set[int] = set()
+def _handled_by_all(tasks: Sequence[Task]) -> tuple[set[Event], set[int]]:
+    """Return the events that every task handles, and the exit codes that every task without PodFailed handles."""
+    every = set(Event) - OF_THE_JOB - {Event.ANY}
+    events, codes = set(every), None
+    for task in tasks:
+        own, own_codes = set[Event](), set[int]()
         for path, policy in Policies(task).read("event", "events", "exit_code", "timeout"):
             for _, event in events_of(policy, path):
                 matched = every if event is Event.ANY else {event}
-                events |= matched if policy.timeout is not None else matched - {Event.POD_PENDING}
+                own |= matched if policy.timeout is not None else matched - {Event.POD_PENDING}
             if policy.exit_code is not None:
-                codes.add(policy.exit_code)
-        return events, codes
-
-    def takes(self, events: Iterable[Event], codes: Iterable[int]) -> bool:
-        """Return whether none of these events and exit codes is left for the job."""
-        by_code = Event.POD_FAILED in self.events
-        return self.events.issuperset(events) and all(by_code or code in self.codes for code in codes)
+                own_codes.add(policy.exit_code)
+        events &= own
+        if Event.POD_FAILED not in own:
+            codes = own_codes if codes is None else codes & own_codes
+    return events, codes or set()
 
 
 def _one_of(choices: Sequence[str]) -> str:

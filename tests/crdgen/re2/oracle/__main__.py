@@ -1,4 +1,4 @@
-"""Compares with Go, or writes the golden file anew. It needs Go.
+"""Compares with Go, or writes the golden file again. It needs Go.
 
 python -m tests.crdgen.re2.oracle                       the golden file
 python -m tests.crdgen.re2.oracle --compare 100000 [--seed N]

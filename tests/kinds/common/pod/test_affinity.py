@@ -1,9 +1,7 @@
 from typing import Any
 
-import pytest
-
 from jobgate.kinds.common.pod import affinity
-from tests.kinds.common.pod.verdict import Case, judge, pod
+from tests.kinds.common.pod.verdict import Case, judged, pod
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -222,11 +220,5 @@ POD_CASES: list[Case] = [
 CASES = NODE_CASES + POD_CASES
 
 
-@pytest.mark.parametrize("case", NODE_CASES, ids=lambda case: case[0])
-def test_nodes_are_chosen_by_well_formed_terms(case: Case) -> None:
-    judge(affinity.FAMILY.check, case)
-
-
-@pytest.mark.parametrize("case", POD_CASES, ids=lambda case: case[0])
-def test_pods_are_chosen_by_well_formed_terms(case: Case) -> None:
-    judge(affinity.FAMILY.check, case)
+test_nodes_are_chosen_by_well_formed_terms = judged(affinity.FAMILY.check, NODE_CASES)
+test_pods_are_chosen_by_well_formed_terms = judged(affinity.FAMILY.check, POD_CASES)

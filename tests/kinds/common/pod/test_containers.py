@@ -1,8 +1,6 @@
-import pytest
-
 from jobgate.kinds.common.pod import containers, probes
 from tests.kinds.common.pod.builder import INIT, MAIN, case, container, of_container, pod, sidecar
-from tests.kinds.common.pod.verdict import Case, judge
+from tests.kinds.common.pod.verdict import Case, judged
 
 RULES = "restartPolicyRules"
 EXIT = {"operator": "In", "values": [42]}
@@ -116,11 +114,5 @@ INIT_CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_containers(case: Case) -> None:
-    judge(containers.FAMILY.check, case)
-
-
-@pytest.mark.parametrize("case", INIT_CASES, ids=lambda case: case[0])
-def test_init_containers(case: Case) -> None:
-    judge(probes.FAMILY.check, case)
+test_containers = judged(containers.FAMILY.check, CASES)
+test_init_containers = judged(probes.FAMILY.check, INIT_CASES)

@@ -1,7 +1,5 @@
-import pytest
-
 from jobgate.kinds.common.pod import dns
-from tests.kinds.common.pod.verdict import Case, judge, pod
+from tests.kinds.common.pod.verdict import Case, judged, pod
 
 AT = "spec.dnsConfig"
 
@@ -63,6 +61,4 @@ CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_a_pod_can_resolve_names(case: Case) -> None:
-    judge(dns.FAMILY.check, case)
+test_a_pod_can_resolve_names = judged(dns.FAMILY.check, CASES)

@@ -1,8 +1,6 @@
-import pytest
-
 from jobgate.kinds.common.pod import env
 from tests.kinds.common.pod.builder import MAIN, case, container, of_container, pod
-from tests.kinds.common.pod.verdict import Case, findings, judge
+from tests.kinds.common.pod.verdict import Case, findings, judged
 
 FROM = "env[0].valueFrom"
 
@@ -126,9 +124,7 @@ CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_env(case: Case) -> None:
-    judge(env.FAMILY.check, case)
+test_env = judged(env.FAMILY.check, CASES)
 
 
 def test_no_finding_shows_a_value() -> None:

@@ -1,7 +1,5 @@
-import pytest
-
 from jobgate.kinds.common.pod import host
-from tests.kinds.common.pod.verdict import Case, judge, pod
+from tests.kinds.common.pod.verdict import Case, judged, pod
 
 CASES: list[Case] = [
     ("nothing said is fine", pod(), []),
@@ -77,6 +75,4 @@ CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_a_pod_and_its_host_get_along(case: Case) -> None:
-    judge(host.FAMILY.check, case)
+test_a_pod_and_its_host_get_along = judged(host.FAMILY.check, CASES)

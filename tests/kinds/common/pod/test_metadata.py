@@ -1,9 +1,7 @@
 from typing import Any
 
-import pytest
-
 from jobgate.kinds.common.pod import metadata
-from tests.kinds.common.pod.verdict import Case, findings, judge, pod
+from tests.kinds.common.pod.verdict import Case, findings, judged, pod
 
 SECCOMP = "container.seccomp.security.alpha.kubernetes.io/main"
 SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
@@ -141,19 +139,9 @@ PROFILES: list[Case] = [
 CASES = NAMES + ANNOTATIONS + PROFILES
 
 
-@pytest.mark.parametrize("case", NAMES, ids=lambda case: case[0])
-def test_pods_have_names_that_can_be(case: Case) -> None:
-    judge(metadata.FAMILY.check, case)
-
-
-@pytest.mark.parametrize("case", ANNOTATIONS, ids=lambda case: case[0])
-def test_annotations_are_small_and_those_of_kubernetes_are_sound(case: Case) -> None:
-    judge(metadata.FAMILY.check, case)
-
-
-@pytest.mark.parametrize("case", PROFILES, ids=lambda case: case[0])
-def test_security_profiles_in_annotations_agree_with_the_fields(case: Case) -> None:
-    judge(metadata.FAMILY.check, case)
+test_pods_have_names_that_can_be = judged(metadata.FAMILY.check, NAMES)
+test_annotations_are_small_and_those_of_kubernetes_are_sound = judged(metadata.FAMILY.check, ANNOTATIONS)
+test_security_profiles_in_annotations_agree_with_the_fields = judged(metadata.FAMILY.check, PROFILES)
 
 
 def test_a_namespace_is_a_label() -> None:

@@ -1,8 +1,6 @@
-import pytest
-
 from jobgate.kinds.common.pod import ports
 from tests.kinds.common.pod.builder import INIT, MAIN, case, container, of_container, pod, sidecar
-from tests.kinds.common.pod.verdict import Case, judge
+from tests.kinds.common.pod.verdict import Case, judged
 
 
 def of_port(sentence: str, port: dict[str, object], *expected: str) -> Case:
@@ -79,6 +77,4 @@ CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_ports(case: Case) -> None:
-    judge(ports.FAMILY.check, case)
+test_ports = judged(ports.FAMILY.check, CASES)

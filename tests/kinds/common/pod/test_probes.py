@@ -1,10 +1,8 @@
 from typing import Any
 
-import pytest
-
 from jobgate.kinds.common.pod import probes
 from tests.kinds.common.pod.builder import INIT, MAIN, Json, case, container, of_container, pod, sidecar
-from tests.kinds.common.pod.verdict import Case, judge
+from tests.kinds.common.pod.verdict import Case, judged
 
 TCP: Json = {"tcpSocket": {"port": 80}}
 
@@ -77,11 +75,5 @@ HOOK_CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", PROBE_CASES, ids=lambda case: case[0])
-def test_probes(case: Case) -> None:
-    judge(probes.FAMILY.check, case)
-
-
-@pytest.mark.parametrize("case", HOOK_CASES, ids=lambda case: case[0])
-def test_hooks(case: Case) -> None:
-    judge(probes.FAMILY.check, case)
+test_probes = judged(probes.FAMILY.check, PROBE_CASES)
+test_hooks = judged(probes.FAMILY.check, HOOK_CASES)

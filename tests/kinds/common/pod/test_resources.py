@@ -1,10 +1,8 @@
 from typing import Any
 
-import pytest
-
 from jobgate.kinds.common.pod import pod_resources, resources
 from tests.kinds.common.pod.builder import INIT, MAIN, Json, case, container, of_container, pod, sidecar
-from tests.kinds.common.pod.verdict import Case, judge
+from tests.kinds.common.pod.verdict import Case, judged
 
 
 def of_resources(sentence: str, requests: Json | None, limits: Json | None, *expected: str) -> Case:
@@ -175,16 +173,6 @@ POD_CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CONTAINER_CASES + RESIZE_CASES, ids=lambda case: case[0])
-def test_resources_of_a_container(case: Case) -> None:
-    judge(resources.FAMILY.check, case)
-
-
-@pytest.mark.parametrize("case", CLAIM_CASES, ids=lambda case: case[0])
-def test_claims(case: Case) -> None:
-    judge(resources.FAMILY.check, case)
-
-
-@pytest.mark.parametrize("case", POD_CASES, ids=lambda case: case[0])
-def test_resources_of_a_pod(case: Case) -> None:
-    judge(pod_resources.FAMILY.check, case)
+test_resources_of_a_container = judged(resources.FAMILY.check, CONTAINER_CASES + RESIZE_CASES)
+test_claims = judged(resources.FAMILY.check, CLAIM_CASES)
+test_resources_of_a_pod = judged(pod_resources.FAMILY.check, POD_CASES)

@@ -1,9 +1,7 @@
 from typing import Any
 
-import pytest
-
 from jobgate.kinds.common.pod import scheduling
-from tests.kinds.common.pod.verdict import Case, judge, pod
+from tests.kinds.common.pod.verdict import Case, judged, pod
 
 
 def claiming(*claims: dict[str, Any]) -> dict[str, Any]:
@@ -124,6 +122,4 @@ CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_a_pod_can_be_scheduled_and_run(case: Case) -> None:
-    judge(scheduling.FAMILY.check, case)
+test_a_pod_can_be_scheduled_and_run = judged(scheduling.FAMILY.check, CASES)

@@ -1,10 +1,8 @@
 from typing import Any
 
-import pytest
-
 from jobgate.kinds.common.pod import security
 from tests.kinds.common.pod.builder import MAIN, Json, case, container, of_container, pod
-from tests.kinds.common.pod.verdict import Case, judge
+from tests.kinds.common.pod.verdict import Case, judged
 
 AT = "spec.securityContext"
 WINDOWS: Json = {"name": "windows"}
@@ -203,16 +201,6 @@ WINDOWS_CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CONTAINER_CASES, ids=lambda case: case[0])
-def test_security_contexts_of_containers(case: Case) -> None:
-    judge(security.FAMILY.check, case)
-
-
-@pytest.mark.parametrize("case", POD_CASES, ids=lambda case: case[0])
-def test_security_contexts_of_pods(case: Case) -> None:
-    judge(security.FAMILY.check, case)
-
-
-@pytest.mark.parametrize("case", WINDOWS_CASES, ids=lambda case: case[0])
-def test_windows(case: Case) -> None:
-    judge(security.FAMILY.check, case)
+test_security_contexts_of_containers = judged(security.FAMILY.check, CONTAINER_CASES)
+test_security_contexts_of_pods = judged(security.FAMILY.check, POD_CASES)
+test_windows = judged(security.FAMILY.check, WINDOWS_CASES)

@@ -1,7 +1,5 @@
-import pytest
-
 from jobgate.kinds.common.pod import selectors
-from tests.kinds.common.pod.verdict import Case, judge, pod
+from tests.kinds.common.pod.verdict import Case, judged, pod
 
 CASES: list[Case] = [
     ("no selector is fine", pod(), []),
@@ -37,6 +35,4 @@ CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_the_selector_of_nodes_is_of_labels(case: Case) -> None:
-    judge(selectors.FAMILY.check, case)
+test_the_selector_of_nodes_is_of_labels = judged(selectors.FAMILY.check, CASES)

@@ -1,9 +1,7 @@
 from typing import Any
 
-import pytest
-
 from jobgate.kinds.common.pod import spread
-from tests.kinds.common.pod.verdict import Case, judge, pod
+from tests.kinds.common.pod.verdict import Case, judged, pod
 
 AT = "spec.topologySpreadConstraints"
 ZONE = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
@@ -63,6 +61,4 @@ CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_spread_constraints_are_ones_that_the_scheduler_can_keep(case: Case) -> None:
-    judge(spread.FAMILY.check, case)
+test_spread_constraints_are_ones_that_the_scheduler_can_keep = judged(spread.FAMILY.check, CASES)

@@ -1,9 +1,7 @@
 from typing import Any
 
-import pytest
-
 from jobgate.kinds.common.pod import tolerations
-from tests.kinds.common.pod.verdict import Case, judge, pod
+from tests.kinds.common.pod.verdict import Case, judged, pod
 
 
 def tolerating(**toleration: Any) -> dict[str, Any]:
@@ -56,6 +54,4 @@ CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_tolerations_are_ones_that_taints_can_match(case: Case) -> None:
-    judge(tolerations.FAMILY.check, case)
+test_tolerations_are_ones_that_taints_can_match = judged(tolerations.FAMILY.check, CASES)

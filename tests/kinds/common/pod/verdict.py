@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import pytest
+
 from webhook.cause import Notice
 from webhook.path import Path
 
@@ -25,10 +27,15 @@ def findings(check: Check, of: Mapping[str, Any]) -> list[str]:
     return [str(finding).removeprefix("template.") for finding in check(of, Path("template"))]
 
 
-def judge(check: Check, case: Case) -> None:
-    """Assert that the family says what the case expects, no more and no less."""
-    _, of, expected = case
-    found = findings(check, of)
-    assert len(found) == len(expected), found
-    for says, begins in zip(found, expected, strict=True):
-        assert says.startswith(begins), f"{says!r} does not begin with {begins!r}"
+def judged(check: Check, cases: Iterable[Case]) -> Callable[[Case], None]:
+    """Return the test that a family says what each case expects, no more and no less."""
+
+    @pytest.mark.parametrize("case", cases, ids=lambda case: case[0])
+    def test(case: Case) -> None:
+        _, of, expected = case
+        found = findings(check, of)
+        assert len(found) == len(expected), found
+        for says, begins in zip(found, expected, strict=True):
+            assert says.startswith(begins), f"{says!r} does not begin with {begins!r}"
+
+    return test

@@ -7,7 +7,7 @@ import pytest
 
 from bench.differential.pods.pod_security import PODS, plain, restricted
 from jobgate.kinds.common.pod_security.levels import CHECKS, keeps_to, violations
-from jobgate.kinds.common.pod_security.violation import Level, Violation
+from jobgate.kinds.common.pod_security.violation import Level, PodSecurityViolation
 from tests.kinds.common.pod.templates import PLAIN
 from tests.kinds.common.pod_security.test_levels import places
 from webhook.path import Path
@@ -33,7 +33,7 @@ VALUES: list[Any] = [
 ]
 
 
-def minded(level: Level, pod: dict[str, Any]) -> list[Violation]:
+def minded(level: Level, pod: dict[str, Any]) -> list[PodSecurityViolation]:
     """Return what all families together find that this level minds."""
     return [one for check in CHECKS for one in check(pod, Path()) if one.level <= level]
 

@@ -12,7 +12,7 @@ from jobgate.kinds.common.pod_security.policy import (
     policy_of,
     standard,
 )
-from jobgate.kinds.common.pod_security.violation import Level, Violation
+from jobgate.kinds.common.pod_security.violation import Level, PodSecurityViolation
 from webhook.path import Path
 
 BASELINE, RESTRICTED = Standard(Level.BASELINE), Standard(Level.RESTRICTED)
@@ -50,8 +50,8 @@ def test_what_is_no_standard_is_told(text: str, fault: str) -> None:
         standard(text)
 
 
-def violation(level: Level = Level.BASELINE, **when: int) -> Violation:
-    return Violation(Path("spec"), True, "must not be", level, **when)
+def violation(level: Level = Level.BASELINE, **when: int) -> PodSecurityViolation:
+    return PodSecurityViolation(Path("spec"), True, "must not be", level, **when)
 
 
 @pytest.mark.parametrize(
@@ -74,5 +74,5 @@ def violation(level: Level = Level.BASELINE, **when: int) -> Violation:
         ("baseline:v1.20", violation(until=22), Certainty.YES),
     ],
 )
-def test_a_violation_refuses_by_level_and_version(held: str, found: Violation, certainty: Certainty) -> None:
-    assert standard(held).minds(found) is certainty
+def test_a_violation_refuses_by_level_and_version(held: str, found: PodSecurityViolation, certainty: Certainty) -> None:
+    assert standard(held).violated_by(found) is certainty

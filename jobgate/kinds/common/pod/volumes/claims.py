@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from jobgate import names
-from jobgate.kinds.common.pod.annotations import keys_and_size
+from jobgate.kinds.common.pod.metadata import keys_and_size
 from jobgate.kinds.common.pod.reading import items, mapping, text
 from jobgate.kinds.common.pod.selectors import LABELS, SELECTOR
 from jobgate.kinds.common.pod.shapes import Text

@@ -1,0 +1,102 @@
+"""Which pods of a job are there, of kinds whose operator deletes pods of any index: host lists name these."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Final
+
+from jobgate.cluster import Backoff, Informer, Resource
+from jobgate.controller.jobs import Jobs, Key
+from jobgate.kinds.common.members import Claim, Members
+from jobgate.kinds.common.wiring import members_of
+from jobgate.plugins import Crew, Part
+from webhook import Kind
+
+PODS: Final = Resource("pods", "v1", "")
+
+
+class PresentPods:
+    """The pods of such kinds, each as the claim that it makes. Each informer is to be run with its label selector."""
+
+    def __init__(
+        self, kinds: Iterable[Kind], jobs: Jobs, changed: Callable[[Key], None], backoff: Backoff | None = None
+    ) -> None:
+        """Know nothing yet.
+
+        Args:
+            kinds: of the jobs; those whose operator deletes the last pods of a task are left out.
+            jobs: of these kinds.
+            changed: told each job whose host lists change by a pod that comes or goes.
+            backoff: how long informers wait after failures.
+        """
+        self._jobs = jobs
+        self._changed = changed
+        self._claims: dict[tuple[str, str, str], tuple[Key, Claim]] = {}
+        #: By job, its uid and the name of the task.
+        self._there: defaultdict[tuple[Key, str, str], set[int]] = defaultdict(set)
+        self.informers: list[tuple[str, Informer[Claim | None]]] = []
+        for kind in kinds:
+            members = members_of(kind)
+            if members is not None and members.deletes_any:
+                self._follow(kind, members, backoff)
+
+    def in_lists(self, key: Key, crew: Crew) -> Crew:
+        """Return a job as its host lists are to show it: with the pods that are there, where these are not the first.
+
+        A pod that is still to be created is expected at the lowest free index.
+        """
+        parts = tuple(replace(part, indices=self._indices(key, crew, part)) for part in crew.parts)
+        return replace(crew, parts=parts) if any(part.indices for part in parts) else crew
+
+    def _indices(self, key: Key, crew: Crew, part: Part) -> tuple[int, ...]:
+        return indices(self._there.get((key, crew.uid, part.name), ()), part.replicas)
+
+    def _follow(self, kind: Kind, members: Members, backoff: Backoff | None) -> None:
+        def claim(found: dict[str, Any]) -> Claim | None:
+            return None if found["metadata"].get("deletionTimestamp") else members.claim(found)
+
+        def take(place: tuple[str, str]) -> None:
+            self._take(Resource(kind.plural, kind.version, kind.group), *place, informer.get(place[1], place[0]))
+
+        informer = Informer(PODS, backoff, keep=claim, changed=take)
+        selector = ",".join(f"{key}={value}" for key, value in members.selector["matchLabels"].items())
+        self.informers.append((selector, informer))
+
+    def _take(self, resource: Resource, namespace: str, name: str, claim: Claim | None) -> None:
+        place = (resource.plural, namespace, name)
+        before = self._claims.pop(place, None)
+        if before is not None:
+            self._count(*before, there=False)
+        if claim is not None and claim.owned:
+            self._claims[place] = Key(resource, namespace, claim.job), claim
+            self._count(*self._claims[place], there=True)
+
+    def _count(self, key: Key, claim: Claim, *, there: bool) -> None:
+        """Take over that a pod has come or gone, and tell its job where its lists are others by that."""
+        if claim.index is None:
+            return
+        known = self._jobs.get(key)
+        crew = known.crew if known else None
+        part = crew.part(claim.task) if crew else None
+        before = self._indices(key, crew, part) if crew and part else None
+        place = (key, claim.uid, claim.task)
+        if there:
+            self._there[place].add(claim.index)
+        else:
+            self._there[place].discard(claim.index)
+            if not self._there[place]:
+                del self._there[place]
+        # Of a job that is not kept nothing can be compared.
+        if known is not None and (crew is None or (part is not None and before != self._indices(key, crew, part))):
+            self._changed(key)
+
+
+def indices(there: Collection[int], replicas: int) -> tuple[int, ...]:
+    """Return the indices that a host list names; empty for the first ones, which it names by itself."""
+    if all(index < replicas for index in there):
+        return ()
+    free = (index for index in range(replicas) if index not in there)
+    return tuple(sorted({*there, *islice(free, max(replicas - len(there), 0))}))

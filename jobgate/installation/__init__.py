@@ -1,0 +1,19 @@
+"""The objects that are installed into a cluster, for the kinds of a registry.
+
+- `installation`: the settings of an installation
+- `tree`, `choices`: objects with open settings; `objects` resolves them in order, `template` writes them for Helm
+- `definitions`: the CustomResourceDefinitions
+- `configurations`: the webhook configurations
+- `workload`, `controller`, `runner`, `certificates`: server, companion controller, runner, certificate rotation
+- `roles`, `rbac`, `policies`: permissions and admission policies
+- `pods`, `network`: what all pods have in common
+- `monitoring`, `dashboard`, `alerts.yaml`: monitoring
+- `kustomize`, `chart`, `files`: the files of `manifests/`
+- `handbook`: the reference pages of kinds
+"""
+
+from jobgate.installation.files import committed
+from jobgate.installation.installation import Installation
+from jobgate.installation.objects import objects
+
+__all__ = ["Installation", "committed", "objects"]

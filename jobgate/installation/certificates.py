@@ -1,0 +1,168 @@
+"""The renewal of the server's certificate: by our rotation, as a Deployment or a CronJob, or by cert-manager.
+
+No Secret is rendered: one of type kubernetes.io/tls must have its keys, so the next apply would empty them. A deleted
+Secret must be created again at once, so the rotation may create Secrets in its namespace. RBAC cannot limit their
+names, an admission policy does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, ROTATES, SCHEDULES, WATCHES, namespaced
+from jobgate.installation.configurations import CERTIFICATE, NAME
+from jobgate.installation.installation import LABELS
+from jobgate.installation.pods import component, container, deployment, pod
+from jobgate.installation.policies import GROUP as _ADMISSION
+from jobgate.installation.policies import holds, policy, rules
+from jobgate.installation.rbac import READ, account, bound, lease, rule
+from jobgate.installation.tree import ForEach, If, LoopItem, Setting, joined
+from jobgate.installation.workload import DOMAIN_FLAG
+
+ACCOUNT = "jobgate-certificates"
+#: The Lease of the rotation; the default of `jobgate certs`.
+LEASE = "jobgate-certificates"
+SELECTOR = component("certificates")
+_LABELS = {**LABELS, **SELECTOR}
+
+#: A pass makes the steps that are due; the next pass continues. So it is at the first installation, too.
+_SCHEDULE = "*/5 * * * *"
+#: Timeout of a pass, in seconds. The next one continues.
+_DEADLINE = 240
+_SECRET = Setting("secret")
+
+
+def certificates() -> list[Any]:
+    """Return what renews the certificate, by the setting `rotation`."""
+    return [If(ROTATES, _rotation()), If(CERT_MANAGER, _cert_manager())]
+
+
+def _rotation() -> list[Any]:
+    return [
+        account(ACCOUNT),
+        *bound(ACCOUNT, _RULES),
+        *bound(ACCOUNT, _RULES_AT_HOME, NAMESPACE),
+        *_policy(),
+        If(WATCHES, _deployment()),
+        If(SCHEDULES, [_cron_job(), _install_job()]),
+    ]
+
+
+#: Only CRDs that are named: those of jobgate have no conversion webhook.
+_CONVERSIONS = Setting("conversion_crds")
+_RULES = [
+    rule(
+        _ADMISSION,
+        "mutatingwebhookconfigurations",
+        "validatingwebhookconfigurations",
+        verbs=(*READ, "patch"),
+        names=(NAME,),
+    ),
+    If(
+        _CONVERSIONS,
+        rule(
+            "apiextensions.k8s.io",
+            "customresourcedefinitions",
+            verbs=("get", "patch"),
+            names=(ForEach(_CONVERSIONS, LoopItem()),),
+        ),
+    ),
+]
+_RULES_AT_HOME = [
+    rule("", "secrets", verbs=(*READ, "patch"), names=(_SECRET,)),
+    # RBAC cannot limit the names of created objects: `_policy` does.
+    rule("", "secrets", verbs=("create",)),
+    *lease(LEASE),
+    rule("", "events", verbs=("create",)),
+    # Before an old CA is removed, every server must serve the new certificate.
+    rule("discovery.k8s.io", "endpointslices", verbs=("list",)),
+]
+
+
+def _policy() -> list[dict[str, Any]]:
+    """Return the policy that lets the rotation create only its own Secret, and no token of another account."""
+    constraints = {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}},
+        "resourceRules": [rules("", "secrets", versions="v1", operations=["CREATE"])],
+    }
+    expression = joined("object.metadata.name == '", _SECRET, "' && object.type == 'kubernetes.io/tls'")
+    message = joined("this account may create only the Secret ", _SECRET, " of type kubernetes.io/tls")
+    return policy(ACCOUNT, constraints, [holds(expression, message)])
+
+
+def _deployment() -> dict[str, Any]:
+    """Return the Deployment. One replica is enough: servers can do without it for weeks."""
+    return deployment(ACCOUNT, SELECTOR, _pod("watch", serving=True), 1)
+
+
+def _cron_job() -> dict[str, Any]:
+    spec = {
+        "schedule": _SCHEDULE,
+        "concurrencyPolicy": "Forbid",
+        "startingDeadlineSeconds": _DEADLINE,
+        "successfulJobsHistoryLimit": 1,
+        "failedJobsHistoryLimit": 3,
+        "jobTemplate": {"spec": _passing()},
+    }
+    return namespaced("batch/v1", "CronJob", ACCOUNT, {"spec": spec}, _LABELS)
+
+
+def _install_job() -> dict[str, Any]:
+    """Return the first pass, so that an installation does not wait for the schedule.
+
+    A Job cannot be changed. It is deleted a minute after its end, so that a later apply creates another.
+    """
+    spec = {**_passing(), "ttlSecondsAfterFinished": 60}
+    return namespaced("batch/v1", "Job", f"{ACCOUNT}-install", {"spec": spec}, _LABELS)
+
+
+def _passing() -> dict[str, Any]:
+    return {
+        "backoffLimit": 2,
+        "activeDeadlineSeconds": _DEADLINE,
+        "template": {"metadata": {"labels": _LABELS}, "spec": {**_pod("rotate"), "restartPolicy": "Never"}},
+    }
+
+
+def _pod(command: str, *, serving: bool = False) -> dict[str, Any]:
+    """Return the pod of a command; with `serving`, it has probes and metrics."""
+    args = [
+        "certs",
+        command,
+        joined("--namespace=", NAMESPACE),
+        joined("--secret-name=", _SECRET),
+        joined("--service=", Setting("service")),
+        f"--configuration={NAME}",
+        DOMAIN_FLAG,
+        ForEach(_CONVERSIONS, joined("--crd=", LoopItem())),
+        *([joined("--health-port=", Setting("health_port"))] if serving else []),
+    ]
+    return pod(ACCOUNT, container("certificates", args, "20m", "256Mi", serving=serving), critical=True)
+
+
+def _cert_manager() -> list[dict[str, Any]]:
+    """Return a CA for years, and a leaf for months: a self-signed leaf would be a new CA at each renewal."""
+    key = {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"}
+
+    def made(kind: str, name: str, spec: dict[str, Any], issuer: str = "") -> dict[str, Any]:
+        reference = {"group": "cert-manager.io", "kind": "Issuer", "name": issuer}
+        signed = {"privateKey": key, "issuerRef": reference} if issuer else {}
+        return namespaced("cert-manager.io/v1", kind, name, {"spec": {**spec, **signed}})
+
+    authority = {"isCA": True, "commonName": "jobgate-ca", "secretName": "jobgate-ca", "duration": "43800h"}
+    leaf = {
+        "secretName": _SECRET,
+        "dnsNames": [
+            joined(Setting("service"), ".", NAMESPACE, ".svc"),
+            joined(Setting("service"), ".", NAMESPACE, ".", Setting("cluster_domain")),
+        ],
+        "duration": "2160h",
+        "renewBefore": "720h",
+        "usages": ["digital signature", "server auth"],
+    }
+    return [
+        made("Issuer", "jobgate-selfsigned", {"selfSigned": {}}),
+        made("Certificate", "jobgate-ca", authority, "jobgate-selfsigned"),
+        made("Issuer", "jobgate-ca", {"ca": {"secretName": "jobgate-ca"}}),
+        made("Certificate", CERTIFICATE, leaf, "jobgate-ca"),
+    ]

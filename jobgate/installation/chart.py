@@ -1,0 +1,213 @@
+"""The Helm chart: the trees of `objects` as templates, the fields of an installation as values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crdgen import to_yaml
+from jobgate import __version__
+from jobgate.installation.choices import kind_on, some_on
+from jobgate.installation.configurations import KINDS, NAME
+from jobgate.installation.dashboard import dashboard
+from jobgate.installation.definitions import definition, prerequisites
+from jobgate.installation.installation import LABELS, Installation, Rotation
+from jobgate.installation.objects import base_trees
+from jobgate.installation.template import template
+from jobgate.installation.tree import Expression, If, Scope, Setting, all_of, any_of
+from jobgate.plugins import offered
+from webhook import Kind, Registry
+
+#: The setting that is not a value of the chart, because Helm has it.
+_HELMS = "namespace"
+
+#: CRDs are kept when the release is uninstalled: their objects would be deleted.
+_KEPT = {"helm.sh/resource-policy": "keep"}
+
+#: The first version with stable matchConditions and admission policies.
+_KUBERNETES = ">=1.30.0-0"
+
+_NOTES = """jobgate {{ .Chart.AppVersion }} is installed in {{ .Release.Namespace }}.
+{{- if eq .Values.rotation "none" }}
+Create the Secret {{ .Values.secret }} with tls.crt and tls.key.
+{{- end }}
+Servers become ready when they have a certificate:
+
+  kubectl --namespace {{ .Release.Namespace }} rollout status deployment/jobgate-webhook
+"""
+
+
+def chart(kinds: Registry, header: str) -> dict[str, str]:
+    """Return the files of the chart, by path; `header` is the comment of those that may have one."""
+    comment = f"# {header}\n"
+    return {
+        "Chart.yaml": to_yaml(_chart(), header=header),
+        "values.yaml": comment + _values(kinds),
+        "values.schema.json": json.dumps(schema(kinds), indent=2) + "\n",
+        "files/dashboard.json": dashboard(),
+        **{f"templates/{name}.yaml": comment + template(trees) for name, trees in _templates(kinds).items()},
+        "templates/NOTES.txt": _NOTES,
+    }
+
+
+def defaults(kinds: Registry) -> dict[str, Any]:
+    """Return the default values of the chart.
+
+    Helm creates the namespace (`--create-namespace`), because it must exist before the release.
+    """
+    installation = Installation(
+        create_namespace=False,
+        kinds={kind.qualified_plural: True for kind in kinds},
+        plugins=dict.fromkeys(offered(), True),
+    )
+    return installation.model_dump(mode="json", by_alias=True, exclude={_HELMS})
+
+
+def schema(kinds: Registry) -> dict[str, Any]:
+    """Return the JSON schema of the values: that of an installation, with the names of kinds and plugins."""
+    made = Installation.model_json_schema(by_alias=True)
+    rotation = made.pop("$defs")[Rotation.__name__]
+    properties = {name: _untitled(field) for name, field in made["properties"].items() if name != _HELMS}
+    properties["rotation"] = {
+        "description": properties["rotation"]["description"],
+        "type": "string",
+        "enum": rotation["enum"],
+        "default": Rotation.WATCH.value,
+    }
+    names = [kind.qualified_plural for kind in kinds]
+    for field, known, value in (
+        ("kinds", names, {"type": "boolean"}),
+        ("plugins", offered(), {"type": "boolean"}),
+        ("kindSettings", names, {"type": "string"}),
+    ):
+        properties[field] = {
+            "description": properties[field]["description"],
+            "type": "object",
+            "additionalProperties": False,
+            "properties": dict.fromkeys(known, value),
+        }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Values of the chart jobgate",
+        "type": "object",
+        "additionalProperties": False,
+        # Set by charts that have this one as a dependency.
+        "properties": {**properties, "global": {"type": "object"}},
+        # A rendered bundle would overwrite an injected one at each upgrade.
+        "if": {
+            "required": ["caBundle"],
+            "properties": {"caBundle": {"minLength": 1}, "externalName": {"maxLength": 0}},
+        },
+        "then": {"properties": {"rotation": {"const": Rotation.NONE.value}}},
+    }
+
+
+def _chart() -> dict[str, Any]:
+    return {
+        "apiVersion": "v2",
+        "name": "jobgate",
+        "description": "Admission webhook and companion controller for distributed training jobs",
+        "type": "application",
+        "version": __version__,
+        "appVersion": __version__,
+        "kubeVersion": _KUBERNETES,
+    }
+
+
+def _values(kinds: Registry) -> str:
+    described = schema(kinds)["properties"]
+    return "\n".join(
+        f"# {described[name]['description']}\n{to_yaml({name: value})}" for name, value in defaults(kinds).items()
+    )
+
+
+def _templates(kinds: Registry) -> dict[str, list[Any]]:
+    crds = {f"crds/{kind.qualified_plural}": [_definition(kind)] for kind in kinds}
+    groups = {name: [_hooked(tree) for tree in trees] for name, trees in base_trees(kinds).items()}
+    for one in prerequisites():
+        crds[f"crds/{one['metadata']['name']}"] = [If(Setting("crds"), _annotated(one, _KEPT))]
+    return {**crds, **groups, "uninstall": [_emptied(kinds)]}
+
+
+def _definition(kind: Kind) -> If:
+    """Return the CRD of a kind, which is kept if the kind is disabled: its jobs would be deleted.
+
+    It stays part of the release: Helm cannot roll back to a revision with an object that exists but is not part of the
+    current one.
+    """
+    there = any_of((kind_on(kind), _Released(kind.qualified_plural)))
+    return If(all_of(Setting("crds"), there), _annotated(definition(kind), _KEPT))
+
+
+@dataclass(frozen=True, slots=True)
+class _Released(Expression):
+    """Whether this release has created a CRD; false without a cluster."""
+
+    name: str
+
+    def value(self, scope: Scope) -> bool:
+        """Return false, as there is no cluster."""
+        del scope
+        return False
+
+    def go(self) -> str:
+        """Return a lookup of the owner, by the annotations that Helm uses."""
+        crd = f'(lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" {json.dumps(self.name)})'
+        owner = " ".join(
+            f'(eq $.Release.{field} (dig "metadata" "annotations" "meta.helm.sh/release-{field.lower()}" "" {crd}))'
+            for field in ("Name", "Namespace")
+        )
+        return f"(and {owner})"
+
+
+def _emptied(kinds: Registry) -> If:
+    """Return hooks by which Helm removes the webhook configurations first.
+
+    Otherwise it removes them last, and the API server would call servers that are gone. The hooks replace the
+    configurations by empty ones of the same names, and are then deleted. So no Job and no account with the permission
+    to delete webhooks is needed.
+    """
+    annotations = {"helm.sh/hook": "pre-delete", "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded"}
+    return If(
+        some_on(kinds),
+        [
+            {
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": kind,
+                "metadata": {"name": NAME, "labels": LABELS, "annotations": annotations},
+                "webhooks": [],
+            }
+            for kind in KINDS.values()
+        ],
+    )
+
+
+def _hooked(tree: Any) -> Any:
+    """Return a tree whose Jobs are hooks, which Helm creates again at each change of a release: Jobs cannot be changed.
+
+    A new webhook has no bundle until then.
+    """
+    if isinstance(tree, If):
+        inner = tree.then
+        return If(tree.test, [_hooked(one) for one in inner] if isinstance(inner, list) else _hooked(inner))
+    if isinstance(tree, Mapping) and tree["kind"] == "Job":
+        policy = "before-hook-creation,hook-succeeded"
+        hook = {"helm.sh/hook": "post-install,post-upgrade,post-rollback", "helm.sh/hook-delete-policy": policy}
+        return _annotated(tree, hook)
+    return tree
+
+
+def _annotated(tree: Any, annotations: Mapping[str, str]) -> Any:
+    if isinstance(tree, If):
+        return If(tree.test, _annotated(tree.then, annotations))
+    metadata = tree["metadata"]
+    return {**tree, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), **annotations}}}
+
+
+def _untitled(node: Any) -> Any:
+    """Return a schema without the titles that Pydantic generates."""
+    if isinstance(node, dict):
+        return {key: _untitled(child) for key, child in node.items() if key != "title"}
+    return [_untitled(child) for child in node] if isinstance(node, list) else node

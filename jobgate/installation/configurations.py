@@ -1,0 +1,180 @@
+"""The webhook configurations: one mutating, one validating, with a webhook for each kind and one for its pods.
+
+An object selector cannot express "the operator's labels or ours". So one webhook is for pods with our labels, of all
+kinds. It is first: labels that a pod gets from the webhooks of operators' pods then do not cause another call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, kind_on, some_on
+from jobgate.installation.installation import LABELS
+from jobgate.installation.tree import If, Setting, base64, joined
+from jobgate.kinds.common.scale import SCALE, scalable, scale_path
+from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, wired
+from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
+from jobgate.prerequisites.reference import ANNOTATION
+from webhook import Kind, Phase
+
+#: Timeout of the API server, in seconds.
+TIMEOUT = 5
+
+#: Other updates, such as those of operators, never wait for a webhook.
+SPEC_CHANGES = 'request.operation == "CREATE" || object.spec != oldObject.spec'
+#: A job that is being deleted is validated, but not defaulted.
+NOT_DELETING = "!has(object.metadata.deletionTimestamp)"
+
+#: Name of both configurations.
+NAME = "jobgate"
+#: Name of the Certificate of cert-manager.
+CERTIFICATE = "jobgate-webhook"
+
+KINDS = {Phase.MUTATE: "MutatingWebhookConfiguration", Phase.VALIDATE: "ValidatingWebhookConfiguration"}
+
+
+def configuration(phase: Phase, kinds: Iterable[Kind]) -> If:
+    """Return the configuration of one phase, if a kind is enabled.
+
+    The bundle is rendered only if the installation has one. If it is injected, the field is absent, so that an apply
+    does not remove it.
+    """
+    kinds = tuple(kinds)
+    return If(
+        some_on(kinds),
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": KINDS[phase],
+            "metadata": {
+                "name": NAME,
+                "labels": LABELS,
+                "annotations": If(
+                    CERT_MANAGER, {"cert-manager.io/inject-ca-from": joined(NAMESPACE, "/", CERTIFICATE)}
+                ),
+            },
+            "webhooks": [
+                *(If(kind_on(kind), _jobs(phase, kind)) for kind in kinds),
+                *(If(kind_on(kind), _scale(kind)) for kind in scalable(kinds) if phase is Phase.VALIDATE),
+                *_pods(phase, wired(kinds)),
+                *_prerequisites(phase),
+            ],
+        },
+    )
+
+
+def _jobs(phase: Phase, kind: Kind) -> dict[str, Any]:
+    conditions = [{"name": "spec-changes", "expression": SPEC_CHANGES}]
+    if phase is Phase.MUTATE:
+        conditions.append({"name": "not-deleting", "expression": NOT_DELETING})
+    rule = _rule(kind.group, kind.version, ["CREATE", "UPDATE"], [kind.plural])
+    name = f"{kind.qualified_plural}.{phase}"
+    return _entry(name, phase, kind.path(phase), [rule], {"matchConditions": conditions})
+
+
+def _scale(kind: Kind) -> dict[str, Any]:
+    """Return the webhook of the scale subresource, for which the webhooks of the job are not called."""
+    conditions = [{"name": "spec-changes", "expression": SPEC_CHANGES}]
+    rule = _rule(kind.group, kind.version, ["UPDATE"], [f"{kind.plural}/{SCALE}"])
+    name = f"{SCALE}.{kind.qualified_plural}.{Phase.VALIDATE}"
+    return _entry(name, Phase.VALIDATE, scale_path(kind), [rule], {"matchConditions": conditions})
+
+
+def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[If]:
+    """Yield the webhooks for the pods of kinds. They are never called for other pods."""
+    kinds = tuple(kinds)
+    rule = _rule("", "v1", ["CREATE"], ["pods"])
+    if kinds:
+        (ours,) = marked_selector(kinds)["matchExpressions"]
+        marked = {**ours, "values": [If(kind_on(kind), kind.qualified_plural) for kind in kinds]}
+        narrowed = {"objectSelector": {"matchExpressions": [marked]}}
+        yield If(some_on(kinds), _entry(f"pods.{phase}", phase, PATHS[phase], [rule], narrowed))
+    for kind in kinds:
+        if members := members_of(kind):
+            narrowed = {"objectSelector": dict(members.selector)}
+            name = f"pods.{kind.qualified_plural}.{phase}"
+            yield If(kind_on(kind), _entry(name, phase, PATHS[phase], [rule], narrowed))
+
+
+def _prerequisites(phase: Phase) -> Iterator[dict[str, Any]]:
+    """Yield the webhooks for pods that name prerequisites, for workloads with such pods, and for prerequisites.
+
+    They match the annotation by a condition, because object selectors match labels only. Pods without the annotation
+    never depend on the webhooks.
+    """
+    here = f"?metadata.?annotations[?'{ANNOTATION}'].hasValue()"
+    named = {"matchConditions": [{"name": "names-prerequisites", "expression": f"object.{here}"}]}
+    pods = _rule("", "v1", ["CREATE"], ["pods"])
+    yield _entry(f"pods.prerequisites.{phase}", phase, PATHS[phase], [pods], named)
+    if phase is Phase.MUTATE:
+        return
+    templates = "object.spec.?template", "object.spec.?jobTemplate.?spec.?template"
+    expression = " || ".join(f"{template}.{here}" for template in templates)
+    rules = [
+        _rule(group, "v1", ["CREATE", "UPDATE"], [f"{kind.lower()}s" for _, kind in sorted(of)])
+        for group, of in groupby(sorted(WORKLOADS), key=lambda one: one[0])
+    ]
+    named = {"matchConditions": [{"name": "names-prerequisites", "expression": expression}]}
+    yield _entry(f"workloads.prerequisites.{phase}", phase, WORKLOADS_PATH, rules, named)
+    changes = {"matchConditions": [{"name": "spec-changes", "expression": SPEC_CHANGES}]}
+    items = _rule(GROUP, VERSION, ["CREATE", "UPDATE"], [one.names.plural for one in DEFINED], "*")
+    yield _entry(f"prerequisites.{phase}", phase, ITEMS_PATH, [items], changes)
+
+
+def _rule(
+    group: str, version: str, operations: list[str], resources: list[str], scope: str = "Namespaced"
+) -> dict[str, Any]:
+    return {
+        "apiGroups": [group],
+        "apiVersions": [version],
+        "operations": operations,
+        "resources": resources,
+        "scope": scope,
+    }
+
+
+def _entry(
+    name: str,
+    phase: Phase,
+    path: str,
+    rules: Iterable[dict[str, Any]],
+    narrowed: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return a webhook that calls a path for what one of the rules matches; `narrowed` has selectors or conditions."""
+    entry = {
+        "name": f"{name}.jobgate.dev",
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": _client(path),
+        "failurePolicy": Setting("failure_policy"),
+        "matchPolicy": "Equivalent",
+        **narrowed,
+        "namespaceSelector": _namespaces(),
+        "rules": list(rules),
+        "sideEffects": "None",
+        "timeoutSeconds": TIMEOUT,
+    }
+    if phase is Phase.MUTATE:
+        entry["reinvocationPolicy"] = "IfNeeded"
+    return entry
+
+
+def _client(path: str) -> dict[str, Any]:
+    return {
+        "service": {"namespace": NAMESPACE, "name": Setting("service"), "port": Setting("service_port"), "path": path},
+        "caBundle": If(Setting("ca_bundle"), base64(Setting("ca_bundle"))),
+    }
+
+
+def _namespaces() -> dict[str, Any]:
+    return {
+        "matchExpressions": [
+            {
+                "key": "kubernetes.io/metadata.name",
+                "operator": "NotIn",
+                "values": [*SYSTEM_NAMESPACES, NAMESPACE],
+            },
+            {"key": OPT_OUT_LABEL, "operator": "NotIn", "values": [OPT_OUT_VALUE]},
+        ]
+    }

@@ -1,0 +1,112 @@
+"""The files for kustomize: a base, and for each choice a component and an overlay.
+
+A component contains the differences from the base. Components that change different fields can be combined as the
+`components` of a kustomization.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from crdgen import to_yaml
+from jobgate.difference import difference
+from jobgate.installation.definitions import definition, prerequisites
+from jobgate.installation.installation import Installation, Rotation
+from jobgate.installation.objects import base
+from webhook import Registry
+
+#: Choices with an overlay: the settings that each changes.
+CHOICES: Mapping[str, Mapping[str, Any]] = {
+    "ha": {"replicas": 3, "required_spread": True},
+    "cert-manager": {"rotation": Rotation.CERT_MANAGER},
+    "network-policy": {"network_policy": True},
+    "monitoring": {"monitoring": True},
+    # To try a version: one server, and nothing is denied while it is unavailable.
+    "dev": {"replicas": 1, "failure_policy": "Ignore", "priority_class": ""},
+}
+
+_API = "kustomize.config.k8s.io"
+
+
+def kustomize(kinds: Registry, header: str) -> dict[str, str]:
+    """Return the files, by path; each begins with the header as a comment."""
+    defined = [*(definition(kind) for kind in kinds), *prerequisites()]
+    crds = {
+        f"crds/{one['spec']['group']}_{one['spec']['names']['plural']}.yaml": to_yaml(one, header=header)
+        for one in defined
+    }
+    groups = base(kinds, Installation())
+    files = {f"base/{name}.yaml": _documents(group, header) for name, group in groups.items()}
+    plain = _flat(groups)
+    return {
+        **crds,
+        "crds/kustomization.yaml": to_yaml(_kustomization(crds), header=header),
+        **files,
+        "base/kustomization.yaml": to_yaml(_kustomization(files), header=header),
+        **{
+            f"components/{name}/{file}": text
+            for name, choice in CHOICES.items()
+            for file, text in _component(plain, _flat(base(kinds, Installation(**choice))), header).items()
+        },
+        **{f"overlays/{name}/kustomization.yaml": to_yaml(_overlay(name), header=header) for name in CHOICES},
+    }
+
+
+def _kustomization(files: Iterable[str]) -> dict[str, Any]:
+    names = [PurePosixPath(file).name for file in files]
+    return {"apiVersion": f"{_API}/v1beta1", "kind": "Kustomization", "resources": names}
+
+
+def _overlay(name: str) -> dict[str, Any]:
+    return {
+        "apiVersion": f"{_API}/v1beta1",
+        "kind": "Kustomization",
+        "resources": ["../../base"],
+        "components": [f"../../components/{name}"],
+    }
+
+
+def _component(plain: Mapping[Any, Any], chosen: Mapping[Any, Any], header: str) -> dict[str, str]:
+    """Return the files of a component, which turns the plain objects into the chosen ones."""
+    added = [one for key, one in chosen.items() if key not in plain]
+    patches = [
+        *(_removal(one) for key, one in plain.items() if key not in chosen),
+        *(_patch(one, chosen[key]) for key, one in plain.items() if key in chosen and one != chosen[key]),
+    ]
+    made: dict[str, Any] = {"apiVersion": f"{_API}/v1alpha1", "kind": "Component"}
+    if added:
+        made["resources"] = ["added.yaml"]
+    if patches:
+        made["patches"] = patches
+    files = {"kustomization.yaml": to_yaml(made, header=header)}
+    return files | ({"added.yaml": _documents(added, header)} if added else {})
+
+
+def _removal(one: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = json.dumps({key: one["metadata"][key] for key in ("name", "namespace") if key in one["metadata"]})
+    lines = [f"apiVersion: {one['apiVersion']}", f"kind: {one['kind']}", f"metadata: {metadata}", "$patch: delete"]
+    return {"patch": "\n".join(lines)}
+
+
+def _patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    group, _, version = before["apiVersion"].rpartition("/")
+    target = {"version": version, "kind": before["kind"], "name": before["metadata"]["name"]}
+    operations = ",\n".join(json.dumps(operation) for operation in difference(before, after))
+    return {"target": {**({"group": group} if group else {}), **target}, "patch": f"[\n{operations}\n]"}
+
+
+def _flat(groups: Mapping[str, list[dict[str, Any]]]) -> dict[Any, dict[str, Any]]:
+    return {key_of(one): one for group in groups.values() for one in group}
+
+
+def key_of(one: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Return what identifies an object: apiVersion, kind, namespace, name."""
+    metadata = one["metadata"]
+    return one["apiVersion"], one["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def _documents(group: Iterable[Mapping[str, Any]], header: str) -> str:
+    return f"# {header}\n" + "---\n".join(to_yaml(dict(one)) for one in group)

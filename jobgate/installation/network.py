@@ -1,0 +1,51 @@
+"""NetworkPolicies of our pods.
+
+No selector of pods matches the API server, which calls from a node or through an agent. So ingress is limited by port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jobgate.installation.certificates import ACCOUNT as CERTIFICATES
+from jobgate.installation.certificates import SELECTOR as ROTATION
+from jobgate.installation.choices import ROTATES, RUNS, namespaced
+from jobgate.installation.controller import ACCOUNT as CONTROLLER
+from jobgate.installation.controller import SELECTOR as CONTROLS
+from jobgate.installation.tree import Expression, ForEach, If, LoopItem, Setting, all_of
+from jobgate.installation.workload import ACCOUNT, SELECTOR
+
+_DNS = {"ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}]}
+_API_SERVER = {"ports": [ForEach(Setting("api_server_ports"), {"protocol": "TCP", "port": LoopItem(number=True)})]}
+
+
+def network() -> list[Any]:
+    """Return a policy for each of our workloads, if the installation has them."""
+    health, admission = Setting("health_port"), Setting("target_port")
+    # The rotation checks the certificate of each server.
+    probing = {"to": [{"podSelector": {"matchLabels": SELECTOR}}], "ports": [_tcp(admission)]}
+    return [
+        If(
+            all_of(RUNS, Setting("network_policy")),
+            [
+                _policy(ACCOUNT, SELECTOR, [admission, health], []),
+                _policy(CONTROLLER, CONTROLS, [health], []),
+                If(ROTATES, _policy(CERTIFICATES, ROTATION, [health], [probing])),
+            ],
+        )
+    ]
+
+
+def _policy(name: str, selector: Mapping[str, str], open_ports: list[Expression], reached: list[Any]) -> dict[str, Any]:
+    spec = {
+        "podSelector": {"matchLabels": selector},
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": [{"ports": [_tcp(port) for port in open_ports]}],
+        "egress": [_DNS, _API_SERVER, *reached],
+    }
+    return namespaced("networking.k8s.io/v1", "NetworkPolicy", name, {"spec": spec})
+
+
+def _tcp(port: Expression) -> dict[str, Any]:
+    return {"protocol": "TCP", "port": port}

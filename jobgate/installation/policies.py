@@ -1,0 +1,107 @@
+"""Admission policies of our accounts: limits that RBAC cannot express, such as names and labels of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jobgate.installation.choices import NAMESPACE
+from jobgate.installation.installation import LABELS
+from jobgate.installation.tree import Expression, joined
+from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+
+GROUP = "admissionregistration.k8s.io"
+
+
+def policy(
+    account: str,
+    constraints: Mapping[str, Any],
+    validations: Sequence[Mapping[str, Any]],
+    variables: Mapping[str, str | Expression] | None = None,
+) -> list[dict[str, Any]]:
+    """Return the policy of an account, with its name, and the binding.
+
+    Args:
+        account: account whose requests are validated.
+        constraints: which requests are (`matchConstraints`).
+        validations: the conditions.
+        variables: variables of their expressions.
+    """
+    user = joined("request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{account}'")
+    return policy_for_all(account, constraints, validations, variables, [{"name": "the-account", "expression": user}])
+
+
+def policy_for_all(
+    name: str,
+    constraints: Mapping[str, Any],
+    validations: Sequence[Mapping[str, Any]],
+    variables: Mapping[str, str | Expression] | None = None,
+    conditions: Sequence[Mapping[str, Any]] = (),
+) -> list[dict[str, Any]]:
+    """Return a policy for all requests, or for those that match the conditions (`matchConditions`)."""
+    metadata = {"name": name, "labels": LABELS}
+    named = [{"name": one, "expression": expression} for one, expression in (variables or {}).items()]
+    return [
+        {
+            "apiVersion": f"{GROUP}/v1",
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": metadata,
+            "spec": {
+                "failurePolicy": "Fail",
+                "matchConstraints": constraints,
+                **({"matchConditions": list(conditions)} if conditions else {}),
+                **({"variables": named} if named else {}),
+                "validations": list(validations),
+            },
+        },
+        {
+            "apiVersion": f"{GROUP}/v1",
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": metadata,
+            "spec": {"policyName": name, "validationActions": ["Deny"]},
+        },
+    ]
+
+
+#: CEL: the old and the new object, as far as they exist.
+OBJECTS = "[object, oldObject].filter(one, one != null)"
+
+
+def within_bounds(may: str, *of_account: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the validations of an account that writes objects of jobs; `may` is the begin of the messages."""
+    system = ", ".join(f"'{name}'" for name in SYSTEM_NAMESPACES)
+    opted_out = labelled("namespaceObject", OPT_OUT_LABEL, OPT_OUT_VALUE)
+    return [
+        holds(joined(f"!(request.namespace in [{system}, '", NAMESPACE, "'])"), f"{may} nothing in system namespaces"),
+        holds(f"!({opted_out})", f"{may} nothing in namespaces labelled {OPT_OUT_LABEL}={OPT_OUT_VALUE}"),
+        *of_account,
+        holds(
+            of("services", "object.spec.type == 'ClusterIP' && !has(object.spec.externalIPs)"),
+            f"{may} only Services of type ClusterIP without externalIPs",
+        ),
+    ]
+
+
+def labelled(what: str, key: str, value: str) -> str:
+    """Return the condition that an object has a label."""
+    return f"{what}.metadata.?labels[?'{key}'].orValue('') == '{value}'"
+
+
+def of(resource: str, expression: str) -> str:
+    """Return a condition for objects of this resource; others, and deletions, satisfy it."""
+    return f"request.resource.resource != '{resource}' || object == null || ({expression})"
+
+
+def holds(expression: str | Expression, message: str | Expression) -> dict[str, Any]:
+    """Return a validation: a condition, and the message if it is false."""
+    return {"expression": expression, "message": message, "reason": "Forbidden"}
+
+
+def rules(group: str, *resources: str, versions: str = "*", operations: Sequence[str]) -> dict[str, Any]:
+    """Return the rule that matches requests for resources of a group."""
+    return {
+        "apiGroups": [group],
+        "apiVersions": [versions],
+        "operations": list(operations),
+        "resources": list(resources),
+    }

@@ -1,0 +1,85 @@
+"""Permissions of the server, and of users.
+
+The server reads its certificate, jobs, prerequisites, and what rules look up. Users get permissions for jobs by
+aggregation into the cluster roles `view`, `edit` and `admin`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, some_on
+from jobgate.installation.installation import LABELS
+from jobgate.installation.rbac import API, READ, account, bound, rule
+from jobgate.installation.tree import If, Setting
+from jobgate.installation.workload import ACCOUNT
+from jobgate.kinds.common.prerequisites import USE, WATCHED
+from jobgate.kinds.common.scale import SCALE, scalable
+from jobgate.kinds.common.wiring import followed, jobs_of
+from jobgate.prerequisites.models import DEFINED, GROUP
+from webhook import Kind
+
+_ITEMS, _CLUSTER_ITEMS = (resource.names.plural for resource in DEFINED)
+_WRITE = ("create", "delete", "deletecollection", "patch", "update")
+
+
+def roles(kinds: Iterable[Kind]) -> list[Any]:
+    """Return the aggregated ClusterRoles that let users read and edit the jobs of these kinds."""
+    kinds = tuple(kinds)
+    return [
+        _role("jobgate-jobs-view", ("view",), _of_jobs(kinds, READ)),
+        _role("jobgate-jobs-edit", ("edit", "admin"), _of_jobs(kinds, _WRITE)),
+        # Users who edit a namespace can run anything in it, so they can also write and use its prerequisites.
+        _role("jobgate-prerequisites-view", ("view",), [rule(GROUP, _ITEMS, _CLUSTER_ITEMS, verbs=READ)]),
+        _role("jobgate-prerequisites-edit", ("edit", "admin"), [rule(GROUP, _ITEMS, verbs=(*_WRITE, USE))]),
+        # Those of the cluster need a binding, for all namespaces or for one.
+        _role("jobgate-clusterprerequisites-use", (), [rule(GROUP, _CLUSTER_ITEMS, verbs=(*READ, USE))]),
+        _role("jobgate-clusterprerequisites-edit", (), [rule(GROUP, _CLUSTER_ITEMS, verbs=(*READ, *_WRITE))]),
+    ]
+
+
+def watched(kinds: Iterable[Kind]) -> dict[tuple[str, str], list[Kind]]:
+    """Return the resources that the server reads, as (group, plural), with the kinds that need them."""
+    kinds = tuple(kinds)
+    found: dict[tuple[str, str], list[Kind]] = {}
+    read = [*followed(kinds), *scalable(kinds)]
+    for kind in kinds:
+        for resource in {*kind.watches, *([jobs_of(kind)] if kind in read else [])} - {*WATCHED}:
+            plural, _, group = resource.split(".", 2)  # RBAC rules have no versions
+            found.setdefault((group, plural), []).append(kind)
+    return dict(sorted(found.items()))
+
+
+def rights(kinds: Iterable[Kind]) -> list[Any]:
+    """Return the account of the server with its permissions."""
+    resources = watched(kinds)
+    rules: list[Any] = [If(some_on(of), rule(*resource, verbs=READ)) for resource, of in resources.items()]
+    # Any pod may name prerequisites; the permission to use them is then checked.
+    rules.append(rule(GROUP, _ITEMS, _CLUSTER_ITEMS, verbs=READ))
+    rules.append(rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)))
+    return [
+        account(ACCOUNT),
+        If(RUNS, bound(ACCOUNT, [rule("", "secrets", verbs=READ, names=(Setting("secret"),))], NAMESPACE)),
+        *bound(ACCOUNT, rules),
+    ]
+
+
+def _of_jobs(kinds: Iterable[Kind], verbs: tuple[str, ...]) -> list[Any]:
+    """Return the rules for jobs, and for their scale, which can only be read and changed."""
+    kinds = tuple(kinds)
+    scale = tuple(verb for verb in verbs if verb in {"get", "patch", "update"})
+    return [
+        *(If(kind_on(kind), rule(kind.group, kind.plural, verbs=verbs)) for kind in kinds),
+        *(If(kind_on(kind), rule(kind.group, f"{kind.plural}/{SCALE}", verbs=scale)) for kind in scalable(kinds)),
+    ]
+
+
+def _role(name: str, into: Iterable[str], rules: list[Any]) -> dict[str, Any]:
+    labels = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in into}
+    return {
+        "apiVersion": API,
+        "kind": "ClusterRole",
+        "metadata": {"name": name, "labels": {**LABELS, **labels}},
+        "rules": rules,
+    }

@@ -1,0 +1,166 @@
+"""The runner: its account, permissions and Deployment. It is installed if it runs a kind.
+
+It may write jobs of the kinds that it runs, their statuses, and the batch Jobs, Services and PodGroups that they own.
+It may not create pods: the Job controller of Kubernetes does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from jobgate.installation.choices import NAMESPACE, RUNS, namespaced
+from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
+from jobgate.installation.policies import OBJECTS, holds, policy, policy_for_all, rules, within_bounds
+from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
+from jobgate.installation.tree import ForEach, If, LoopItem, Setting, begins, has, joined
+from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
+from jobgate.kinds.common.runner import RUN_BY, runner_of
+from jobgate.plugins.crew import KIND_LABEL, RUN_LABEL
+from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, NATIVE_GROUP, System
+from webhook import Kind
+
+ACCOUNT: Final = "jobgate-runner"
+#: The Lease of the runner; the default of `jobgate run`.
+LEASE: Final = "jobgate-runner"
+SELECTOR: Final = component("runner")
+REPLICAS: Final = 2
+
+_RUN: Final = Setting("run")
+_QUEUES: Final = Setting("queues")
+_QUEUES_FOLDER: Final = "/etc/jobgate/queues"
+_QUEUES_FILE: Final = "queues.yaml"
+_QUEUES_MAP: Final = "jobgate-queues"
+KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", LoopItem()))
+#: The API groups of the PodGroups of each system.
+_GROUPS_OF: Final = {
+    System.KUBERNETES: NATIVE_GROUP,
+    **{system: one.rpartition("/")[0] for system, (one, _) in GROUPS.items()},
+}
+
+
+def runner(kinds: Iterable[Kind]) -> list[Any]:
+    """Return the objects of the runner."""
+    kinds = [kind for kind in kinds if runner_of(kind) is not None]
+    if not kinds:
+        return []
+    return [
+        If(
+            _RUN,
+            [
+                account(ACCOUNT),
+                *bound(ACCOUNT, _rules(kinds)),
+                *bound(ACCOUNT, lease(LEASE), NAMESPACE),
+                *_policy(),
+                *_taken_over(kinds),
+                If(RUNS, [If(_QUEUES, _queues()), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
+            ],
+        )
+    ]
+
+
+def _rules(kinds: Iterable[Kind]) -> list[Any]:
+    mine = [(kind, has(_RUN, kind.qualified_plural)) for kind in kinds]
+    return [
+        *(
+            If(
+                runs,
+                [
+                    rule(kind.group, kind.plural, verbs=(*READ, "patch", "delete")),
+                    rule(kind.group, f"{kind.plural}/status", verbs=("patch",)),
+                    # To own objects that hold up the job's deletion (OwnerReferencesPermissionEnforcement).
+                    rule(kind.group, f"{kind.plural}/finalizers", verbs=("update",)),
+                ],
+            )
+            for kind, runs in mine
+        ),
+        rule("batch", "jobs", verbs=MANAGE),
+        rule("", "services", verbs=MANAGE),
+        # Pods that wait too long, or that a policy restarts, are deleted; none is created or changed.
+        rule("", "pods", verbs=(*READ, "delete")),
+        *(
+            If(begins(Setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
+            for system, group in _GROUPS_OF.items()
+        ),
+        If(
+            _QUEUES,
+            [
+                rule("", "resourcequotas", verbs=("list", "watch")),
+                rule(NATIVE_GROUP, "priorityclasses", verbs=("list", "watch")),
+            ],
+        ),
+        rule("", "events", verbs=("create",)),
+        rule("", "namespaces", verbs=("list", "watch")),
+        # To find out whether an operator of a kind is running, and has its permissions.
+        rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)),
+        # Whether Kueue is installed.
+        rule("apiextensions.k8s.io", "customresourcedefinitions", verbs=("get",), names=(KUEUE_CRD,)),
+        rule("apps", "deployments", verbs=("list",)),
+        rule("coordination.k8s.io", "leases", verbs=("list",)),
+    ]
+
+
+def _policy() -> list[dict[str, Any]]:
+    """Return the policy that lets the runner write only objects of jobs that it runs."""
+    constraints = {
+        "resourceRules": [
+            rules("batch", "jobs", operations=("CREATE", "UPDATE", "DELETE")),
+            rules("", "services", operations=("CREATE", "UPDATE", "DELETE")),
+            rules("", "pods", operations=("DELETE",)),
+            *(rules(group, "podgroups", operations=("CREATE", "UPDATE", "DELETE")) for group in _GROUPS_OF.values()),
+        ]
+    }
+    owned = (
+        "variables.objects.all(one, one.kind == 'Pod' || one.metadata.?ownerReferences.orValue([]).exists(owner, "
+        f"owner.uid == one.metadata.labels['{RUN_LABEL}']))"
+    )
+    may = "this account writes"
+    labels = f"'{RUN_LABEL}' in one.metadata.?labels.orValue({{}}) && '{KIND_LABEL}' in one.metadata.labels"
+    validations = within_bounds(
+        may,
+        holds(f"variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
+        holds(owned, f"{may} only objects that the job of the label {RUN_LABEL} owns"),
+    )
+    return policy(ACCOUNT, constraints, validations, {"objects": OBJECTS})
+
+
+def _taken_over(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
+    """Return the policy that keeps the annotation of a job that is run: two operators must not run one job."""
+    groups: dict[str, list[str]] = {}
+    for kind in kinds:
+        groups.setdefault(kind.group, []).append(kind.plural)
+    constraints = {
+        "resourceRules": [rules(group, *plurals, operations=("UPDATE",)) for group, plurals in sorted(groups.items())]
+    }
+
+    def run_by(which: str) -> str:
+        return f"{which}.metadata.?annotations[?'{RUN_BY}'].orValue('')"
+
+    validations = [
+        holds(
+            f"{run_by('oldObject')} in ['', {run_by('object')}]", f"annotation {RUN_BY} may not change once it is set"
+        )
+    ]
+    return policy_for_all(f"{ACCOUNT}-jobs", constraints, validations)
+
+
+def _deployment() -> dict[str, Any]:
+    args = [
+        "run",
+        KINDS_FLAG,
+        QUEUEING_FLAG,
+        If(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
+        ForEach(Setting("ignore_operators"), joined("--ignore-operator=", LoopItem())),
+        joined("--health-port=", Setting("health_port")),
+        f"--lease-name={LEASE}",
+        DOMAIN_FLAG,
+    ]
+    mounts = [{"name": "queues", "mountPath": _QUEUES_FOLDER, "readOnly": True}]
+    volumes = [{"name": "queues", "configMap": {"name": _QUEUES_MAP}}]
+    runs = container("runner", args, "100m", "1Gi", volumeMounts=If(_QUEUES, mounts))
+    made = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(_QUEUES, volumes))
+    return deployment(ACCOUNT, SELECTOR, made, REPLICAS)
+
+
+def _queues() -> dict[str, Any]:
+    return namespaced("v1", "ConfigMap", _QUEUES_MAP, {"data": {_QUEUES_FILE: _QUEUES}})

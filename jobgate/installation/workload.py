@@ -1,0 +1,124 @@
+"""Namespace, Service and Deployment of the server, and the settings of kinds that are mounted into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from jobgate.installation.choices import NAMESPACE, RUNS, namespaced, plugin_on
+from jobgate.installation.installation import LABELS
+from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread
+from jobgate.installation.tree import ForEach, If, LoopItem, Setting, all_of, equal, has, joined, negated
+from jobgate.kinds.common.runner import runner_of
+from jobgate.plugins import offered
+from webhook import Kind
+from webhook.context import DOMAIN
+
+ACCOUNT = "jobgate-webhook"
+SELECTOR = component("webhook")
+
+_SETTINGS = "jobgate-kind-settings"
+_SETTINGS_FOLDER = "/etc/jobgate/kinds"
+_HAS_SETTINGS = Setting("kind_settings")
+
+#: Flag of every component that uses names of Services.
+DOMAIN_FLAG = If(
+    negated(equal(Setting("cluster_domain"), DOMAIN)), joined("--cluster-domain=", Setting("cluster_domain"))
+)
+#: Flag of every component that uses pods.
+QUEUEING_FLAG = If(Setting("queueing"), joined("--queueing=", Setting("queueing")))
+#: Flags of the server and the controller, which must wire pods alike.
+_SHARED_FLAGS: list[Any] = [DOMAIN_FLAG, QUEUEING_FLAG]
+
+
+def pod_settings(kinds: Iterable[Kind]) -> list[Any]:
+    """Return the flags that the server and the controller share."""
+    names = dict.fromkeys(kind.qualified_plural for kind in kinds)
+    return [
+        *_SHARED_FLAGS,
+        *(If(negated(plugin_on(name)), f"--without-plugin={name}") for name in offered()),
+        *(If(negated(Setting("kinds", name)), f"--without-kind={name}") for name in names),
+    ]
+
+
+def namespace() -> If:
+    """Return the Namespace, which enforces the restricted Pod Security level."""
+    levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn", "audit")}
+    made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": {**LABELS, **levels}}}
+    return If(Setting("create_namespace"), made)
+
+
+def service() -> dict[str, Any]:
+    """Return the Service that webhooks call."""
+    outside = Setting("external_name")
+    port = {
+        "name": "webhook",
+        "port": Setting("service_port"),
+        "targetPort": If(RUNS, "webhook"),
+        "protocol": "TCP",
+    }
+    spec = {
+        "type": If(outside, "ExternalName"),
+        "externalName": If(outside, outside),
+        "selector": If(RUNS, SELECTOR),
+        "ports": [port],
+    }
+    return namespaced("v1", "Service", Setting("service"), {"spec": spec})
+
+
+def server(kinds: Iterable[Kind]) -> If:
+    """Return the settings of kinds, the Deployment and the disruption budget of the server."""
+    return If(RUNS, [If(_HAS_SETTINGS, _settings()), _deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)])
+
+
+def _settings() -> dict[str, Any]:
+    data = ForEach(_HAS_SETTINGS, {joined(LoopItem(key=True), ".yaml"): LoopItem()})
+    return namespaced("v1", "ConfigMap", _SETTINGS, {"data": data})
+
+
+def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
+    made = pod(
+        ACCOUNT,
+        _container(kinds),
+        # Longer than the drain, and the slowest answer after it: 15 + 30 seconds.
+        grace=60,
+        critical=True,
+        topologySpreadConstraints=spread(SELECTOR, required=True),
+        volumes=If(_HAS_SETTINGS, [{"name": "kind-settings", "configMap": {"name": _SETTINGS}}]),
+    )
+    return deployment(ACCOUNT, SELECTOR, made, Setting("replicas"), strategy=SURGE_FIRST)
+
+
+def _queued(kinds: Iterable[Kind]) -> list[If]:
+    """Return the flags for kinds whose jobs the runner queues."""
+    return [
+        If(all_of(Setting("queues"), has(Setting("run"), kind.qualified_plural)), f"--operator-can={kind.plural}/queue")
+        for kind in kinds
+        if runner_of(kind) is not None
+    ]
+
+
+def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
+    # A folder, because single files are never refreshed.
+    mounts = [{"name": "kind-settings", "mountPath": _SETTINGS_FOLDER, "readOnly": True}]
+    args = [
+        "serve",
+        joined("--port=", Setting("target_port")),
+        joined("--health-port=", Setting("health_port")),
+        # Read from the API: a mounted Secret is refreshed minutes late, at different times on each node.
+        joined("--tls-secret=", NAMESPACE, "/", Setting("secret")),
+        joined("--tls-name=", Setting("service"), ".", NAMESPACE, ".svc"),
+        "--drain-seconds=15",
+        *pod_settings(kinds),
+        If(equal(Setting("mode"), "warn"), "--mode=warn"),
+        ForEach(Setting("run"), joined("--run=", LoopItem())),
+        ForEach(Setting("operator_can"), joined("--operator-can=", LoopItem())),
+        *_queued(kinds),
+        ForEach(Setting("forgetful_writers"), joined("--forgetful-writer=", LoopItem())),
+        ForEach(
+            _HAS_SETTINGS,
+            joined("--kind-settings=", LoopItem(key=True), f"={_SETTINGS_FOLDER}/", LoopItem(key=True), ".yaml"),
+        ),
+    ]
+    port = {"name": "webhook", "containerPort": Setting("target_port"), "protocol": "TCP"}
+    return container("webhook", args, "100m", "512Mi", ports=[port], volumeMounts=If(_HAS_SETTINGS, mounts))

@@ -1,0 +1,30 @@
+"""What the README shows is what the commands print."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from jobgate.cli import main
+
+ROOT = Path(__file__).parents[2]
+#: A file to review, and the lines of its report in the README, where `…` is left out.
+SAMPLES = [
+    ("examples/dijob/broken/four-faults.yaml", r"four-faults\.yaml\n.*is invalid:\n(.*?)```"),
+    ("examples/dijob/with-tasks.yaml", r"```\n(examples/dijob/with-tasks\.yaml.*?)```"),
+]
+
+
+@pytest.mark.parametrize(("file", "sample"), SAMPLES)
+def test_the_report_on_an_example_is_the_one_of_the_readme(
+    file: str, sample: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    shown = re.search(sample, Path("README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert shown is not None
+    reported = CliRunner().invoke(main, shlex.split(f"review {file}")).output
+    for line in shown[1].splitlines():
+        pattern = ".*".join(re.escape(part) for part in line.strip().split("…"))
+        assert re.search(f"^ *{pattern}$", reported, re.MULTILINE), line

@@ -1,0 +1,120 @@
+"""What Helm makes of the chart is what the same choices render, object by object."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controlplane.objects import read
+from jobgate.installation import Installation, objects
+from jobgate.installation.kustomize import key_of
+from jobgate.kinds import installed
+
+pytestmark = pytest.mark.helm
+
+CHART = Path("manifests/chart/jobgate")
+KINDS = installed()
+PEM = b"-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n"
+
+_CHOSEN: dict[str, dict[str, Any]] = {
+    "what it is by itself, with the CRDs": {"crds": True},
+    "a namespace of another name": {"namespace": "elsewhere", "create_namespace": True},
+    "a CronJob": {"rotation": "cronjob"},
+    "cert-manager": {"rotation": "cert-manager"},
+    "a certificate of one's own": {"rotation": "none", "ca_bundle": PEM},
+    "two kinds, without svc": {
+        "kinds": {"dijobs.diengine.opendilab.org": False, "jobs.batch.volcano.sh": False},
+        "plugins": {"svc": False},
+        "secrets_in": ("ada",),
+    },
+    "no objects of plugins": {"plugins": {"svc": False, "ssh": False}},
+    "a server outside": {"external_name": "localhost"},
+    "the runner, with queues": {
+        "run": ("dijobs.diengine.opendilab.org",),
+        "queues": 'queues:\n- name: a  # {{ b }} 100%\n  quota: {"pods": 1}\n',
+    },
+    "everything, with texts that are hard to quote": {
+        "monitoring": True,
+        "network_policy": True,
+        "api_server_ports": (443, 6443, 16443),
+        "replicas": 3,
+        "required_spread": True,
+        "priority_class": "",
+        "failure_policy": "Ignore",
+        "secrets_in": ("ada", "bob"),
+        "queueing": "volcano=batch",
+        "cluster_domain": "svc.grid.example",
+        "conversion_crds": ("things.example.com", "others.example.com"),
+        "operator_can": ('dijobs/a"b', "mxjobs/{{ .Values }}"),
+        "forgetful_writers": ("system:serviceaccount:a:b",),
+        "kind_settings": {"mxjobs.mxnet.mlkube.io": "a: 'x'\n# {{ b }} 100%\nc: \"é\"\n"},
+    },
+}
+
+
+def template(helm: Path, values: dict[str, Any], namespace: str = "jobgate-system") -> subprocess.CompletedProcess[str]:
+    """Run `helm template` with these values."""
+    command = [str(helm), "template", "jobgate", str(CHART), f"--namespace={namespace}", "--kube-version=1.36.3"]
+    return subprocess.run(
+        [*command, "--values=-"], input=json.dumps(values), capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def without_helms(one: dict[str, Any]) -> dict[str, Any]:
+    """Return an object without what only Helm reads."""
+    annotations = {
+        key: value for key, value in one["metadata"].get("annotations", {}).items() if not key.startswith("helm.sh/")
+    }
+    metadata = {key: value for key, value in one["metadata"].items() if key != "annotations"}
+    return {**one, "metadata": {**metadata, **({"annotations": annotations} if annotations else {})}}
+
+
+def hook(one: dict[str, Any]) -> str:
+    """Return when Helm makes an object that is no part of the release, or nothing."""
+    return str(one["metadata"].get("annotations", {}).get("helm.sh/hook", ""))
+
+
+@pytest.mark.parametrize("case", _CHOSEN)
+def test_the_chart_gives_what_is_rendered(helm: Path, case: str) -> None:
+    chosen = Installation(**{"create_namespace": False, "crds": False, **_CHOSEN[case]})
+    values = chosen.model_dump(mode="json", by_alias=True, exclude={"namespace"}, exclude_unset=True)
+    done = template(helm, values, chosen.namespace)
+    assert done.returncode == 0, done.stderr
+    made = [one for one in read(done.stdout) if hook(one) != "pre-delete"]
+    assert {key_of(one): without_helms(one) for one in made} == {key_of(one): one for one in objects(KINDS, chosen)}
+    assert len(made) == len(objects(KINDS, chosen))
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"replicas": 0}, "replicas"),
+        ({"replica": 3}, "replica"),
+        ({"kinds": {"dijob": False}}, "dijob"),
+        ({"rotation": "never"}, "rotation"),
+        ({"caBundle": "PEM"}, "rotation"),
+        ({"queueing": "slurm"}, "queueing"),
+    ],
+)
+def test_the_schema_refuses_what_an_installation_would(helm: Path, values: dict[str, Any], message: str) -> None:
+    done = template(helm, values)
+    assert done.returncode != 0
+    assert "values don't meet the specifications of the schema" in done.stderr
+    assert message in done.stderr
+
+
+def test_helm_keeps_crds_and_empties_the_configurations_before_it_removes_servers(helm: Path) -> None:
+    made = read(template(helm, {}).stdout)
+    crds = [one for one in made if one["kind"] == "CustomResourceDefinition"]
+    assert {one["metadata"]["annotations"]["helm.sh/resource-policy"] for one in crds} == {"keep"}
+    hooks = [one for one in made if hook(one) == "pre-delete"]
+    assert {one["kind"] for one in hooks} == {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
+    assert all(one["webhooks"] == [] for one in hooks)
+
+
+def test_a_first_pass_of_the_rotation_follows_each_change_of_a_release(helm: Path) -> None:
+    made = read(template(helm, {"rotation": "cronjob", "crds": False}).stdout)
+    (first,) = [one for one in made if one["kind"] == "Job"]
+    assert hook(first) == "post-install,post-upgrade,post-rollback"

@@ -1,0 +1,67 @@
+"""The rights of the controller: no more than it needs, and Secrets only where someone said so."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.installation import Installation, objects
+from jobgate.kinds import installed
+
+KINDS = installed()
+ACCOUNT = {"kind": "ServiceAccount", "name": "jobgate-controller", "namespace": "elsewhere"}
+
+
+def rules(*namespaces: str) -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
+    """What the controller may do: by namespace, or nothing for all of them, resources and verbs."""
+    rendered = objects(KINDS, Installation(namespace="elsewhere", secrets_in=namespaces))
+    roles = {
+        (one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]): one["rules"]
+        for one in rendered
+        if "rules" in one
+    }
+    found: dict[str, Any] = {}
+    for one in rendered:
+        if one["kind"].endswith("RoleBinding") and one["subjects"] == [ACCOUNT]:
+            namespace = one["metadata"].get("namespace", "")
+            for rule in roles[one["roleRef"]["kind"], namespace, one["roleRef"]["name"]]:
+                entry = (tuple(rule["resources"]), tuple(rule["verbs"]))
+                found.setdefault(namespace, []).append(entry)
+    return found
+
+
+def test_without_more_the_controller_gets_at_no_secret() -> None:
+    assert not [entry for entries in rules().values() for entry in entries if "secrets" in entry[0]]
+
+
+def test_where_it_may_make_secrets_it_can_neither_list_nor_change_them() -> None:
+    found = rules("ada", "bob")
+    assert found["ada"] == found["bob"] == [(("secrets",), ("get", "create"))]
+    assert not [entry for entry in found[""] if "secrets" in entry[0]]
+
+
+def test_it_reads_jobs_and_writes_none() -> None:
+    (verbs,) = {verbs for resources, verbs in rules()[""] if "dijobs" in resources}
+    assert verbs == ("get", "list", "watch")
+
+
+def test_it_keeps_what_plugins_declare_and_tells_events() -> None:
+    found = dict(rules()[""])
+    keep = ("get", "list", "watch", "create", "patch", "delete")
+    assert found["configmaps", "services"] == found[("networkpolicies",)] == keep
+    assert found[("events",)] == ("create", "patch")
+
+
+def test_it_has_one_lease_in_its_own_namespace() -> None:
+    assert rules()["elsewhere"] == [(("leases",), ("create",)), (("leases",), ("get", "patch"))]
+
+
+def test_nothing_is_granted_that_grants_more() -> None:
+    verbs = {verb for entries in rules("ada").values() for _, all_verbs in entries for verb in all_verbs}
+    assert verbs <= {"get", "list", "watch", "create", "patch", "delete"}
+
+
+@pytest.mark.parametrize("external, count", [("", 1), ("localhost", 0)])
+def test_the_controller_runs_where_the_server_does(external: str, count: int) -> None:
+    rendered = objects(KINDS, Installation(external_name=external))
+    found = [one for one in rendered if (one["kind"], one["metadata"]["name"]) == ("Deployment", "jobgate-controller")]
+    assert len(found) == count

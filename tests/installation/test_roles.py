@@ -1,0 +1,31 @@
+"""The rights of the server: to read what it looks up, and nothing else."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jobgate.installation.roles import watched
+from jobgate.kinds.common.scale import scalable
+from jobgate.kinds.common.wiring import followed
+from jobgate.kinds.mxjob import MXJOB
+from jobgate.kinds.torchjob import TORCHJOB
+from webhook import Job, Kind, Task
+
+
+class Unwired:
+    """An operator of which nothing is known that identifies pods."""
+
+    name = "some operator"
+
+    def pod(self, job: Job[Any], task: Task) -> dict[str, Any]:
+        """Return the Pod of a task."""
+        del job
+        return {"metadata": {}, "spec": task.template}
+
+
+@pytest.mark.parametrize(("kind", "reads"), [(TORCHJOB, True), (MXJOB, False)])
+def test_jobs_are_read_for_their_scale_even_where_their_pods_are_not_known(kind: Kind, *, reads: bool) -> None:
+    alone = replace(kind, operator=Unwired())
+    assert (followed([alone]), bool(scalable([alone]))) == ([], reads)
+    assert ((kind.group, kind.plural) in watched([alone])) is reads
