@@ -25,7 +25,7 @@ KIND = "AdmissionReview"
 UID_LIMIT = 128
 #: The API server cuts every warning to 256 runes once all together pass 4,096; within it, ours arrive whole.
 WARNINGS_LIMIT = 4096
-#: Causes that one denial lists. More than this is not read by anybody.
+#: Causes that one denial lists. Nobody reads more.
 CAUSES_LIMIT = 200
 #: Bytes of JSON that these may take, and that the message repeats of them: with its warnings a response stays below
 #: 64 KiB, and so does every event and log line that quotes it.
@@ -163,8 +163,8 @@ class Response(Struct, frozen=True):
         notices: what is worth a word.
         patch: RFC 6902 operations; only a mutating response may have any.
         subject: what the causes are about, as `(kind, group, name)`.
-        rules: by which rule each cause is one, in their order; empty where that is not told.
-        later: why the request cannot be answered yet, or empty; the client is told to send it again in a second.
+        rules: by which rule each cause is one, in their order; empty where that is not known.
+        later: why the request cannot be answered yet, or empty; the client retries in 1s.
     """
 
     uid: str
@@ -185,18 +185,18 @@ class Response(Struct, frozen=True):
         """The notices as the API server passes them on: single lines, all together within its limit."""
         return _warnings(self.notices)
 
-    def forgiving(self, *, told: bool) -> Response:
+    def forgiving(self, *, warns: bool) -> Response:
         """Return the answer that lets pass what this one refuses. What is to be asked again later still is: no verdict.
 
         Args:
-            told: whether the causes are warnings now; else nothing is said of them: another call will.
+            warns: whether the causes become warnings; else they are left to another call.
         """
         end = "(would be denied; warn mode)"
-        notices = [Notice(cause.path, f"{cause.message} {end}") for cause in self.causes] if told else []
+        notices = [Notice(cause.path, f"{cause.message} {end}") for cause in self.causes] if warns else []
         return replace(self, causes=(), rules=(), notices=[*notices, *self.notices])
 
     def status(self) -> dict[str, Any]:
-        """Return the Status of a denial: `Invalid`, with every cause; or a word to come again.
+        """Return the Status of a denial: `Invalid`, with every cause; or a request to retry.
 
         Clients made with client-go repeat what is answered with 429 and `retryAfterSeconds` by themselves. Any other
         denial counts against the back-off limit of a job whose pod it was.

@@ -44,7 +44,7 @@ class Settings:
         plugins: what the installation asks for, for every job, each by its name with its arguments.
         domain: of the cluster's Services.
         runs: the kinds whose jobs jobgate itself runs, by qualified plural.
-        enforces: whether what is wrong is refused; else it is told as a warning, and let through.
+        enforces: whether what is wrong is denied; else it is allowed with a warning.
     """
 
     operator_can: frozenset[str] = frozenset()

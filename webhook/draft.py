@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 Operation: TypeAlias = dict[str, Any]
@@ -55,7 +55,8 @@ class Draft:
         for op, way, key, end, value in self._changes:
             pointer = pointers.get(way)
             if pointer is None:
-                pointer = pointers[way] = "".join([f"/{escape(step)}" for step in way])
+                pointer = "".join([f"/{step if type(step) is int else escape(step)}" for step in way])
+                pointers[way] = pointer
             path = f"{pointer}/{key if key.isalnum() else escape(key)}{end}"
             if len(path) > _WAY_LIMIT:
                 whole = self._root().value
@@ -92,6 +93,13 @@ class Draft:
             self._record("add", key, value)
             self.value[key] = value
 
+    def fill(self, values: Mapping[str, Any]) -> None:
+        """Add each of these fields that is absent."""
+        for key, value in values.items():
+            if self.value.get(key) is None:
+                self._record("add", key, value)
+                self.value[key] = value
+
     def at(self, *keys: str) -> Draft | None:
         """Return the draft of the object below these fields, or None where there is none (or no object)."""
         value: Any = self.value
@@ -100,7 +108,7 @@ class Draft:
         return Draft(value, self, keys) if isinstance(value, dict) else None
 
     def below(self, way: tuple[str | int, ...], value: dict[str, Any]) -> Draft:
-        """Return the draft of an object of this one, which somebody has found there by going this way."""
+        """Return the draft of an object of this one, which the caller has found this way."""
         return Draft(value, self, way)
 
     def each(self, *keys: str, lacking: Sequence[str] = (), holding: str = "") -> Iterator[Draft]:
@@ -185,22 +193,20 @@ class Draft:
         """Make this object, and each container on the way to it, a private copy, unless it is one."""
         if id(self.value) in self._private:
             return
+        private = self._private
         if self._parent is None:
-            self.value = self._private_copy(self.value)
+            self.value = self.value.copy()
+            private.add(id(self.value))
             return
         self._parent._own()
         container: Any = self._parent.value
         for step in self._key:
-            container[step] = self._private_copy(container[step])
-            container = container[step]
+            child = container[step]
+            if id(child) not in private:
+                child = container[step] = child.copy()
+                private.add(id(child))
+            container = child
         self.value = container
-
-    def _private_copy(self, container: Any) -> Any:
-        if id(container) in self._private:
-            return container
-        copy = container.copy()
-        self._private.add(id(copy))
-        return copy
 
     def _root(self) -> Draft:
         return self if self._parent is None else self._parent._root()

@@ -48,7 +48,7 @@ class Path:
         return tuple(reversed(steps))
 
     def moved(self, start: Path, to: Path) -> Path | None:
-        """Return this path with `to` in the place of its beginning `start`, or None where it does not begin so."""
+        """Return this path with its beginning `start` replaced by `to`, or None where it does not begin so."""
         if self.steps == start.steps:
             return to
         parent = self._parent.moved(start, to) if self._parent is not None else None

@@ -83,7 +83,7 @@ def review(
         answer = _mutate(kind, document, old, context, response)
     else:
         answer = _validate(kind, document, context, response)
-    return answer if settings.enforces else answer.forgiving(told=phase is Phase.VALIDATE)
+    return answer if settings.enforces else answer.forgiving(warns=phase is Phase.VALIDATE)
 
 
 _REVIEWED = frozenset({Operation.CREATE, Operation.UPDATE})

@@ -1,7 +1,7 @@
 """The trace that a request belongs to, as W3C's Trace Context tells it: read, remembered, passed on.
 
 The API server sends `traceparent` with every call while it traces. What is not exactly that is no trace: the header is
-anybody's to send, and its id goes into logs and on to others.
+set by any client, and its id goes into logs and on to others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _STATE = 512
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Where a request stands in a trace.
+    """The place of a request in a trace.
 
     Attributes:
         id: of the trace, 32 hexadecimal digits.
@@ -50,8 +50,8 @@ class Trace:
 
     def headers(self) -> dict[str, str]:
         """Return the headers that pass it on: in the version that this knows, whatever the caller's was."""
-        told = {"traceparent": f"00-{self.id}-{self.parent}-{_SAMPLED if self.sampled else 0:02x}"}
-        return told | {"tracestate": self.state} if self.state else told
+        passed = {"traceparent": f"00-{self.id}-{self.parent}-{_SAMPLED if self.sampled else 0:02x}"}
+        return passed | {"tracestate": self.state} if self.state else passed
 
 
 #: The trace of the request that is being answered. What is asked of others meanwhile belongs to it.

@@ -141,7 +141,7 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
         found = items.not_ready(sent, _namespace(document) or options.namespace, options.objects)
         response = replace(response, notices=[Notice("spec.require", one) for one in found])
     elif not options.settings.enforces:
-        response = response.forgiving(told=True)
+        response = response.forgiving(warns=True)
     return Verdict(
         allowed=response.allowed,
         document=sent,

@@ -53,7 +53,7 @@ class ItemReviewer:
                 response = replace(response, causes=await self._unusable(request, read))
             except LookupError:
                 return Response(request.uid, later="the prerequisites of the cluster are not known yet: retry in 1s")
-        return response if self._enforces else response.forgiving(told=True)
+        return response if self._enforces else response.forgiving(warns=True)
 
     async def _unusable(self, request: Request, spec: PrerequisiteSpec) -> list[Cause]:
         """Return which items it newly requires that its author may not use.

@@ -64,7 +64,7 @@ class PodReviewer:
             response = _answered(response, found, verdict)
         if response.allowed and not (member is None and asked is None):
             response = await self._wired(response, request, member, asked, phase)
-        return response if self._enforces else response.forgiving(told=phase is Phase.VALIDATE)
+        return response if self._enforces else response.forgiving(warns=phase is Phase.VALIDATE)
 
     async def _wired(
         self, response: Response, request: Request, member: Member | None, asked: Wanted | Cause | None, phase: Phase

@@ -51,7 +51,7 @@ class WorkloadReviewer:
         response = Response(
             request.uid, await self._faults(request, template), subject=(request.kind, group, request.name)
         )
-        return response if self._enforces else response.forgiving(told=True)
+        return response if self._enforces else response.forgiving(warns=True)
 
     def _part(self, pod: Mapping[str, Any], namespace: str) -> Part | None:
         found = whose(pod, self._kinds)

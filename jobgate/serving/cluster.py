@@ -135,7 +135,7 @@ class ClusterView:
         """Make an endpoint wait for the caches to sync and, with a cluster, check permissions; hold to its limits."""
         endpoint.waits_for = self.waits_for
         for _, scale in self.scales:
-            scale.limits, scale.worker = endpoint.limits, endpoint.worker
+            scale.limits, scale.review_thread = endpoint.limits, endpoint.review_thread
             scale.settings = lambda: endpoint.settings
         if self.reached:
             endpoint.access, endpoint.needs = self.access, self.needs

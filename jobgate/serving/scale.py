@@ -20,7 +20,7 @@ from webhook import Kind, Notice, Objects, Operation, Phase, Registry, Request, 
 from webhook.context import Access
 from webhook.server.body import too_busy
 from webhook.server.limits import Limits, Shed
-from webhook.server.worker import Worker
+from webhook.server.review_thread import ReviewThread
 
 #: Timeout of the lookup of the job, in seconds.
 READ_TIMEOUT: Final = 2.0
@@ -40,7 +40,7 @@ class ScaleReviewer:
         access: known permissions of users.
         settings: returns the settings of reviews; those of the server, once there is one.
         limits: limits of the server.
-        worker: the thread for large jobs; that of the server, once there is one.
+        review_thread: the thread for large jobs; that of the server, once there is one.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class ScaleReviewer:
         self.access = access
         self._clock = clock
         self.limits = Limits()
-        self.worker = Worker(self.limits.large)
+        self.review_thread = ReviewThread(self.limits.large)
 
     async def review(self, request: Request) -> Response | None:
         """Return the response; None for a request that does not change the scale.
@@ -103,9 +103,9 @@ class ScaleReviewer:
             return stored
         if not self._is_large(stored):
             return self._judged(request, stored, wanted, end)
-        if self.worker.full:
+        if self.review_thread.full:
             raise too_busy(Shed.LARGE, "too many large objects at once")
-        return await self.worker.run(lambda: self._judged(request, stored, wanted, end))
+        return await self.review_thread.run(lambda: self._judged(request, stored, wanted, end))
 
     def _is_large(self, stored: Mapping[str, Any]) -> bool:
         """Return whether an update of the job, which contains it twice, must be reviewed in the worker thread."""

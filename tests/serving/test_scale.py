@@ -20,7 +20,7 @@ from webhook import Access, NoObjects, Operation, Phase, Request, Response, Sett
 from webhook.server import Endpoint, Limits
 from webhook.server.body import BadRequest
 from webhook.server.limits import KIB
-from webhook.server.worker import Worker
+from webhook.server.review_thread import ReviewThread
 
 STORED = jobs.job(
     jobs.tasks(jobs.task(4)), schedulingPolicy={"minAvailable": 3}, minMembers={"Worker": 2}, **jobs.elastic()
@@ -174,7 +174,7 @@ class Busy:
 
     def occupy(self) -> asyncio.Future[bool]:
         """Keep the worker busy until it may go on."""
-        return asyncio.ensure_future(self.reviewer.worker.run(lambda: self.go.wait(20)))
+        return asyncio.ensure_future(self.reviewer.review_thread.run(lambda: self.go.wait(20)))
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ async def test_a_large_job_is_reviewed_in_the_thread_for_these_and_a_small_one_a
 
 
 async def test_large_jobs_are_answered_429_where_too_many_wait(busy: Busy) -> None:
-    busy.reviewer.worker = Worker(2)
+    busy.reviewer.review_thread = ReviewThread(2)
     first = busy.occupy()
     waiting = asyncio.ensure_future(busy.ask())
     for _ in range(3):
@@ -235,7 +235,7 @@ def test_a_server_gives_its_limits_its_thread_and_its_view_of_permissions(reache
     cluster.serve(endpoint)
     assert cluster.scales
     for _, one in cluster.scales:
-        assert (one.limits, one.worker) == (endpoint.limits, endpoint.worker)
+        assert (one.limits, one.review_thread) == (endpoint.limits, endpoint.review_thread)
         assert one.access is (cluster.access if reached else None)
 
 

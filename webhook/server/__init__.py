@@ -4,9 +4,9 @@
 - `listener`, `connections`, `limits`: what is accepted, and what one client can hold at most
 - `session`, `tls`, `handshake`: TLS; `certificates`, `candidate`, `files`: what it shows
 - `connection`: HTTP; `body`, `answer`: what is read and written
-- `endpoint`: one request to one answer; `turns`, `worker`: when, and in which thread
+- `endpoint`: one request to one answer; `request_queue`, `review_thread`: when, and in which thread
 - `deadline`: how long the caller waits
-- `probes`, `metrics`, `log`, `lag`, `spans`: what an operator of the server sees of it
+- `probes`, `metrics`, `log`, `spans`: what an operator of the server sees of it
 """
 
 from webhook.server.endpoint import Endpoint, Reviewer, Route

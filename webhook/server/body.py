@@ -25,8 +25,8 @@ _COLON = re.compile(rb"\\u003[aA]")
 CLIENT_LEFT = 499
 
 
-class Fault(StrEnum):
-    """What is wrong with a request that is refused unread."""
+class Rejection(StrEnum):
+    """Why a request is rejected before it is reviewed."""
 
     NOT_HTTP = "not-http"
     PATH = "path"
@@ -46,7 +46,7 @@ class Fault(StrEnum):
 
 
 class BadRequest(Exception):
-    """A request that is refused at the door.
+    """A request that is rejected before it is reviewed.
 
     Attributes:
         code: the HTTP status.
@@ -54,7 +54,9 @@ class BadRequest(Exception):
         headers: what belongs to that status, as `Retry-After`.
     """
 
-    def __init__(self, code: int, reason: Fault | Shed, message: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, code: int, reason: Rejection | Shed, message: str, headers: dict[str, str] | None = None
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.reason = reason
@@ -66,8 +68,8 @@ def too_busy(reason: Shed, message: str) -> BadRequest:
     return BadRequest(429, reason, message, {"Retry-After": "1"})
 
 
-class Held:
-    """How many bytes of bodies the server holds. One for each server."""
+class BufferedBytes:
+    """Bytes of request bodies that the server holds. One for each server."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -79,7 +81,7 @@ class Body:
 
     __slots__ = ("_chunks", "_counted", "_held", "size")
 
-    def __init__(self, held: Held) -> None:
+    def __init__(self, held: BufferedBytes) -> None:
         self._held = held
         self._chunks: list[bytes] = []
         self._counted = 0
@@ -121,13 +123,13 @@ def check_headers(headers: CIMultiDictProxy[str]) -> None:
         BadRequest: 415; 417 for an expectation that is not HTTP's own.
     """
     if why := _not_json(headers.get("Content-Type", "")):
-        raise BadRequest(415, Fault.MEDIA_TYPE, why)
+        raise BadRequest(415, Rejection.MEDIA_TYPE, why)
     if "Content-Encoding" in headers and any(
         value.lower() != "identity" for value in headers.getall("Content-Encoding")
     ):
-        raise BadRequest(415, Fault.ENCODING, "a compressed body is not read")
+        raise BadRequest(415, Rejection.ENCODING, "a compressed body is not read")
     if "Expect" in headers and any(value.lower() != "100-continue" for value in headers.getall("Expect")):
-        raise BadRequest(417, Fault.EXPECTATION, "the only expectation that is met is 100-continue")
+        raise BadRequest(417, Rejection.EXPECTATION, "the only expectation that is met is 100-continue")
 
 
 @lru_cache(maxsize=64)
@@ -150,16 +152,16 @@ def decode(body: bytes) -> Any:
         BadRequest: 400, says what is wrong.
     """
     if not body:
-        raise BadRequest(400, Fault.EMPTY, "the body is empty")
+        raise BadRequest(400, Rejection.EMPTY, "the body is empty")
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise BadRequest(400, Fault.NOT_JSON, f"the body is not JSON: {error}") from None
+        raise BadRequest(400, Rejection.NOT_JSON, f"the body is not JSON: {error}") from None
     try:
         plain = orjson.dumps(value)
     except orjson.JSONEncodeError:
         # orjson writes 254 levels. No job needs a tenth of them, and what walks a job may recurse without fear.
-        raise BadRequest(400, Fault.TOO_DEEP, "the body is nested too deeply") from None
+        raise BadRequest(400, Rejection.TOO_DEEP, "the body is nested too deeply") from None
     if plain == body or plain == body.removesuffix(b"\n"):  # as the API server writes most objects
         return value
     # Each member of an object has one colon, and nothing but a text has others. Where the body has as many as all that
@@ -175,10 +177,10 @@ def _refuse_duplicates(body: bytes) -> None:
         json.loads(body, object_pairs_hook=_unique, parse_int=str, parse_float=str)
     except _Duplicate as error:
         key = json.dumps(str(error))[:80]
-        raise BadRequest(400, Fault.DUPLICATE_KEY, f"the key {key} stands twice in one object") from None
+        raise BadRequest(400, Rejection.DUPLICATE_KEY, f"the key {key} stands twice in one object") from None
     except (ValueError, RecursionError):
         what = "the body is not JSON that every reader takes for the same"
-        raise BadRequest(400, Fault.NOT_JSON, what) from None
+        raise BadRequest(400, Rejection.NOT_JSON, what) from None
 
 
 class _Duplicate(Exception):
@@ -195,4 +197,4 @@ def _unique(pairs: list[tuple[Hashable, Any]]) -> None:
 
 def too_large(limits: Limits) -> BadRequest:
     """Return the refusal of a body that is too large."""
-    return BadRequest(413, Fault.TOO_LARGE, f"the body is larger than {limits.body} bytes")
+    return BadRequest(413, Rejection.TOO_LARGE, f"the body is larger than {limits.body} bytes")

@@ -1,4 +1,4 @@
-"""A certificate that somebody offers, and whether it may be served: judged before anybody is shown it."""
+"""A certificate that is offered, and whether it may be served: judged before any client is shown it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Served:
         context: shows it.
         generation: 0 where there is no count.
         not_before, not_after: from when to when a client accepts it, in seconds since the epoch: leaf and CA both hold.
-        authority: the beginning of the SHA-256 of its CA; empty where the CA is not told.
+        authority: the beginning of the SHA-256 of its CA; empty where the CA is not known.
     """
 
     context: ssl.SSLContext
@@ -111,7 +111,7 @@ def judge(candidate: Candidate, name: str, now: float, served: Served | None = N
     if now < not_before:
         raise Unfit(Fault.EARLY, f"it, or its CA, is not valid before {_date(not_before)}; here it is {_date(now)}")
     if served is not None and now < served.not_after and generation < served.generation:
-        # By both: a store that was lost, and began to count anew, is not an older one.
+        # By both: a store that was lost, and counts from 1 again, is not an older one.
         counted_anew = generation == 0 or not_before > served.not_before
         if not counted_anew:
             raise Unfit(Fault.OLDER, f"it is generation {generation}, and {served.generation} is served already")
@@ -157,7 +157,7 @@ def _client(candidate: Candidate, name: str) -> tuple[ssl.SSLContext, Sequence[M
     client.check_hostname = bool(name)
     client.hostname_checks_common_name = False  # Go does not read it, either
     if not candidate.authority.strip():
-        # Who signed it is not told: it is held to everything else.
+        # Who signed it is not known: it is held to everything else.
         client.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         _trust(client, "tls.crt", candidate.certificate)
         return client, ()

@@ -61,7 +61,7 @@ class Certificates:
         logger.info("certificate served", extra={"fields": fields})
 
     def refuse(self, error: Unfit) -> None:
-        """Count what came in the place of a certificate, and tell it where it is news."""
+        """Count what was offered instead of a certificate, and log it if it is new."""
         self._metrics.refuses(error.fault)
         if self._told != str(error):
             self._told = str(error)

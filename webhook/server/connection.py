@@ -17,7 +17,7 @@ from aiohttp.http_parser import HttpRequestParser, RawRequestMessage
 from aiohttp.streams import StreamReader
 
 from webhook.server.answer import CONTINUE, TEXT, rendered
-from webhook.server.body import CLIENT_LEFT, BadRequest, Body, Fault, Held, too_large
+from webhook.server.body import CLIENT_LEFT, BadRequest, Body, BufferedBytes, Rejection, too_large
 from webhook.server.connections import Connections, Stage
 from webhook.server.handshake import Failure, failure
 from webhook.server.session import Closed, Session
@@ -125,7 +125,12 @@ class Connection(asyncio.Protocol, Generic[E]):
     )
 
     def __init__(
-        self, service: Service[E], connections: Connections, held: Held, address: str, choose: Choice | None = None
+        self,
+        service: Service[E],
+        connections: Connections,
+        held: BufferedBytes,
+        address: str,
+        choose: Choice | None = None,
     ) -> None:
         self._service = service
         self._connections = connections
@@ -175,7 +180,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             exchange.left = True
             if self._reading:
                 self._reading = False
-                self._service.fail(exchange, BadRequest(CLIENT_LEFT, Fault.LEFT, "the client left"))
+                self._service.fail(exchange, BadRequest(CLIENT_LEFT, Rejection.LEFT, "the client left"))
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of the wire."""
@@ -245,8 +250,6 @@ class Connection(asyncio.Protocol, Generic[E]):
             self._feed(data)
 
     def _feed(self, data: bytes) -> None:
-        if self.stage is not Stage.BUSY and data:
-            self._connections.move(self, Stage.BUSY, self.heard + self._connections.limits.header_time)
         try:
             # At most one message: the parser pauses after each.
             messages, upgraded, _ = self._parser.feed_data(data)
@@ -254,13 +257,15 @@ class Connection(asyncio.Protocol, Generic[E]):
             if self._exchange is None:
                 self._unreadable()
             else:
-                self._stop_reading(BadRequest(400, Fault.FRAMING, "the body's framing is broken"))
+                self._stop_reading(BadRequest(400, Rejection.FRAMING, "the body's framing is broken"))
             return
         try:
             if messages:
                 self._begin(*messages[0], upgraded=upgraded)
-            if self._reading:
+            elif self._reading:
                 self._read()
+            elif data and self.stage is not Stage.BUSY:
+                self._connections.move(self, Stage.BUSY, self.heard + self._connections.limits.header_time)
         except BadRequest as error:
             self._stop_reading(error)
 
@@ -273,19 +278,23 @@ class Connection(asyncio.Protocol, Generic[E]):
         # HTTP/1.0 may keep a connection open only by a header of its own: not worth the words.
         self._close_after = head.should_close or head.upgrade or upgraded or head.version == (1, 0)
         exchange = self._exchange = self._service.begin(self, head)
+        limits = self._held.limits
         if not exchange.wanted:
             self._connections.move(self, Stage.BUSY)
             self._service.complete(exchange, b"")
-            return
-        length = head.headers.get("Content-Length")
-        self._reading = True
-        self._body = Body(self._held)
-        if length is not None and int(length) > self._held.limits.body:
-            raise too_large(self._held.limits)
-        if not payload.is_eof():
+        elif payload.is_eof() and payload.total_bytes <= min(limits.small, limits.body):  # it has come with its head
+            self._connections.move(self, Stage.BUSY)
+            self._service.complete(exchange, payload.read_nowait(-1))
+        else:
+            self._reading = True
+            self._body = Body(self._held)
             self._connections.move(self, Stage.BUSY, self.heard + exchange.wanted)
-            if "Expect" in head.headers and head.version == (1, 1):
+            length = head.headers.get("Content-Length")
+            if length is not None and int(length) > limits.body:
+                raise too_large(limits)
+            if "Expect" in head.headers and head.version == (1, 1) and not payload.is_eof():
                 self._write(CONTINUE)
+            self._read()
 
     def _read(self) -> None:
         payload, body, exchange = self._payload, self._body, self._exchange
@@ -382,7 +391,7 @@ class Connection(asyncio.Protocol, Generic[E]):
     def expire(self) -> None:
         """Do what is due at the deadline of its stage."""
         if self._reading:
-            self._stop_reading(BadRequest(408, Fault.SLOW, "the body took too long to arrive"))
+            self._stop_reading(BadRequest(408, Rejection.SLOW, "the body took too long to arrive"))
         elif self.stage is Stage.LINGERING and self._transport is not None and not self._transport.is_closing():
             self._close()
         else:

@@ -28,7 +28,7 @@ class Stage(IntEnum):
 QUIET = (Stage.SHAKING, Stage.UNUSED, Stage.IDLE)
 
 
-class Held(Protocol):
+class ManagedConnection(Protocol):
     """A connection.
 
     Attributes:
@@ -66,7 +66,7 @@ class Connections:
         self._by_address: Counter[str] = Counter()
         self.total = 0
         # In each stage in the order in which they came there: of the quiet ones, the first is the first to be due.
-        self._stages: tuple[dict[Held, None], ...] = tuple({} for _ in Stage)
+        self._stages: tuple[dict[ManagedConnection, None], ...] = tuple({} for _ in Stage)
 
     def admit(self, address: str, now: float) -> bool:
         """Tell whether there is place for one more from an address; where there is none, the longest idle gives way."""
@@ -74,13 +74,13 @@ class Connections:
             return False
         return self.total < self.limits.connections or self._give_way(now)
 
-    def enter(self, connection: Held) -> None:
+    def enter(self, connection: ManagedConnection) -> None:
         """Count a connection in."""
         self.total += 1
         self._by_address[connection.address] += 1
         self._stages[connection.stage][connection] = None
 
-    def leave(self, connection: Held) -> None:
+    def leave(self, connection: ManagedConnection) -> None:
         """Count a connection out, if it is not yet."""
         if self._stages[connection.stage].pop(connection, self) is None:
             self.total -= 1
@@ -88,11 +88,11 @@ class Connections:
             if not self._by_address[connection.address]:
                 del self._by_address[connection.address]
 
-    def holds(self, connection: Held) -> bool:
+    def holds(self, connection: ManagedConnection) -> bool:
         """Tell whether a connection is counted."""
         return connection in self._stages[connection.stage]
 
-    def move(self, connection: Held, stage: Stage, when: float = 0.0) -> None:
+    def move(self, connection: ManagedConnection, stage: Stage, when: float = 0.0) -> None:
         """Note where a connection is now.
 
         Args:
@@ -125,7 +125,7 @@ class Connections:
         for connection in [one for stage in self._stages for one in stage]:
             connection.abort()
 
-    def _first(self, stage: Stage, before: float) -> list[Held]:
+    def _first(self, stage: Stage, before: float) -> list[ManagedConnection]:
         found = []
         for connection in self._stages[stage]:
             if connection.since >= before:

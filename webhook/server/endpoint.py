@@ -25,18 +25,21 @@ from webhook.context import Access, NoObjects, Objects, Settings
 from webhook.kind import Kind, Registry
 from webhook.review import Phase, review
 from webhook.server import answer, deadline, log
-from webhook.server.body import CLIENT_LEFT, BadRequest, Fault, Held, check_headers, decode, too_busy
+from webhook.server.body import CLIENT_LEFT, BadRequest, BufferedBytes, Rejection, check_headers, decode, too_busy
 from webhook.server.connection import Connection
 from webhook.server.handshake import Failure
 from webhook.server.limits import Limits, Shed
 from webhook.server.log import logger, origin
 from webhook.server.metrics import Metrics, RouteMetrics
+from webhook.server.request_queue import RequestQueue
+from webhook.server.review_thread import ReviewThread
 from webhook.server.spans import Spans
-from webhook.server.turns import Turns
-from webhook.server.worker import Worker
 
 #: What of the caller's time is left for the way back, in seconds.
 MARGIN = 0.2
+
+#: What metrics and the log call a path that is none of ours.
+UNKNOWN = "unknown"
 
 #: Answers a request, or says by None that it is not for it. What returns at once costs no task; what has to wait
 #: returns an awaitable, and sees to the caller's time itself. It may be called in a thread, where the object is large.
@@ -66,48 +69,69 @@ class Call:
     Attributes:
         connection: that it came on.
         started: when its head was complete, on the performance counter.
-        webhook: the path, where it is one of ours.
-        metrics: of the path.
+        path: where it is one of ours; else `UNKNOWN`.
         route: who answers; None where nobody does.
+        metrics: of the path.
+        trace: that it belongs to.
         refusal: why it is not read; None where it is.
         seconds: that the caller waits.
         wanted: that the body is waited for.
-        waited: that it had waited in the server's queue before its turn.
-        trace: that it belongs to.
         left: whether the client has left.
-        body: once it has arrived.
-        fields: of its line in the log.
+        body: once it has arrived, until it is decoded.
+        size: of the body in bytes; -1 until it has arrived.
+        admission: what it asks, once that is read.
     """
 
     __slots__ = (
+        "admission",
         "body",
         "connection",
-        "fields",
         "left",
         "metrics",
+        "path",
         "refusal",
         "route",
         "seconds",
+        "size",
         "started",
         "trace",
-        "waited",
         "wanted",
-        "webhook",
     )
 
-    def __init__(self, connection: Connection[Call], metrics: RouteMetrics) -> None:
+    def __init__(self, connection: Connection[Call], path: str, route: Route | None, metrics: RouteMetrics) -> None:
         self.connection = connection
         self.started = time.perf_counter()
-        self.webhook = "unknown"
+        self.path = path
+        self.route = route
         self.metrics = metrics
-        self.route: Route | None = None
+        self.trace: trace.Trace | None = None
         self.refusal: BadRequest | None = None
         self.seconds = float("inf")
-        self.wanted = self.waited = 0.0
-        self.trace: trace.Trace | None = None
+        self.wanted = 0.0
         self.left = False
         self.body = b""
-        self.fields: dict[str, Any] = {}
+        self.size = -1
+        self.admission: Request | None = None
+
+    def fields(self, **answered: Any) -> dict[str, Any]:
+        """Return what the log says of a request: who, what, where; nothing of the object itself."""
+        fields = {"path": self.path, **answered}
+        if self.trace is not None:
+            fields["trace"] = self.trace.id
+        if self.size >= 0:
+            fields["bytes"] = self.size
+        if (admission := self.admission) is not None:
+            fields |= {
+                "uid": admission.uid,
+                "operation": admission.operation,
+                "apiVersion": admission.api_version[:253],
+                "kind": admission.kind[:253],
+                "namespace": admission.namespace[:253],
+                "name": admission.name[:253],
+                "user": admission.user.name[:253],
+                "dryRun": admission.dry_run,
+            }
+        return fields
 
 
 class Endpoint:
@@ -119,7 +143,7 @@ class Endpoint:
         waits_for: says what must be there before the server is ready, and is not; empty once it is.
         access: what is known of who may do what; None where nobody is to be asked.
         needs: gives what has to be known of a job's request before it is reviewed, as an awaitable; None where all is.
-        worker: the thread for large objects.
+        review_thread: the thread for large objects.
         lacking: says what is wrong with its certificate; empty where nothing is.
         spans: takes what each request amounted to, for who collects traces; None where nobody does.
         draining: whether each answer closes its connection.
@@ -152,12 +176,12 @@ class Endpoint:
         self.needs: Callable[[Kind, Request], Awaitable[None] | None] = lambda _, __: None
         self.lacking: Callable[[], str] = lambda: ""
         self.spans: Spans | None = None
-        self.held = Held(self.limits)
+        self.held = BufferedBytes(self.limits)
         self.in_flight = 0
-        self._unknown = self.metrics.route("unknown")
-        self._bound: dict[str, RouteMetrics] = {}
-        self._turns: Turns[Call] = Turns(self._turn)
-        self.worker = Worker(self.limits.large)
+        #: The metrics of each path that has been called.
+        self._bound = {UNKNOWN: self.metrics.route(UNKNOWN)}
+        self._queue: RequestQueue[Call] = RequestQueue(self._turn)
+        self.review_thread = ReviewThread(self.limits.large)
         self._waiting: set[asyncio.Task[None]] = set()
 
     # What connections tell
@@ -167,16 +191,16 @@ class Endpoint:
         # As it was sent: what is spelled otherwise, as with an encoded slash, is another path.
         path, _, query = head.path.partition("?")
         route = self.routes.get(path)
-        call = Call(connection, self._metrics_of(path, route))
+        if route is None:
+            path = UNKNOWN
+        call = Call(connection, path, route, self._bound.get(path) or self._bind(path, route))
+        if "traceparent" in head.headers:
+            call.trace = _trace(head.headers)
         try:
-            if "traceparent" in head.headers:
-                call.trace = _trace(head.headers)
-                call.fields |= {"trace": call.trace.id} if call.trace else {}
             if route is None:
-                raise BadRequest(404, Fault.PATH, "no webhook has this path")  # noqa: TRY301
-            call.webhook, call.route = path, route
+                raise BadRequest(404, Rejection.PATH, "no webhook has this path")  # noqa: TRY301
             if head.method != "POST":
-                raise BadRequest(405, Fault.METHOD, "an AdmissionReview is posted", {"Allow": "POST"})  # noqa: TRY301
+                raise BadRequest(405, Rejection.METHOD, "an AdmissionReview is posted", {"Allow": "POST"})  # noqa: TRY301
             check_headers(head.headers)
             if self.in_flight >= self.limits.in_flight:
                 raise too_busy(Shed.IN_FLIGHT, "too many requests at once")
@@ -192,7 +216,9 @@ class Endpoint:
     def complete(self, call: Call, body: bytes) -> None:
         """Take the whole body, and answer when the turn of the request comes."""
         call.body = body
-        self._turns.put(call)
+        if call.refusal is None:
+            call.size = len(body)
+        self._queue.put(call)
 
     def fail(self, call: Call, error: BadRequest) -> None:
         """Answer a request whose body cannot be read."""
@@ -200,7 +226,7 @@ class Endpoint:
 
     def unreadable(self) -> None:
         """Count a request that is no HTTP."""
-        self.metrics.rejected.labels(Fault.NOT_HTTP).inc()
+        self.metrics.rejected.labels(Rejection.NOT_HTTP).inc()
 
     def handshake_failed(self, why: Failure) -> None:
         """Count a handshake that failed."""
@@ -212,14 +238,11 @@ class Endpoint:
         if call.refusal is not None:
             self._refuse(call, call.refusal)
             return
-        loop = asyncio.get_running_loop()
-        call.waited = loop.time() - call.connection.heard
-        call.fields["bytes"] = len(call.body)
-        remaining = call.seconds - MARGIN
-        if call.waited > min(remaining, self.limits.queue_time):
+        waited = asyncio.get_running_loop().time() - call.connection.heard
+        if waited > min(call.seconds - MARGIN, self.limits.queue_time):
             self._refuse(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
-        elif len(call.body) > self.limits.inline:
-            if self.worker.full:
+        elif call.size > self.limits.inline:
+            if self.review_thread.full:
                 self._refuse(call, too_busy(Shed.LARGE, "too many large objects at once"))
             else:
                 self._wait(self._apart(call))
@@ -238,9 +261,9 @@ class Endpoint:
             try:
                 admission = Request.parse(decode(call.body))
             except Malformed as error:
-                raise BadRequest(400, Fault.ENVELOPE, str(error)) from None
+                raise BadRequest(400, Rejection.ENVELOPE, str(error)) from None
             call.body = b""
-            _describe(admission, call.fields)
+            call.admission = admission
             if call.route.review is not None:
                 return call.route.review(admission)
             if call.route.kind is not None and (needed := self.needs(call.route.kind, admission)) is not None:
@@ -258,20 +281,20 @@ class Endpoint:
         assert route is not None
         if not apart:
             return self._reviewed(route, admission, self._budget(call))
-        return await self.worker.run(lambda: self._reviewed(route, admission, self._budget(call)))
+        return await self.review_thread.run(lambda: self._reviewed(route, admission, self._budget(call)))
 
     async def _apart(self, call: Call) -> None:
         """Review a large object in the thread for these, unless its caller has left meanwhile."""
 
         def judged() -> tuple[Any, bytes]:
             if call.left:
-                return BadRequest(CLIENT_LEFT, Fault.LEFT, "the client left"), b""
+                return BadRequest(CLIENT_LEFT, Rejection.LEFT, "the client left"), b""
             if time.perf_counter() - call.started > call.seconds - MARGIN:
                 return too_busy(Shed.QUEUE_TIME, "too many large objects before this one"), b""
             outcome = self._judged(call, apart=True)
             return (outcome, b"") if inspect.isawaitable(outcome) else _encoded(call, outcome)
 
-        outcome, body = await self.worker.run(judged)
+        outcome, body = await self.review_thread.run(judged)
         if inspect.isawaitable(outcome):
             await self._awaited(call, outcome)
         else:
@@ -304,54 +327,60 @@ class Endpoint:
             return
         verdict = _verdict(outcome)
         call.metrics.reviewed(verdict, outcome)
-        call.fields |= {
+        said = {
             "allowed": outcome is None or outcome.allowed,
             "verdict": verdict,
             "causes": len(outcome.causes) if outcome else 0,
             "warnings": len(outcome.notices) if outcome else 0,
             "operations": len(outcome.patch) if outcome else 0,
         }
-        self._send(call, 200, body, answer.JSON)
+        self._send(call, 200, body, said, media=answer.JSON)
 
     def _panic(self, call: Call, error: BaseException) -> None:
         """Answer that we failed; the log says where."""
         self.metrics.panics.inc()
-        logger.error("failed to answer", extra={"fields": {"path": call.webhook, **call.fields, **origin(error)}})
-        self._send(call, 500, b"jobgate failed to review this; its log says why\n")
+        logger.error("failed to answer", extra={"fields": {**call.fields(), **origin(error)}})
+        self._send(call, 500, b"jobgate failed to review this; its log says why\n", {})
 
     def _refuse(self, call: Call, error: BadRequest) -> None:
-        call.fields["reason"] = error.reason
         if isinstance(error.reason, Shed):
             self.metrics.shed.labels(error.reason).inc()
         else:
             self.metrics.rejected.labels(error.reason).inc()
-        self._send(call, error.code, f"{error}\n".encode(), headers=error.headers)
+        self._send(call, error.code, f"{error}\n".encode(), {"reason": error.reason}, headers=error.headers)
 
     def _send(
-        self, call: Call, code: int, body: bytes, media: str = answer.TEXT, headers: Mapping[str, str] | None = None
+        self,
+        call: Call,
+        code: int,
+        body: bytes,
+        said: Mapping[str, Any],
+        *,
+        media: str = answer.TEXT,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Answer, count and log."""
+        """Answer, count and log; `said` is what the log says of the answer."""
         call.connection.answer(code, body, media, headers)
         elapsed = time.perf_counter() - call.started
         if call.wanted:
             self.in_flight -= 1
             call.metrics.in_flight -= 1
-        call.metrics.answered(code, elapsed, late=call.waited + elapsed > call.seconds)
+        call.metrics.answered(code, elapsed, late=elapsed > call.seconds)
+        logs = logger.isEnabledFor(logging.INFO)
+        if not (logs or self.spans):
+            return
+        fields = call.fields(code=code, milliseconds=round(elapsed * 1000, 3))
+        fields |= said
         if self.spans:
             end = time.time_ns()
-            begin = end - round(elapsed * 1e9)
-            self.spans.record(call.webhook, call.trace, (begin, end), {"code": code, **call.fields})
-        if logger.isEnabledFor(logging.INFO):
-            fields = {"path": call.webhook, "code": code, "milliseconds": round(elapsed * 1000, 3), **call.fields}
+            self.spans.record(call.path, call.trace, (end - round(elapsed * 1e9), end), fields)
+        if logs:
             log.info("request", fields)
 
-    def _metrics_of(self, path: str, route: Route | None) -> RouteMetrics:
-        if route is None:
-            return self._unknown
-        bound = self._bound.get(path)
-        if bound is None:
-            bound = self._bound[path] = self.metrics.route(path, route.name, route.phase)
-        return bound
+    def _bind(self, path: str, route: Route | None) -> RouteMetrics:
+        """Make the metrics of a path that is called for the first time."""
+        assert route is not None
+        return self._bound.setdefault(path, self.metrics.route(path, route.name, route.phase))
 
     def _budget(self, call: Call) -> Callable[[], bool]:
         """Return what tells whether a review that begins now has taken too long: for us, or for its caller."""
@@ -388,7 +417,8 @@ def _encoded(call: Call, outcome: Any) -> tuple[Any, bytes]:
     if isinstance(outcome, BaseException):
         return outcome, b""
     try:
-        return outcome, answer.review(call.fields["uid"], outcome)
+        assert call.admission is not None
+        return outcome, answer.review(call.admission.uid, outcome)
     except Exception as error:  # noqa: BLE001  # whatever a rule gave
         return error, b""
 
@@ -402,17 +432,3 @@ def _verdict(answer: Response | None) -> str:
     if answer.later:
         return "later"
     return "patched" if answer.patch else "allowed"
-
-
-def _describe(admission: Request, fields: dict[str, Any]) -> None:
-    """Note what the log says of a request: who, what, where; nothing of the object itself."""
-    fields |= {
-        "uid": admission.uid,
-        "operation": admission.operation,
-        "apiVersion": admission.api_version[:253],
-        "kind": admission.kind[:253],
-        "namespace": admission.namespace[:253],
-        "name": admission.name[:253],
-        "user": admission.user.name[:253],
-        "dryRun": admission.dry_run,
-    }

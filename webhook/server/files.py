@@ -1,4 +1,4 @@
-"""A certificate in files, as a mounted Secret has it or as somebody put it there."""
+"""A certificate in files, as a mounted Secret has it or as a user put it there."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Files:
         found = []
         for place in self._places():
             with suppress(OSError):
-                told = place.stat()
-                found.append((str(place), told.st_mtime_ns, told.st_ino, told.st_size))
+                status = place.stat()
+                found.append((str(place), status.st_mtime_ns, status.st_ino, status.st_size))
         return tuple(found)
 
     def _places(self) -> tuple[Path, Path, Path]:
@@ -93,7 +93,7 @@ class Poller:
             await asyncio.to_thread(self.look)
 
     def look(self) -> None:
-        """Offer what has changed; what is wrong with it is told by whoever it is offered to."""
+        """Offer what has changed; whoever it is offered to reports what is wrong with it."""
         with suppress(Unfit):
             self.take()
 

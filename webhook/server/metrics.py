@@ -79,7 +79,7 @@ class Metrics:
             ["reason"],
             registry=self.registry,
         )
-        for fault in body.Fault:
+        for fault in body.Rejection:
             self.rejected.labels(fault)
         self.late = Counter(
             "jobgate_deadline_exceeded",

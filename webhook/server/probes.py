@@ -15,7 +15,7 @@ from typing import Protocol
 
 from aiohttp.http_parser import RawRequestMessage
 
-from webhook.server.body import BadRequest, Held
+from webhook.server.body import BadRequest, BufferedBytes
 from webhook.server.connection import Connection
 from webhook.server.connections import Connections
 from webhook.server.endpoint import Endpoint
@@ -145,7 +145,7 @@ class _Thread(threading.Thread):
             runner.run(self._serve())
 
     async def _serve(self) -> None:
-        connections, held = Connections(PROBES), Held(PROBES)
+        connections, held = Connections(PROBES), BufferedBytes(PROBES)
         listener = Listener(
             self._listens,
             connections,

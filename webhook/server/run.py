@@ -6,18 +6,21 @@ import asyncio
 import signal
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from webhook.server import deadline, lag, log
+from webhook.server import deadline, log
 from webhook.server.connection import Choice, Connection
 from webhook.server.connections import Connections
 from webhook.server.endpoint import Endpoint
 from webhook.server.listener import RESERVE, Listener, listening, raise_files
 from webhook.server.log import logger, origin
 from webhook.server.probes import Probes, answering
+
+#: Between two measurements of the event loop's lag, in seconds.
+LAG_PERIOD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ async def serve(
         drain: how to stop.
         stop: the order to stop.
         started: gets the ports once both listen.
-        sockets: to listen on, in the place of `addresses`.
+        sockets: to listen on instead of `addresses`.
 
     Raises:
         OSError: a port is taken, or may not be used.
@@ -121,14 +124,23 @@ async def serve(
 
 @asynccontextmanager
 async def _measured(endpoint: Endpoint) -> AsyncIterator[None]:
-    """Measure meanwhile how late the event loop is."""
-    measuring = asyncio.create_task(lag.measure(endpoint.metrics.lag.observe))
+    """Measure meanwhile how late the event loop is: while one review takes long, all other callers wait."""
+    measuring = asyncio.create_task(_measure_lag(endpoint.metrics.lag.observe))
     try:
         yield
     finally:
         measuring.cancel()
         with suppress(asyncio.CancelledError):
             await measuring
+
+
+async def _measure_lag(observe: Callable[[float], None]) -> None:
+    """Report repeatedly how much later than it should this wakes up, in seconds."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + LAG_PERIOD
+        await asyncio.sleep(LAG_PERIOD)
+        observe(max(0.0, loop.time() - due))
 
 
 @contextmanager

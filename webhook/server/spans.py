@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from webhook.trace import Trace
 
-#: Fields of a request's line in the log that are of no use in a trace, or say more of a person than one has to.
-_LEFT_OUT = frozenset({"trace", "user"})
+#: Fields of a request's line in the log that a span says by itself, or that say more of a person than one has to.
+_LEFT_OUT = frozenset({"path", "milliseconds", "trace", "user"})
 
 
 class Spans(Protocol):
@@ -22,7 +22,7 @@ class Spans(Protocol):
             path: of the webhook, where it is one of ours.
             trace: that the request belongs to, or None for one of its own.
             times: of its beginning and end, in nanoseconds since the epoch.
-            fields: of its line in the log, and `code`.
+            fields: of its line in the log.
         """
 
 

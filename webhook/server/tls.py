@@ -66,7 +66,7 @@ def _as_file(content: bytes) -> Iterator[str]:
         with os.fdopen(descriptor, "wb", buffering=0) as file:
             file.write(content)
             yield f"/proc/self/fd/{descriptor}"
-    else:  # not Linux: somebody tries it on a desk
+    else:  # not Linux: a developer's machine
         with tempfile.NamedTemporaryFile() as named:
             named.write(content)
             named.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -20,15 +20,14 @@ Way: TypeAlias = tuple[str | int, ...]
 
 def fill(part: Draft, model: type[BaseModel]) -> None:
     """Add the constant defaults of a model's fields, the same as the schema has: both come from the model."""
-    for name, value in _constant_defaults(model).items():
-        if part.value.get(name) is None:
-            part.setdefault(name, value)
+    part.fill(_constant_defaults(model))
 
 
 def fill_each(job: Draft, *keys: str, model: type[BaseModel]) -> None:
     """Add the constant defaults of a model's fields to each object in the list below these fields."""
-    for part in job.each(*keys, lacking=tuple(_constant_defaults(model))):
-        fill(part, model)
+    constant = _constant_defaults(model)
+    for part in job.each(*keys, lacking=tuple(constant)):
+        part.fill(constant)
 
 
 @cache
@@ -65,26 +64,25 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
 
 def containers_of(
     job: Draft, *tasks: str, lists: tuple[str, ...] = ("initContainers", "containers")
-) -> list[tuple[Way, dict[str, Any]]]:
-    """Return the containers of a job's templates that say something of resources, each with the way to it.
+) -> Iterator[tuple[Way, dict[str, Any]]]:
+    """Yield the containers of a job's templates that say something of resources, each with the way to it.
 
     Args:
         job: any JSON object.
         tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
         lists: the lists of containers.
     """
-    return [
-        ((*way, name, index), container)
-        for way, spec in pod_specs_of(job, *tasks)
-        for name in lists
-        if isinstance(containers := spec.get(name), list)
-        for index, container in enumerate(containers)
-        if isinstance(container, dict) and isinstance(container.get("resources"), dict)
-    ]
+    for way, spec in pod_specs_of(job, *tasks):
+        for name in lists:
+            containers = spec.get(name)
+            if isinstance(containers, list):
+                for index, container in enumerate(containers):
+                    if isinstance(container, dict) and isinstance(container.get("resources"), dict):
+                        yield (*way, name, index), container
 
 
-def pod_specs_of(job: Draft, *tasks: str) -> list[tuple[Way, dict[str, Any]]]:
-    """Return the pod specs of a job's templates, each with the way to it.
+def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[Way, dict[str, Any]]]:
+    """Yield the pod specs of a job's templates, each with the way to it.
 
     Args:
         job: any JSON object.
@@ -93,14 +91,11 @@ def pod_specs_of(job: Draft, *tasks: str) -> list[tuple[Way, dict[str, Any]]]:
     parts: Any = job.value
     for key in tasks:
         parts = parts.get(key) if isinstance(parts, dict) else None
-    entries = enumerate(parts) if isinstance(parts, list) else mapping(parts).items()
-    return [
-        ((*tasks, place, "template", "spec"), spec)
-        for place, part in entries
-        if isinstance(part, dict)
-        and isinstance(template := part.get("template"), dict)
-        and isinstance(spec := template.get("spec"), dict)
-    ]
+    for place, part in enumerate(parts) if isinstance(parts, list) else mapping(parts).items():
+        template = part.get("template") if isinstance(part, dict) else None
+        spec = template.get("spec") if isinstance(template, dict) else None
+        if isinstance(spec, dict):
+            yield (*tasks, place, "template", "spec"), spec
 
 
 def _limit(resources: Draft, requests: Mapping[str, Any]) -> None:

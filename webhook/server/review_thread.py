@@ -1,4 +1,4 @@
-"""The thread in which large objects are reviewed, one after another, beside the event loop and its small ones."""
+"""The thread that reviews large objects, one after another, while the event loop reviews small ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Worker:
-    """One thread, and a bounded queue before it. It is started by the first object that is large."""
+class ReviewThread:
+    """One thread with a bounded queue. The first large object starts it."""
 
     def __init__(self, most: int) -> None:
         """`most` is how many may wait at once, the one at work included."""
@@ -26,7 +26,7 @@ class Worker:
         return self._waiting >= self._most
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Return what a function returns that is called in the thread, when its turn comes."""
+        """Call a function in the thread, after those before it, and return its result."""
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, _uncollected, work)

@@ -1,6 +1,6 @@
-"""Requests that wait for their turn: all that has arrived is seen before the first is answered.
+"""Requests that wait to be answered: all that has arrived is read before the first is answered.
 
-So it is known how long each has waited, and the loop looks around between two of them.
+So it is known how long each has waited, and the event loop gets to run between two of them.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-#: For how long requests are answered before what has arrived meanwhile is looked at, in seconds.
+#: For how long requests are answered before the event loop reads what has arrived meanwhile, in seconds.
 SLICE = 0.01
 
 
-class Turns(Generic[T]):
+class RequestQueue(Generic[T]):
     """A queue of one event loop."""
 
     def __init__(self, handle: Callable[[T], None]) -> None:
@@ -25,7 +25,7 @@ class Turns(Generic[T]):
         self._due = False
 
     def put(self, item: T) -> None:
-        """Handle an item when its turn comes, soon."""
+        """Handle an item soon, after those before it."""
         self._waiting.append(item)
         if not self._due:
             self._due = True
