@@ -72,7 +72,7 @@ def stages(kind: Kind, phase: Phase, job: dict[str, Any], rounds: int) -> dict[s
     measured: dict[str, Callable[[], Any]] = {
         "decode": lambda: Request.parse(decode(body)),
         "default": lambda: mutated(kind, request.document, circumstances),
-        "schema": lambda: kind.schema.fits(stored) if phase is Phase.MUTATE else kind.schema.plain(stored),
+        "schema": lambda: kind.schema.fits(stored) if phase is Phase.MUTATE else kind.plain(stored),
         "encode": lambda: encoded(request.uid, answer),
     }
 
@@ -88,7 +88,7 @@ def stages(kind: Kind, phase: Phase, job: dict[str, Any], rounds: int) -> dict[s
 
 def _judge(kind: Kind, job: dict[str, Any], circumstances: Context) -> None:
     """Call the rules that are called for a plain job, and view it for them."""
-    viewed: Job[Any] = Job(kind, job, view(kind.spec, job["spec"])[0], plain=kind.schema.plain(job))
+    viewed: Job[Any] = Job(kind, job, view(kind.spec, job["spec"])[0], plain=kind.plain(job))
     for rule, seen in kind.plan.calls(viewed, whole=True, updates=False):
         for _ in rule.check(seen, circumstances):
             pass

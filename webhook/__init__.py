@@ -37,7 +37,7 @@ from webhook.job import Job
 from webhook.kind import Default, GroupVersionKind, Kind, OperatorProfile, Registry, Schema
 from webhook.path import Path
 from webhook.review import Phase, review
-from webhook.rule import Rule, rule
+from webhook.rule import Rule, adds_nothing, rule
 from webhook.task import DependsOn, Task, UnknownWord
 from webhook.view import readable
 
@@ -79,6 +79,7 @@ __all__ = [
     "TypeInvalid",
     "UnknownWord",
     "User",
+    "adds_nothing",
     "readable",
     "review",
     "rule",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 from pydantic import BaseModel
 
 from webhook.path import Path
 from webhook.task import Task
+from webhook.view import view
 
 if TYPE_CHECKING:
     from webhook.kind import Kind
@@ -23,27 +24,53 @@ class Job(Generic[Spec]):
     Attributes:
         kind: what kind of job it is.
         document: the whole object, as JSON.
-        spec: the typed view of its spec; of a broken object it lacks what does not fit (see `webhook.view`).
-        tasks: the neutral views of the job's parts; a rule sees those of which it can read what it says it reads.
-        plain: whether the templates in it are known to be sound, so that no rule need look (`Schema.plain`).
+        plain: whether it surely fits its schema and its templates surely are sound, so that no rule need look
+            (`Kind.plain`).
         shared: what rules work out of the job for each other, each by a key of its own.
     """
 
-    __slots__ = ("document", "kind", "plain", "shared", "spec", "tasks")
+    __slots__ = ("_said", "_spec", "_tasks", "document", "kind", "plain", "shared")
 
-    def __init__(self, kind: Kind, document: Mapping[str, Any], spec: Spec, *, plain: bool = False) -> None:
+    def __init__(
+        self, kind: Kind, document: Mapping[str, Any], spec: Spec | None = None, *, plain: bool = False
+    ) -> None:
+        """Take a job, and the view of its spec; without one, it is made when it is first read."""
         self.kind = kind
         self.document = document
-        self.spec = spec
-        self.tasks: Sequence[Task] = kind.plan.tasks(spec)
         self.plain = plain
         self.shared: dict[Any, Any] = {}
+        self._said: dict[str, Any] = {}
+        self._spec = spec
+        self._tasks: Sequence[Task] | None = None
+
+    @property
+    def spec(self) -> Spec:
+        """The typed view of its spec; of a broken object it lacks what does not fit (see `webhook.view`)."""
+        if self._spec is None:
+            self._spec = cast("Spec", view(self.kind.spec, self.document.get("spec"))[0])
+        return self._spec
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The neutral views of the job's parts; a rule sees those of which it can read what it says it reads."""
+        if self._tasks is None:
+            self._tasks = self.kind.plan.tasks(self.spec)
+        return self._tasks
 
     def of(self, tasks: Sequence[Task]) -> Self:
         """Return the job with these of its tasks alone."""
         job = copy(self)
-        job.tasks = tasks
+        job._tasks = tasks
         return job
+
+    def said(self, word: str) -> Any:
+        """Return what a plain job says by a word, as JSON; of `tasks.name` a list, with each task's.
+
+        Nothing else of the job is read for it: so a rule can tell at little cost that it finds nothing (`Rule.quiet`).
+        """
+        if word not in self._said:
+            self._said[word] = self.kind.plan.quiet.said(self, word)
+        return self._said[word]
 
     def word(self, word: str) -> Any:
         """Return a word of the job; None where this kind or this job does not have it, or where it does not fit.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -31,6 +31,10 @@ class GroupVersionKind(NamedTuple):
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
+#: Further schemas of values, by place.
+Values: TypeAlias = Mapping[tuple[str, ...], Sequence[Mapping[str, Any]]]
+
+
 class Schema(Protocol):
     """A structural schema, as the API server applies it to the objects of a kind."""
 
@@ -46,8 +50,13 @@ class Schema(Protocol):
     def fits(self, document: Mapping[str, Any]) -> bool:
         """Tell, fast, whether the object surely fits; where this says no, `check` may still find nothing."""
 
-    def plain(self, document: Mapping[str, Any]) -> bool:
-        """Tell, fast, whether the object surely fits, and what it holds as plain JSON surely is sound, as templates."""
+    def plain(self, values: Values) -> Callable[[Mapping[str, Any]], bool]:
+        """Return what tells, fast, whether an object surely fits, its templates are sound, and some values fit more.
+
+        Args:
+            values: further schemas of values, by their place in the object (`*`: in each item of a list), each of
+                keywords of JSON Schema; `required`, which is true, says that the value must be there.
+        """
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the schema refuses in the object."""
@@ -85,7 +94,11 @@ class Kind:
         settings: the model of what an installation can say of this kind (`Settings.kinds`), or None.
         watches: objects of the cluster that the rules look up in `Context.objects`, as `<plural>.<version>.<group>`.
         conversion: gives the conversion of an object of an older shape, for `jobgate convert`, or None.
+        listed: whether its parts are a list, and a word of a task is the field of its part of that name: so it can be
+            read from the JSON.
         plan: what the rules read, and when each is called.
+        plain: tells of an object, fast, whether it surely is as most are: it fits, its templates are sound, and the
+            values of its words are such that the rules that say so (`Rule.values`) find nothing.
     """
 
     group: str
@@ -103,7 +116,9 @@ class Kind:
     settings: type[BaseModel] | None = None
     watches: tuple[str, ...] = ()
     conversion: Convert | None = None
+    listed: bool = False
     plan: Plan = field(init=False, repr=False, compare=False)
+    plain: Callable[[Mapping[str, Any]], bool] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Work out what the rules read.
@@ -113,6 +128,7 @@ class Kind:
             TypeError: a rule is a plain function.
         """
         object.__setattr__(self, "plan", Plan(self))
+        object.__setattr__(self, "plain", self.schema.plain(self.plan.quiet.values))
 
     @property
     def gvk(self) -> GroupVersionKind:

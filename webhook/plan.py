@@ -3,6 +3,8 @@
 A denial names every fault at once, also where the schema refuses some of the object. So rules run on whatever can be
 read, and the plan decides which of them can run on it: from what each rule says that it reads, and from what of the job
 fits its schema.
+
+Most jobs are right, and of those it is known sooner which rules find nothing (`webhook.quiet`).
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pydantic import BaseModel
 
 from webhook.job import Job
 from webhook.path import Path
+from webhook.quiet import PLACES, Quiet, json_default
 from webhook.rule import TASKS, Rule
 from webhook.task import TASK_WORDS, Task, UnknownWord
 from webhook.view import model_of, part_of
@@ -55,10 +58,12 @@ class Word:
     Attributes:
         path: where it is in the job.
         attributes: the way to it from the spec on; empty where the kind does not have it.
+        default: what a spec that does not have it says by it, as JSON.
     """
 
     path: Path
     attributes: tuple[str, ...] = ()
+    default: Any = None
 
     def read(self, spec: BaseModel) -> Any:
         """Return its value; None where the job does not have it, or where it does not fit its schema."""
@@ -100,7 +105,8 @@ class Plan:
         self._asked = [(word, one) for word, one in asked.items() if len(one.attributes) > 1]
         self._asked_of_tasks = [(word, word.removeprefix(TASKS)) for word in when if word.startswith(TASKS)]
         # Most jobs of a kind say the same words.
-        self._called = lru_cache(maxsize=_SORTS)(self._chosen)
+        self._called = lru_cache(maxsize=_SORTS)(self.chosen)
+        self.quiet = Quiet(kind, self)
 
     def word(self, word: str) -> Word:
         """Return what a word of the job means.
@@ -151,7 +157,7 @@ class Plan:
         broken = self._broken(job)
         return [(planned.rule, seen) for planned in called if (seen := planned.seen(job, broken)) is not None]
 
-    def _chosen(self, said: frozenset[str], updates: bool) -> Sequence[Planned]:
+    def chosen(self, said: frozenset[str], updates: bool) -> Sequence[Planned]:
         """Return the rules that are called for a job that says these words."""
         return tuple(
             planned
@@ -166,6 +172,9 @@ class Plan:
             name = getattr(given, "__qualname__", repr(given))
             raise TypeError(f"{name} is a function and no rule: put @rule(…) before it, with the words that it reads")
         had = [self._means(word, rule) for word in rule.words]
+        for word in (*(rule.values or ()), *rule.without):
+            if not word.startswith(PLACES):
+                self._means(word, rule)
         return not rule.when or any(had[: len(rule.when)])
 
     def _means(self, word: str, rule: Rule) -> bool:
@@ -185,6 +194,7 @@ class Plan:
         path = Path("spec")
         model: type[BaseModel] | None = self._kind.spec
         attributes = self._kind.words.get(word) or tuple(word.split("."))
+        default = None
         for attribute in attributes:
             field = model.model_fields.get(attribute) if model is not None else None
             if field is None:
@@ -193,7 +203,8 @@ class Plan:
                 raise UnknownWord(word)
             path /= field.alias or attribute
             model = model_of(field.annotation)
-        return Word(path, attributes)
+            default = json_default(field)
+        return Word(path, attributes, default)
 
     def _broken(self, job: Job[Any]) -> frozenset[str]:
         """Return the words of a job that cannot be read; `tasks.` for its tasks as a whole."""

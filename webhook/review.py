@@ -128,8 +128,12 @@ def _mutate(
 
 def _validate(kind: Kind, document: dict[str, Any], context: Context, response: Response) -> Response:
     """Answer with the whole verdict on the object, as it is with its defaults: they are there already, or meant."""
-    document = mutated(kind, document, context).value
-    verdict = [_late()] if context.spent() else _verdict(kind, document, context, None)
+    job: Job[Any] | None = Job(kind, document, plain=True) if kind.plain(document) else None
+    if job is None or not kind.plan.quiet.defaulted(job, context):
+        given, document = document, mutated(kind, document, context).value
+        if document is not given:
+            job = Job(kind, document, plain=True) if kind.plain(document) else None
+    verdict = [_late()] if context.spent() else _verdict(kind, document, context, None, job)
     if not verdict:
         return response
     notices = [finding for _, finding in verdict if not isinstance(finding, Cause)]
@@ -143,13 +147,21 @@ def _denied(response: Response, verdict: Iterable[tuple[str, Cause | Notice]]) -
 
 
 def _verdict(
-    kind: Kind, document: dict[str, Any], context: Context, violations: list[Cause] | None
+    kind: Kind,
+    document: dict[str, Any],
+    context: Context,
+    violations: list[Cause] | None,
+    plain: Job[Any] | None = None,
 ) -> list[tuple[str, Cause | Notice]]:
     """Return all findings, up to so many new causes; what was as wrong before an UPDATE is no longer refused."""
     verdict: list[tuple[str, Cause | Notice]] = []
     stored: _Stored | None = None
     left = ENOUGH
-    for rule, finding in _findings(kind, document, context, violations, updates=context.old is not None):
+    for rule, finding in (
+        _findings_in_plain(plain, context)
+        if plain is not None
+        else _findings(kind, document, context, violations, updates=context.old is not None)
+    ):
         if isinstance(finding, Cause) and context.old is not None and rule != TIME:
             stored = stored or _Stored(kind, context.old, context)
             if stored.has(rule, finding, document):
@@ -198,9 +210,8 @@ def _findings(
         updates: whether it is the object before or after an UPDATE. What the schema refuses may be stored then: it
             keeps no rule from the rest.
     """
-    plain = violations is None and kind.schema.plain(document)
     if violations is None:
-        violations = [] if plain or kind.schema.fits(document) else kind.schema.check(document)
+        violations = [] if kind.schema.fits(document) else kind.schema.check(document)
     yield from ((SCHEMA, violation) for violation in violations)
     if violations:
         parts = kind.plan.word(kind.parts).path
@@ -216,20 +227,24 @@ def _findings(
         document = without(document, _in_the_way(kind, spec, violations))
         spec, whole = view(kind.spec, document.get("spec"))
     broken = _Broken(violations)
-    for rule, job in kind.plan.calls(
-        Job(kind, document, spec, plain=plain), whole=whole, updates=context.old is not None
-    ):
+    for rule, job in kind.plan.calls(Job(kind, document, spec), whole=whole, updates=context.old is not None):
         for finding in rule.check(job, context):
             # Asked also where nothing is broken: what is no finding fails the request here, and is never allowed.
             if finding.path not in broken:
                 yield rule.name, finding
-        # A rule that goes through much asks for itself. What is plain is soon judged, and asked for once.
-        if not plain and context.spent():
+        if context.spent():  # a rule that goes through much asks for itself
+            yield _late()
             break
-    else:
-        if not plain or not context.spent():
-            return
-    yield _late()
+
+
+def _findings_in_plain(job: Job[Any], context: Context) -> Iterator[tuple[str, Cause | Notice]]:
+    """Yield what the rules find in a plain job: most find nothing, and are not called."""
+    for rule in job.kind.plan.quiet.calls(job, context):
+        for finding in rule.check(job, context):
+            if finding.path.steps is not None:  # what is no finding fails the request here, and is never allowed
+                yield rule.name, finding
+    if context.spent():  # once: what is plain is soon judged
+        yield _late()
 
 
 def _in_the_way(kind: Kind, spec: BaseModel, violations: Iterable[Cause]) -> Iterator[Path]:

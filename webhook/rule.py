@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from webhook.cause import Cause, Notice
 from webhook.context import Context
@@ -12,8 +12,20 @@ from webhook.job import Job
 
 Check: TypeAlias = Callable[[Job[Any], Context], Iterable[Cause | Notice]]
 
+#: In which plain jobs a rule surely finds nothing: see `rule`.
+Quiet: TypeAlias = tuple[str, ...] | Mapping[str, Mapping[str, Any]] | Callable[[Job[Any], Context], bool]
+
+Added = TypeVar("Added", bound=Callable[..., None])
+
+#: The attribute of a default that says where it adds nothing.
+_QUIET: Final = "quiet"
+
 #: What the words of a job's tasks begin with, in what a rule says it reads.
 TASKS = "tasks."
+
+
+def _never(_: Job[Any], __: Context) -> bool:
+    return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +45,10 @@ class Rule:
             which such a word does not fit are left out of the `job.tasks` that it sees.
         whole: words that it reads of all tasks together, as for a sum: where one does not fit, it is not called.
         updates: whether it is called for updates alone, with the stored object in its context.
+        without: words; in a plain job that says none of them it surely finds nothing. See `webhook.quiet` for more.
+        values: by word, the JSON Schema of the values in which it surely finds nothing, all together; `required`, which
+            is true or absent, says that the word must be there. None: there are none.
+        quiet: tells of a plain job whether it surely finds nothing in it. It reads the job by `job.said`.
     """
 
     name: str
@@ -42,6 +58,9 @@ class Rule:
     reads: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
     updates: bool = False
+    without: tuple[str, ...] = ()
+    values: Mapping[str, Mapping[str, Any]] | None = None
+    quiet: Callable[[Job[Any], Context], bool] = _never
 
     def __call__(self, job: Job[Any], context: Context) -> Iterable[Cause | Notice]:
         """Yield all that the rule finds."""
@@ -54,7 +73,11 @@ class Rule:
 
 
 def rule(
-    *when: str, reads: tuple[str, ...] = (), whole: tuple[str, ...] = (), updates: bool = False
+    *when: str,
+    reads: tuple[str, ...] = (),
+    whole: tuple[str, ...] = (),
+    updates: bool = False,
+    quiet: Quiet | None = None,
 ) -> Callable[[Callable[..., Iterable[Cause | Notice]]], Rule]:
     """Make a rule of the function below: `@rule("queue")`. Its name and docstring are the rule's.
 
@@ -63,6 +86,8 @@ def rule(
         reads: the words that it relies on, as far as they fit the schema.
         whole: the words that it reads of all tasks together.
         updates: whether it is for updates alone.
+        quiet: where the rule surely finds nothing in a plain job, so that it is not called: without these words; where
+            words fit schemas, as `{"queue": {"maxLength": 63}}`; or where a function says so. It saves time, no more.
 
     Raises:
         TypeError: the parentheses are missing, and the function itself came as a word.
@@ -72,6 +97,40 @@ def rule(
 
     def made(check: Callable[..., Iterable[Cause | Notice]]) -> Rule:
         about = " ".join((check.__doc__ or "").split())
-        return Rule(name=check.__name__, about=about, check=check, when=when, reads=reads, whole=whole, updates=updates)
+        return Rule(
+            name=check.__name__,
+            about=about,
+            check=check,
+            when=when,
+            reads=reads,
+            whole=whole,
+            updates=updates,
+            **_conditions(quiet),
+        )
 
     return made
+
+
+def adds_nothing(quiet: Quiet) -> Callable[[Added], Added]:
+    """Say of the default below in which plain jobs it surely adds nothing, as a rule says where it finds nothing.
+
+    A plain job has the defaults of the fields of its spec and its parts: `@adds_nothing({})` says that the default adds
+    nothing else.
+    """
+
+    def marked(default: Added) -> Added:
+        setattr(default, _QUIET, quiet)
+        return default
+
+    return marked
+
+
+def as_rule(default: Callable[..., None]) -> Rule:
+    """Return a default as a rule that is quiet where it adds nothing."""
+    quiet = getattr(default, _QUIET, _never)
+    return Rule(name=getattr(default, "__name__", ""), about="", check=lambda _, __: (), **_conditions(quiet))
+
+
+def _conditions(quiet: Quiet | None) -> dict[str, Any]:
+    how = "quiet" if callable(quiet) else "values" if isinstance(quiet, Mapping) else "without"
+    return {} if quiet is None else {how: quiet}

@@ -1,6 +1,7 @@
 """Jobs with all plugins on a whole control plane: pods are made as the operators do, wired, scaled, and collected."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -123,6 +124,10 @@ def assert_wired(pod: dict[str, Any], hosts: dict[str, list[str]], key_path: str
         assert len(names) == len(set(names))
 
 
+def _lists_name(trial: Trial, names: list[str]) -> bool:
+    return trial.lists()["collector"] == names
+
+
 @pytest.mark.parametrize("trial", [kept], indirect=True)
 def test_a_dijob_is_wired_scaled_and_collected(trial: Trial) -> None:
     trial.apply("dijob/plugins.yaml")
@@ -134,9 +139,8 @@ def test_a_dijob_is_wired_scaled_and_collected(trial: Trial) -> None:
             wait_for(lambda many=collectors: len(trial.lists()["collector"]) == many, WAIT, what="the lists follow")  # type: ignore[misc]
         pods = trial.make_pods(1 + collectors)
         names = [f"{pod['spec']['hostname']}.di-pong" for pod in pods if "collector" in pod["metadata"]["name"]]
-        wait_for(
-            lambda names=names: trial.lists()["collector"] == names, WAIT, what="the pods that are there are listed"
-        )  # type: ignore[misc]
+        there = partial(_lists_name, trial, names)
+        wait_for(there, WAIT, what="the pods that are there are listed")
         newest = [pod for pod in pods if variables(containers(pod)[-1])["VC_TASK_SIZE"] == str(collectors)]
         assert newest
         for pod in newest:

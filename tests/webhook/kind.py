@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -54,8 +54,8 @@ class CrewSchema:
     def fits(self, document: Mapping[str, Any]) -> bool:
         return not self.check(document)
 
-    def plain(self, document: Mapping[str, Any]) -> bool:
-        return False
+    def plain(self, values: Mapping[tuple[str, ...], Any]) -> Callable[[Mapping[str, Any]], bool]:
+        return lambda _: False
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         if "spec" not in document:

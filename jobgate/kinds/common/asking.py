@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from crdgen import Doc
 from crdgen.markers.types import Replace
 from jobgate.prerequisites.asked import WORD, Asked, Where, asked
+from jobgate.prerequisites.reference import ANNOTATION
 from webhook import Job, Kind
 from webhook.plan import Plan
 
@@ -18,6 +19,9 @@ Plugins: TypeAlias = dict[
 ]
 
 PLUGINS_DOC = Doc("Plugins for the pods: env, svc or ssh, each with its arguments as a list of flags or a mapping.")
+
+#: A job that says none of these words names no prerequisites.
+NAMING = (WORD, f"tasks.{WORD}", f"annotations.{ANNOTATION}", "tasks.template.metadata")
 
 
 def where(kind: Kind) -> Where:

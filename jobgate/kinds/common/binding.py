@@ -91,6 +91,7 @@ def bind(
         operator=operator,
         defaults=defaults,
         rules=rules,
+        listed=tasks is listed_tasks,
         resource=resource,
         runner=runner,
         **more,

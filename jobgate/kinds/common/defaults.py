@@ -12,7 +12,7 @@ from pydantic_core import to_jsonable_python
 from jobgate.kinds.common.pod.amounts import PLAIN, may_overcommit
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.pod.resources import side_fits
-from webhook import Context, Default, Draft, Path
+from webhook import Context, Default, Draft, Path, adds_nothing
 
 #: The steps from a job to a place in it.
 Way: TypeAlias = tuple[str | int, ...]
@@ -47,6 +47,7 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
         tasks: the fields below which the kind has its list, or its map, of tasks, each with a `template`.
     """
 
+    @adds_nothing({})  # a template that requests more than it limits is not plain
     def limit_what_is_not_shared(job: Draft, _: Context) -> None:
         """Devices and huge pages that are only requested are limited to as much; no other value is taken."""
         for way, container in containers_of(job, *tasks):

@@ -36,6 +36,7 @@ from crdgen.re2 import matcher
 from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
 from crdgen.schema.limits import RANGES
 from jobgate.kinds.common.durations import DURATION
+from jobgate.names import LABEL, SUBDOMAIN
 
 Schema: TypeAlias = Mapping[str, Any]
 Predicate: TypeAlias = Callable[[object], bool]
@@ -256,7 +257,10 @@ _TIME: Final = (
 
 #: Patterns that take `re` a time linear in the text, as it reads them: what follows a run of digits begins with no
 #: digit, other than the last three of an exponent, and each part of a duration ends with its unit.
-_LINEAR: Final = {pattern: rf"{pattern.removesuffix('$')}\Z" for pattern in (QUANTITY_PATTERN, DURATION)}
+_LINEAR: Final = {
+    **{pattern: rf"{pattern.removesuffix('$')}\Z" for pattern in (QUANTITY_PATTERN, DURATION)},
+    **{pattern: rf"\A(?:{pattern})\Z" for pattern in (LABEL, SUBDOMAIN)},
+}
 
 #: How a schema of a type becomes a type of msgspec, and the keywords of it that are heeded.
 _MAKERS: Final[Mapping[str | None, tuple[Callable[[Schema], Any], frozenset[str]]]] = {

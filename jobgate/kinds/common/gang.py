@@ -22,7 +22,12 @@ def sum_of_minima(job: Job[Any]) -> int:
     return sum(task.replicas if task.min_available is None else task.min_available for task in job.tasks)
 
 
-@rule(whole=("tasks.replicas",))
+def _pods(job: Job[Any]) -> int:
+    total: int = sum(job.said("tasks.replicas"))
+    return total
+
+
+@rule(whole=("tasks.replicas",), quiet=lambda job, _: _pods(job) <= COUNT_LIMIT)
 def pods_can_be_counted(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Operators count pods in 32-bit integers, which overflow above the limit."""
     total = 0
@@ -34,7 +39,7 @@ def pods_can_be_counted(job: Job[Any], _: Context) -> Iterator[Cause]:
             yield Invalid(task.at("replicas"), task.replicas, detail)
 
 
-@rule("min_available", whole=("tasks.replicas",))
+@rule("min_available", whole=("tasks.replicas",), quiet=lambda job, _: job.said("min_available") <= _pods(job))
 def minimum_is_at_most_the_pods(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A gang that needs more pods than the job has is never scheduled."""
     least: int | None = job.word("min_available")
@@ -46,7 +51,12 @@ def minimum_is_at_most_the_pods(job: Job[Any], _: Context) -> Iterator[Cause]:
         yield Invalid(job.at("min_available"), least, detail)
 
 
-@rule("tasks.min_available", reads=("tasks.min_available", "tasks.replicas"))
+def _all_are_needed(job: Job[Any], _: Context) -> bool:
+    minima = zip(job.said("tasks.min_available"), job.said("tasks.replicas"), strict=True)
+    return all(least is None or least == replicas for least, replicas in minima)
+
+
+@rule("tasks.min_available", reads=("tasks.min_available", "tasks.replicas"), quiet=_all_are_needed)
 def task_minima_are_at_most_their_replicas(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A gang that needs more pods of a task than the task has is never scheduled."""
     for task in job.tasks:
@@ -56,7 +66,7 @@ def task_minima_are_at_most_their_replicas(job: Job[Any], __: Context) -> Iterat
             yield Invalid(task.at("min_available"), least, detail)
 
 
-@rule("min_available", whole=("tasks.min_available", "tasks.replicas"))
+@rule("min_available", whole=("tasks.min_available", "tasks.replicas"), quiet=_all_are_needed)
 def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
     """The job's minimum takes precedence: below the sum of the tasks' minimums, these are not enforced.
 
@@ -87,7 +97,12 @@ def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
         )
 
 
-@rule("min_replicas", "max_replicas")
+def _within(job: Job[Any], _: Context) -> bool:
+    least, most, total = job.said("min_replicas"), job.said("max_replicas"), _pods(job)
+    return (least is None or least <= total) and (most is None or total <= most)
+
+
+@rule("min_replicas", "max_replicas", quiet=_within)
 def minimum_is_at_most_maximum(job: Job[Any], _: Context) -> Iterator[Cause]:
     """The minimum must not be greater than the maximum."""
     least, most = job.word("min_replicas"), job.word("max_replicas")
@@ -97,7 +112,7 @@ def minimum_is_at_most_maximum(job: Job[Any], _: Context) -> Iterator[Cause]:
         yield cause
 
 
-@rule("min_replicas", "max_replicas", whole=("tasks.replicas",))
+@rule("min_replicas", "max_replicas", whole=("tasks.replicas",), quiet=_within)
 def replicas_are_within_bounds(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A job starts with the total replicas of its tasks: the total must be within the bounds."""
     least, most = job.word("min_replicas"), job.word("max_replicas")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from pydantic.alias_generators import to_camel
@@ -11,6 +12,7 @@ from jobgate.kinds.common.crew import plugins_of
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.runner import Runner, runner_of
 from webhook import Cause, Context, Forbidden, Job, Notice, Path, rule
+from webhook.plan import Plan
 
 #: The words that an operator may act on, and what becomes of a job whose operator does not.
 _JOB_WORDS = {
@@ -45,7 +47,17 @@ def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
         )
 
 
-@rule(*_JOB_WORDS, *(f"tasks.{word}" for word in _TASK_WORDS))
+@lru_cache(maxsize=64)
+def _words_of(plan: Plan) -> frozenset[str]:
+    """Return the words of a kind that its operator may act on."""
+    return frozenset(word for word in _JOB_WORDS if plan.word(word).attributes) | _TASK_WORDS.keys()
+
+
+def _all_are_acted_on(job: Job[Any], context: Context) -> bool:
+    return operator_of(job).heeds >= _words_of(job.kind.plan) and job.kind.qualified_plural not in context.settings.runs
+
+
+@rule(*_JOB_WORDS, *(f"tasks.{word}" for word in _TASK_WORDS), quiet=_all_are_acted_on)
 def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A field that the operator ignores is not an error, but has no effect."""
     operator = operator_of(job)

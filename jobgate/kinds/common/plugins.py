@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jobgate.kinds.common.asking import asked_of
+from jobgate.kinds.common.asking import NAMING, asked_of
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested, written_plugins
 from jobgate.kinds.common.erased import APPLIED
 from jobgate.kinds.common.pod.reading import mapping
@@ -15,6 +15,7 @@ from jobgate.names import LABEL_LIMIT
 from jobgate.plugins import Crew, Derived
 from jobgate.plugins.weight import too_large
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong, rule
+from webhook.quiet import IMPOSED
 
 
 def _crew(job: Job[Any], context: Context) -> Crew:
@@ -34,7 +35,7 @@ def plugins_are_known(job: Job[Any], context: Context) -> Iterator[Cause]:
             yield NotSupported(job.at("plugins").key(name), name, known)
 
 
-@rule(reads=("plugins",))
+@rule(reads=("plugins",), quiet=(f"annotations.{APPLIED}",))
 def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[Notice]:
     """`kubectl apply` drops entries with a null value: the job would run without the plugin.
 
@@ -59,7 +60,7 @@ def plugins_understand_their_arguments(job: Job[Any], context: Context) -> Itera
     yield from requested(job, plugins_of(context))[1]
 
 
-@rule(reads=("plugins",))
+@rule(reads=("plugins",), quiet=("plugins", IMPOSED, *NAMING))
 def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """Each plugin checks whether it can work with the job."""
     imposed = context.settings.plugins

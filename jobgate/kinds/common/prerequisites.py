@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jobgate.kinds.common.asking import asked_of, where
+from jobgate.kinds.common.asking import NAMING, asked_of, where
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.templates import made_pods
 from jobgate.prerequisites import record
@@ -38,6 +38,7 @@ from webhook import (
     Request,
     Rule,
     User,
+    adds_nothing,
     rule,
 )
 
@@ -68,6 +69,7 @@ def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
     """
     here = Where(tasks, in_spec)
 
+    @adds_nothing(NAMING)
     def prerequisites_are_ready(job: Draft, context: Context) -> None:
         """The job's annotation is copied to its templates, items are recorded, and plugins that they need asked for."""
         if not in_spec:
@@ -157,7 +159,7 @@ def _resolved(job: Job[Any], context: Context) -> list[_ResolvedTask]:
     return found
 
 
-@rule(reads=("tasks.template", "volumes"))
+@rule(reads=("tasks.template", "volumes"), quiet=NAMING)
 def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """An item that is missing, lacks a value or does not fit the pod would keep pods from being made."""
     yield from _misplaced(job)
@@ -247,7 +249,7 @@ def _cause(problem: Problem, one: Asked, start: str) -> Cause:
     return made(place, named.name, problem.said(start))
 
 
-@rule()
+@rule(quiet=NAMING)
 def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause]:
     """Who applies a job needs the verb `use` on every item that it brings: an item runs commands and mounts data."""
     if context.access is None:
@@ -304,7 +306,7 @@ def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, st
     return [(RESOURCES[item.kind], item.name) for item in items.values()]
 
 
-@rule(updates=True)
+@rule(updates=True, quiet=NAMING)
 def prerequisites_have_changed_since(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A stored job keeps the record of the items that it was checked with; new pods get the items as they are now."""
     known = record.read(mapping(metadata_of(job.document).get("annotations")).get(record.RECORD))

@@ -28,6 +28,7 @@ def own_priority_class(task: Task) -> str:
 @rule(
     reads=("min_available", "priority_class_name"),
     whole=("tasks.min_available", "tasks.name", "tasks.replicas", "tasks.template"),
+    quiet=("tasks.template.spec.priorityClassName",),
 )
 def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Notice]:
     """A gang waits for its pods with the lowest priority, so all its tasks should have a priority class."""

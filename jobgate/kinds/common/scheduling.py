@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.operator import operator_of
-from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_subdomain
+from jobgate.names import LABEL_LIMIT, SUBDOMAIN, SUBDOMAIN_LIMIT, dns_subdomain
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from webhook import Cause, Context, Invalid, Job, Notice, Path, TooLong, rule
 from webhook.view import view
 
 
-@rule("queue")
+def _subdomain_of(limit: int) -> Mapping[str, Any]:
+    return {"pattern": SUBDOMAIN, "maxLength": limit}
+
+
+@rule("queue", quiet={"queue": _subdomain_of(SUBDOMAIN_LIMIT)})
 def queue_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A queue name is a DNS subdomain; a job with another name waits forever."""
     yield from _subdomain(job.word("queue"), job.at("queue"), SUBDOMAIN_LIMIT)
 
 
-@rule("scheduler_name")
+@rule("scheduler_name", quiet={"scheduler_name": _subdomain_of(LABEL_LIMIT)})
 def scheduler_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A scheduler name has at most 63 characters; pods with another name are never scheduled."""
     yield from _subdomain(job.word("scheduler_name"), job.at("scheduler_name"), LABEL_LIMIT)
 
 
-@rule("priority_class_name")
+@rule("priority_class_name", quiet={"priority_class_name": _subdomain_of(SUBDOMAIN_LIMIT)})
 def priority_class_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
     """The API server rejects pods with an unknown priority class; its name is a DNS subdomain."""
     yield from _subdomain(job.word("priority_class_name"), job.at("priority_class_name"), SUBDOMAIN_LIMIT)

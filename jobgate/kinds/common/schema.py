@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property
 from math import inf
-from typing import Any
+from typing import Any, Final
 
 import crdgen
 from crdgen import CustomResource
 from crdgen.evaluate import Evaluator, Reason, Violation
 from jobgate.kinds.common import pod
-from jobgate.kinds.common.fitting import TYPE, Predicate, surely_fits
+from jobgate.kinds.common.fitting import TYPE, Never, Predicate, surely_fits
 from jobgate.kinds.common.metadata import metadata_causes, type_word, with_ordinary_metadata
 from jobgate.kinds.common.privacy import is_private
 from jobgate.kinds.common.shape import Shape
@@ -56,12 +56,6 @@ class StructuralSchema:
     def _fits(self) -> Predicate:
         return surely_fits(with_ordinary_metadata(self.shape.node))
 
-    @cached_property
-    def _narrow(self) -> Predicate | None:
-        """The predicate of a schema that is narrower by far: each pod template is of the shape of plain ones."""
-        narrow = with_plain_templates(self.shape.node, self._parts, pod.FAMILIES.shape)
-        return None if narrow is None else surely_fits(with_ordinary_metadata(narrow))
-
     def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object without the fields that the schema does not know."""
         pruned: dict[str, Any] = self._evaluator.prune(document)
@@ -87,15 +81,34 @@ class StructuralSchema:
         """Return, checked in C, whether `check` surely finds nothing. False says nothing: then ask it."""
         return self._fits(document)
 
-    def plain(self, document: Mapping[str, Any]) -> bool:
-        """Return whether the object surely fits, and each pod template in it surely is sound. False says nothing."""
-        if self._narrow is None or not self._narrow(document):
-            return False
-        parts = document["spec"][self._parts]
-        for part in parts if isinstance(parts, list) else parts.values():  # half the time of all()
-            if not pod.FAMILIES.agree(part["template"]["spec"]):
+    def plain(self, values: Mapping[tuple[str, ...], Sequence[Mapping[str, Any]]]) -> Predicate:
+        """Return the predicate of objects that surely fit a schema that is narrower by far.
+
+        Each pod template is sound, and so are the values at these places.
+        """
+
+        @cache
+        def narrow() -> Predicate | None:
+            schema = with_plain_templates(self.shape.node, self._parts, pod.FAMILIES.shape)
+            if schema is None:
+                return None
+            spec = with_defaults(schema["properties"]["spec"], self._parts)
+            schema = {**schema, "properties": {**schema["properties"], "spec": spec}}
+            for place, schemas in values.items():
+                schema = narrowed(schema, place, schemas)
+            return surely_fits(with_ordinary_metadata(schema))
+
+        def plain(document: Any) -> bool:
+            fits = narrow()
+            if fits is None or not fits(document):
                 return False
-        return True
+            parts = document["spec"][self._parts]
+            for part in parts if isinstance(parts, list) else parts.values():  # half the time of all()
+                if not pod.FAMILIES.agree(part["template"]["spec"]):
+                    return False
+            return True
+
+        return plain
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the API server refuses in the object before any validating webhook: shape and metadata."""
@@ -136,6 +149,53 @@ def with_plain_templates(schema: Mapping[str, Any], parts: str, shape: type) -> 
     fields = {**spec["properties"], parts: {**field, several: part}}
     spec = {**spec, "properties": fields, "required": sorted({*spec.get("required", ()), parts})}
     return {**schema, "properties": {**schema["properties"], "spec": spec}, "required": ["spec"]}
+
+
+#: How a stricter keyword of a schema is found; what two schemas say of any other must be the same.
+_STRICTER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "maxItems": min,
+    "maxLength": min,
+    "maximum": min,
+    "minItems": max,
+    "minLength": max,
+    "minimum": max,
+}
+
+
+def with_defaults(spec: Mapping[str, Any], parts: str) -> Mapping[str, Any]:
+    """Return the schema of specs that have all defaults of their own fields, and of those of their parts."""
+    properties = dict(spec["properties"])
+    for keyword in {"items", "additionalProperties"} & properties[parts].keys():
+        properties[parts] = {**properties[parts], keyword: _with_own_defaults(properties[parts][keyword])}
+    return _with_own_defaults({**spec, "properties": properties})
+
+
+def _with_own_defaults(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    defaulted = {name for name, child in schema["properties"].items() if "default" in child}
+    return {**schema, "required": sorted({*schema.get("required", ()), *defaulted})}
+
+
+def narrowed(
+    schema: Mapping[str, Any], place: Sequence[str], narrower: Sequence[Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """Return a schema with more schemas of the values at a place; what one type cannot say takes none of them."""
+    if not place:
+        node = dict(schema)
+        for more in narrower:
+            for word, value in more.items():
+                if node.get(word, value) != value and word not in _STRICTER:
+                    return {TYPE: Never}
+                node[word] = _STRICTER[word](node[word], value) if word in _STRICTER and word in node else value
+        return node
+    step, *rest = place
+    if step == "*":
+        return {**schema, "items": narrowed(schema["items"], rest, narrower)}
+    properties, required = schema["properties"], {*schema.get("required", ())}
+    if not rest:
+        required |= {step for more in narrower if more.get("required")}
+        narrower = [{word: value for word, value in more.items() if word != "required"} for more in narrower]
+    properties = {**properties, step: narrowed(properties[step], rest, narrower)}
+    return {**schema, "properties": properties, "required": sorted(required)}
 
 
 def shape_of(kind: Kind) -> Shape:

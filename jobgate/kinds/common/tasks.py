@@ -6,14 +6,19 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from jobgate.kinds.common.operator import Operator, operator_of
-from jobgate.names import GENERATED_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_label
+from jobgate.names import GENERATED_LIMIT, LABEL, LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_label
 from webhook import Cause, Context, Duplicate, Invalid, Job, Path, Task, TooLong, rule
 
 #: As many characters as the API server adds to a `generateName`, which it cuts before.
 GENERATED_SUFFIX = "x" * 5
 
 
-@rule(reads=("tasks.name",))
+def _differ(job: Job[Any], _: Context) -> bool:
+    names = job.said("tasks.name")
+    return len({*names}) == len(names)
+
+
+@rule(reads=("tasks.name",), quiet=_differ)
 def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
     """Pods are named after their task: two tasks with the same name would share pods."""
     seen: dict[str, Task] = {}
@@ -25,7 +30,7 @@ def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
             yield Duplicate(task.at("name"), task.name, f"already used by {first.path}")
 
 
-@rule(reads=("tasks.name",))
+@rule(reads=("tasks.name",), quiet={"tasks.name": {"pattern": LABEL}})
 def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task's name is part of its pods' names and a label on them."""
     for task in job.tasks:
@@ -33,7 +38,17 @@ def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
             yield Invalid(task.at("name"), task.name, fault)
 
 
-@rule(reads=("tasks.name", "tasks.replicas"))
+def names_have_room(job: Job[Any], context: Context) -> bool:
+    """Return whether the names of a job and its tasks surely are short enough for what is called by them."""
+    operator, name, names = operator_of(job), context.name, job.said("tasks.name")
+    if not name or dns_label(name) or None in names:
+        return False
+    longest, most = max(map(len, names), default=0), max(job.said("tasks.replicas"), default=0)
+    pod = len(operator.pod_name) + len(name) + longest + len(str(most))
+    return max(pod - len("{job}{task}{index}"), len(operator.service_name) + len(name)) <= LABEL_LIMIT
+
+
+@rule(reads=("tasks.name", "tasks.replicas"), quiet=names_have_room)
 def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     """The operator derives the names of pods and of the Service from the job's: all must be DNS labels.
 

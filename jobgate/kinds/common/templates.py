@@ -14,20 +14,12 @@ from webhook import Cause, Context, Job, Notice, Path, Task, rule
 _VOLUMES: Final = Path("spec") / "volumes"
 
 
-@rule(reads=("tasks.template", "volumes"))
+# The templates of a plain job are valid, and lose nothing: what an operator changes leaves a template plain, except for
+# volumes that it adds; and no field that is newer than the types of an operator is plain.
+@rule(reads=("tasks.template", "volumes"), quiet=("volumes",))
 def pod_templates_make_sound_pods(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """The API server would reject the pods later, when the operator creates them."""
-    if not _all_plain(job):
-        yield from judged(job, context, pod.look, passes=lambda made: made.plain)
-
-
-def _all_plain(job: Job[Any]) -> bool:
-    """Return whether all pods of a job surely are sound, and lose nothing.
-
-    What an operator changes leaves a plain template plain, but for volumes that it adds; and no field that is newer
-    than the types of an operator is plain.
-    """
-    return job.plain and not operator_of(job).volumes_of(job)
+    yield from judged(job, context, pod.look, passes=lambda made: made.plain)
 
 
 class Made(NamedTuple):
@@ -110,7 +102,7 @@ def _made(
     operator: Operator, job: Job[Any], task: Task, places: Sequence[int], volumes: Sequence[Mapping[str, Any]]
 ) -> Made:
     made = operator.pod(job, task, volumes)
-    plain = pod.plain(made) if volumes or not job.plain else True  # see `_all_plain`
+    plain = pod.plain(made) if volumes or not job.plain else True  # see `pod_templates_make_sound_pods`
     # A field that is newer than any types makes a pod not plain.
     known = made if plain else operator.known(made)
     template, spec = mapping(task.template.get("spec")), made["spec"]
@@ -163,11 +155,9 @@ def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes
     return None if there is None else finding.at(there)
 
 
-@rule(reads=("tasks.template", "volumes"))
+@rule(reads=("tasks.template", "volumes"), quiet=("volumes",))
 def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
     """An operator built from older types silently drops newer fields: jobs that need them are refused."""
-    if _all_plain(job):
-        return
     operator = operator_of(job)
     if volumes := operator.volumes_of(job):
         shared = {"spec": {"volumes": volumes}}
@@ -181,7 +171,19 @@ def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cau
             )
 
 
-@rule(reads=("tasks.template",))
+def _none_is_overwritten(job: Job[Any], _: Context) -> bool:
+    operator = operator_of(job)
+    for template in job.said("tasks.template"):
+        spec = template["spec"]
+        for name, value in operator.overwrites.items():
+            if spec.get(name, value) != value:
+                return False
+        if (operator.drops_metadata and "metadata" in template) or not spec.keys().isdisjoint(operator.replaces):
+            return False
+    return True
+
+
+@rule(reads=("tasks.template",), quiet=_none_is_overwritten)
 def overwritten_fields_are_left_to_the_operator(job: Job[Any], __: Context) -> Iterator[Notice]:
     """Values that the operator overwrites or drops have no effect."""
     operator = operator_of(job)

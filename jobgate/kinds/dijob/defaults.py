@@ -6,9 +6,10 @@ from jobgate.kinds.common.defaults import containers_of, copy_amounts, fill, fil
 from jobgate.kinds.common.prerequisites import prerequisites_are_ready
 from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
 from jobgate.kinds.dijob.operator import MAIN_CONTAINER
-from webhook import Context, Draft
+from webhook import Context, Draft, Job, adds_nothing
 
 
+@adds_nothing({})
 def job_defaults(job: Draft, _: Context) -> None:
     """The job's own defaults, for a server that has not applied the CRD's."""
     spec = job.at("spec")
@@ -16,6 +17,7 @@ def job_defaults(job: Draft, _: Context) -> None:
         fill(spec, DIJobSpec)
 
 
+@adds_nothing({})
 def task_defaults(job: Draft, _: Context) -> None:
     """The type defaults to none, and replicas to 1."""
     fill_each(job, "spec", "tasks", model=Task)
@@ -25,6 +27,7 @@ def task_defaults(job: Draft, _: Context) -> None:
 _ROLES = frozenset(TaskType) - {TaskType.NONE}
 
 
+@adds_nothing({"tasks.name": {"required": True}})
 def name_typed_tasks_by_their_type(job: Draft, _: Context) -> None:
     """DI-orchestrator names them so on its first reconcile; doing it here keeps its update a no-op."""
     for task in job.each("spec", "tasks", lacking=("name",)):
@@ -33,6 +36,15 @@ def name_typed_tasks_by_their_type(job: Draft, _: Context) -> None:
             task["name"] = role
 
 
+def _all_request(job: Job[DIJobSpec], _: Context) -> bool:
+    for template in job.said("tasks.template"):
+        for container in template["spec"]["containers"]:
+            if "limits" in (resources := container.get("resources", ())) and not resources.get("requests"):
+                return False
+    return True
+
+
+@adds_nothing(_all_request)
 def main_containers_request_their_limits(job: Draft, _: Context) -> None:
     """The operator crashes on a main container that has limits but no requests.
 

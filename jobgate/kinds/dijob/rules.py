@@ -14,7 +14,12 @@ from jobgate.kinds.dijob.operator import PREEMPTIBLE
 from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Path, Required, Rule, readable, rule
 
 
-@rule(reads=("tasks.type",))
+def _roles_differ(job: Job[DIJobSpec], _: Context) -> bool:
+    roles = [role for role in job.said("tasks.type") if role != TaskType.NONE]
+    return len({*roles}) == len(roles)
+
+
+@rule(reads=("tasks.type",), quiet=_roles_differ)
 def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """DI-orchestrator marks a job with two tasks of one type Failed after it is created."""
     seen: dict[TaskType, Path] = {}
@@ -25,7 +30,7 @@ def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[C
             yield Duplicate(task.at("type"), role, detail)
 
 
-@rule(reads=("tasks.type", "tasks.name"))
+@rule(reads=("tasks.type", "tasks.name"), quiet={"tasks.name": {"minLength": 1, "required": True}})
 def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """A typed task is named after its type; a task of type none needs a name."""
     for task in job.tasks:
@@ -33,7 +38,7 @@ def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
             yield Required(task.at("name"), "must be set for a task of type none")
 
 
-@rule("preemptible")
+@rule("preemptible", quiet=lambda job, _: not job.said("preemptible"))
 def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Context) -> Iterator[Cause]:
     """DI-orchestrator v1.1 crashes on a preemptible job, again at every start."""
     if job.spec.preemptible and PREEMPTIBLE not in context.settings.operator_can:
@@ -62,7 +67,11 @@ def group_is_not_used(job: Job[DIJobSpec], _: Context) -> Iterator[Notice]:
         yield Notice("spec.group", "not read since operator v1.1: remove it, or use a label of the job")
 
 
-@rule(reads=("tasks.template",))
+def _one_each(job: Job[DIJobSpec], _: Context) -> bool:
+    return all(len(template["spec"]["containers"]) == 1 for template in job.said("tasks.template"))
+
+
+@rule(reads=("tasks.template",), quiet=_one_each)
 def pods_have_one_container(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """The operator waits until as many containers are ready as the job has replicas, no more and no fewer."""
     if job.kind.qualified_plural in context.settings.runs:

@@ -14,7 +14,7 @@ from jobgate.kinds.common.pod.reading import whole
 from jobgate.kinds.common.prerequisites import prerequisites_are_ready
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec
 from jobgate.kinds.vcjob.operator import SCHEDULER
-from webhook import Context, Draft
+from webhook import Context, Draft, adds_nothing
 
 #: Plugins that work only with others, which are switched on with them.
 COMPANIONS = {
@@ -25,6 +25,7 @@ COMPANIONS = {
 }
 
 
+@adds_nothing(("network_topology",))
 def job_defaults(job: Draft, _: Context) -> None:
     """The job's own defaults, for a server that has not applied the CRD's."""
     spec = job.at("spec")
@@ -35,6 +36,7 @@ def job_defaults(job: Draft, _: Context) -> None:
         fill(topology, NetworkTopology)
 
 
+@adds_nothing(("tasks.partition_policy",))
 def task_defaults(job: Draft, _: Context) -> None:
     """A task has no pods and three retries unless it says otherwise."""
     fill_each(job, "spec", "tasks", model=TaskSpec)
@@ -46,18 +48,21 @@ def task_defaults(job: Draft, _: Context) -> None:
             fill(topology, NetworkTopology)
 
 
+@adds_nothing({"scheduler_name": {"required": True}})
 def jobs_have_a_scheduler(job: Draft, _: Context) -> None:
     """A job without a schedulerName is scheduled by Volcano."""
     if (spec := job.at("spec")) is not None:
         spec.setdefault("schedulerName", SCHEDULER)
 
 
+@adds_nothing({"tasks.name": {"required": True}})
 def tasks_are_named_by_their_place(job: Draft, _: Context) -> None:
     """Volcano calls a task without a name default0, default1, …, by its place in the list."""
     for place, task in enumerate(job.each("spec", "tasks")):
         task.setdefault("name", f"default{place}")
 
 
+@adds_nothing(("tasks.template.spec.hostNetwork",))
 def pods_in_the_host_network_find_services(job: Draft, _: Context) -> None:
     """With the default DNS policy, pods in the host network cannot resolve the names of Services."""
     for way, spec in pod_specs_of(job, "spec", "tasks"):
@@ -65,6 +70,7 @@ def pods_in_the_host_network_find_services(job: Draft, _: Context) -> None:
             job.below(way, spec).setdefault("dnsPolicy", "ClusterFirstWithHostNet")
 
 
+@adds_nothing({"tasks.min_available": {"required": True}})
 def tasks_need_all_their_pods(job: Draft, _: Context) -> None:
     """A task without minAvailable needs all its pods, or the minimum number of partitions of its partitionPolicy."""
     for task in job.each("spec", "tasks", lacking=("minAvailable",)):
@@ -84,6 +90,7 @@ def _least(task: Draft) -> int | None:
     return _count(groups * size)
 
 
+@adds_nothing({"min_available": {"required": True}})
 def jobs_need_what_their_tasks_need(job: Draft, _: Context) -> None:
     """A job without minAvailable needs the sum of its tasks' minimums: its PodGroup waits for that many pods."""
     spec = job.at("spec")
@@ -102,6 +109,7 @@ def _count(value: Any) -> int | None:
     return count if count is not None and 0 <= count <= COUNT_LIMIT else None
 
 
+@adds_nothing(("plugins",))
 def plugins_have_their_companions(job: Draft, _: Context) -> None:
     """The plugins of frameworks reach pods by name, which svc gives them; MPI's also needs ssh to start its workers."""
     plugins = job.at("spec", "plugins")

@@ -9,7 +9,7 @@ from jobgate.kinds.common.dependencies import gangs_can_start
 from jobgate.kinds.common.plugins import derived_names
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.tasks import derived_names_are_legal
+from jobgate.kinds.common.tasks import derived_names_are_legal, names_have_room
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
 from jobgate.kinds.vcjob.plugins import (
@@ -39,7 +39,7 @@ from webhook import (
 )
 
 
-@rule(reads=("tasks.replicas",))
+@rule(reads=("tasks.replicas",), quiet={"tasks.replicas": {"minimum": 1}})
 def tasks_have_pods(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
     """Volcano creates no pods for a task without replicas, which is most likely a mistake."""
     if context.operation is not Operation.CREATE:
@@ -57,7 +57,7 @@ def enough_pods_can_succeed(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
         yield Notice("spec.minSuccess", f"must be at most {total}, the total replicas of all tasks")
 
 
-@rule("tasks")
+@rule("tasks", quiet={"tasks.name": {"minLength": 1}})
 def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano names a task without a name by its index, but does not replace an empty name."""
     for index, task in readable(job.spec.tasks, "name"):
@@ -66,7 +66,7 @@ def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
             yield Required(path, f"set a name, or remove the field to use default{index}")
 
 
-@rule(reads=("tasks.name", "tasks.replicas"))
+@rule(reads=("tasks.name", "tasks.replicas"), quiet=names_have_room)
 def pod_names_are_short_enough(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A pod name contains the names of the job and the task, and is never shortened; the largest index counts.
 
@@ -99,7 +99,7 @@ _QUEUE = "spec.queue"
 _OPEN = "Open"
 
 
-@rule("queue", "scheduler_name")
+@rule("queue", "scheduler_name", quiet={"queue": {"minLength": 1}, "scheduler_name": {"minLength": 1}})
 def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """An empty queue name is not replaced by the default, so the job would never be scheduled."""
     if context.operation is not Operation.CREATE:
@@ -109,14 +109,22 @@ def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterat
             yield Required(job.at(word), f"set a name, or remove the field to use {default}")
 
 
-@rule("queue")
+@rule("queue", quiet=lambda job, _: job.said("queue") != ROOT_QUEUE)
 def queue_is_not_the_root(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """The root queue is the parent of all queues and accepts no jobs."""
     if job.spec.queue == ROOT_QUEUE:
         yield Forbidden(_QUEUE, f"{ROOT_QUEUE} accepts no jobs: use a child queue, such as default")
 
 
-@rule("queue")
+def _is_open(job: Job[JobSpec], context: Context) -> bool:
+    try:
+        queue = context.objects.get(QUEUES, job.said("queue"))
+    except LookupError:
+        return True  # nothing is known of queues
+    return queue is not None and mapping(queue.get("status")).get("state") == _OPEN
+
+
+@rule("queue", quiet=_is_open)
 def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A job in a queue that does not exist, or is not open, is never scheduled.
 
@@ -137,7 +145,7 @@ def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
         yield Forbidden(_QUEUE, f"the queue {job.spec.queue} accepts no jobs: its state is {word}, must be {_OPEN}")
 
 
-@rule("queue")
+@rule("queue", quiet={"queue": {"maxLength": LABEL_LIMIT}})
 def queue_name_fits_a_label(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano labels every pod with its queue: with a longer name, no pod can be created."""
     if len(job.spec.queue) > LABEL_LIMIT:

@@ -1,0 +1,215 @@
+"""Quiet rules: those that surely find nothing in a job, as its JSON shows, so that they are not called.
+
+Most jobs are valid. One call in C tells that a job is *plain* (`Kind.plain`): it fits its schema, its templates are
+valid, and so are the values that rules name (`Rule.values`). Then a rule may be quiet because the job says none of some
+words (`Rule.without`), which is remembered for each sort of job, or because a function tells (`Rule.quiet`). If all
+rules are quiet, no typed view of the job is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pydantic.fields import FieldInfo
+from pydantic_core import to_jsonable_python
+
+from webhook.context import Context
+from webhook.rule import TASKS, Rule, as_rule
+from webhook.view import json_name, part_of
+
+if TYPE_CHECKING:
+    from webhook.job import Job
+    from webhook.kind import Kind
+    from webhook.plan import Plan
+
+#: What a rule may be quiet without, in addition to words: a key of the templates, a key of their `spec`, an annotation
+#: of the job, the plugins that the installation sets.
+TEMPLATE: Final = "tasks.template."
+POD: Final = "tasks.template.spec."
+ANNOTATION: Final = "annotations."
+IMPOSED: Final = "settings.plugins"
+PLACES: Final = (TEMPLATE, ANNOTATION, IMPOSED)
+
+#: Sorts of plain jobs of a kind, by what they say, for which the rules to call are remembered.
+_SORTS: Final = 256
+
+
+class _Sort(NamedTuple):
+    """What a plain job says, as far as rules ask for it: keys of its parts, and words of what lies deeper."""
+
+    spec: frozenset[str]
+    tasks: frozenset[str]
+    templates: frozenset[str]
+    pods: frozenset[str]
+    annotations: frozenset[str]
+    deep: tuple[str, ...]
+    imposed: bool
+    updates: bool
+
+
+class _Heard(NamedTuple):
+    """What is not quiet in a sort of plain jobs, as far as words and values tell."""
+
+    rules: Sequence[Rule]
+    defaults: Sequence[Rule]
+
+
+class Quiet:
+    """The rules of one kind that surely find nothing in a plain job, and the defaults that add nothing.
+
+    Attributes:
+        values: the schemas of values in which rules find nothing, by their place in the object (`*`: in each item).
+    """
+
+    def __init__(self, kind: Kind, plan: Plan) -> None:
+        self._kind, self._plan = kind, plan
+        self._parts_at = [str(step) for step in plan.word(kind.parts).path.steps]
+        part = part_of(kind.spec, kind.parts)
+        fields = part.model_fields.items() if part is not None else ()
+        self._task_fields = {name: (json_name(part, name), json_default(field)) for name, field in fields if part}
+        self._readers: dict[str, Callable[[Job[Any]], Any]] = {}
+        self._defaults = [as_rule(default) for default in kind.defaults]
+        self._all = [*(planned.rule for planned in plan.rules), *self._defaults]
+        words = {word for rule in self._all for word in (*rule.when, *rule.without)}
+
+        def of(place: str) -> frozenset[str]:
+            return frozenset(word.removeprefix(place) for word in words if word.startswith(place))
+
+        self._pods, self._templates, self._annotations = of(POD), of(TEMPLATE), of(ANNOTATION)
+        self._of_tasks = frozenset(word for word in of(TASKS) if not (TASKS + word).startswith(TEMPLATE))
+        self._task_keys = frozenset(self._task_fields[word][0] for word in self._of_tasks & self._task_fields.keys())
+        of_job = {word: plan.word(word) for word in words if not word.startswith((TASKS, *PLACES))}
+        self._keys = {word: str(one.path.steps[1]) for word, one in of_job.items() if len(one.attributes) == 1}
+        self._spec_keys = frozenset(self._keys.values())
+        self._deep = [word for word, one in of_job.items() if len(one.attributes) > 1]
+        # What the model says where the JSON says nothing is said as well.
+        self._always = {word for word, one in of_job.items() if one.default is not None} | {
+            TASKS + word for word in self._of_tasks if self._task_fields.get(word, ("", None))[1] is not None
+        }
+        self.values = self._all_values()
+        self._heard = lru_cache(maxsize=_SORTS)(self._not_quiet)
+
+    def calls(self, job: Job[Any], context: Context) -> list[Rule]:
+        """Return the rules to call for a plain job: all but those that surely find nothing in it."""
+        return [rule for rule in self._in(job, context).rules if not rule.quiet(job, context)]
+
+    def defaulted(self, job: Job[Any], context: Context) -> bool:
+        """Tell whether the defaults surely add nothing to a plain job."""
+        for default in self._in(job, context).defaults:  # noqa: SIM110  # half the time of all()
+            if not default.quiet(job, context):
+                return False
+        return True
+
+    def _in(self, job: Job[Any], context: Context) -> _Heard:
+        """Return what is not quiet in a plain job, worked out for the first that asks."""
+        if _Heard not in job.shared:
+            job.shared[_Heard] = self._heard(self._sort_of(job, context))
+        found: _Heard = job.shared[_Heard]
+        return found
+
+    def _sort_of(self, job: Job[Any], context: Context) -> _Sort:
+        spec: Mapping[str, Any] = job.document["spec"]
+        if None in spec.values():
+            spec = {key: value for key, value in spec.items() if value is not None}
+        templates = job.said("tasks.template")
+        if self._kind.listed:
+            of_tasks = self._task_keys.intersection(chain.from_iterable(self._parts(job.document)))
+        else:
+            of_tasks = frozenset(word for word in self._of_tasks if any(task.says(word) for task in job.tasks))
+        return _Sort(
+            self._spec_keys.intersection(spec),
+            of_tasks,
+            self._templates.intersection(chain.from_iterable(templates)),
+            self._pods.intersection(chain.from_iterable([template["spec"] for template in templates])),
+            self._annotations.intersection(job.document["metadata"].get("annotations") or ()),
+            tuple(word for word in self._deep if job.said(word) is not None) if self._deep else (),
+            bool(context.settings.plugins),
+            context.old is not None,
+        )
+
+    def said(self, job: Job[Any], word: str) -> Any:
+        """Return what a plain job says by a word, as JSON; of `tasks.name` a list, with each task's."""
+        reader = self._readers.get(word)
+        if reader is None:
+            reader = self._readers[word] = self._reader(word)
+        return reader(job)
+
+    def _reader(self, word: str) -> Callable[[Job[Any]], Any]:
+        of_task = word.removeprefix(TASKS)
+        if word == "tasks.template":
+            return lambda job: [part["template"] for part in self._parts(job.document)]
+        if of_task != word and self._kind.listed:
+            key, default = self._task_fields.get(of_task, ("", None))
+            return lambda job: [part.get(key, default) for part in self._parts(job.document)]
+        if of_task != word:
+            return lambda job: [task.word(of_task) for task in job.tasks]
+        meaning = self._plan.word(word)
+        steps = meaning.path.steps if meaning.attributes else ()
+
+        def read(job: Job[Any]) -> Any:
+            value: Any = job.document if steps else None
+            for step in steps:
+                value = None if value is None else value.get(step)
+            return meaning.default if value is None else value
+
+        return read
+
+    def _parts(self, document: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+        parts: Any = document
+        for step in self._parts_at:
+            parts = parts[step]
+        return parts if isinstance(parts, list) else parts.values()
+
+    def _not_quiet(self, sort: _Sort) -> _Heard:
+        """Return the rules that may find something in a plain job of a sort, and the defaults that may add to it."""
+        said = self._always | {word for word, key in self._keys.items() if key in sort.spec} | {*sort.deep}
+        if self._kind.listed:
+            said |= {TASKS + word for word in self._of_tasks if self._task_fields.get(word, ("",))[0] in sort.tasks}
+        else:
+            said |= {TASKS + word for word in sort.tasks}
+        said |= {TEMPLATE + key for key in sort.templates} | {POD + key for key in sort.pods}
+        said |= {ANNOTATION + key for key in sort.annotations} | ({IMPOSED} if sort.imposed else set())
+
+        def heard(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+            return tuple(
+                rule
+                for rule in rules
+                if not (rule.without and said.isdisjoint(rule.without)) and self._values_of(rule) is None
+            )
+
+        rules = (planned.rule for planned in self._plan.chosen(frozenset(said), sort.updates))
+        return _Heard(heard(rules), heard(self._defaults))
+
+    def _all_values(self) -> Mapping[tuple[str, ...], list[Mapping[str, Any]]]:
+        values: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+        for rule in self._all:
+            for place, schema in (self._values_of(rule) or {}).items():
+                values.setdefault(place, []).append(schema)
+        return values
+
+    def _values_of(self, rule: Rule) -> Mapping[tuple[str, ...], Mapping[str, Any]] | None:
+        """Return the values in which a rule is quiet, by their places; None where it has none, or one has no place."""
+        if rule.values is None:
+            return None
+        values: dict[tuple[str, ...], Mapping[str, Any]] = {}
+        for word, schema in rule.values.items():
+            of_task = word.removeprefix(TASKS)
+            if of_task != word:
+                key = self._task_fields.get(of_task, ("",))[0] if self._kind.listed else ""
+                place = (*self._parts_at, "*", key) if key else ()
+            else:
+                meaning = self._plan.word(word)
+                place = tuple(map(str, meaning.path.steps)) if meaning.attributes else ()
+            if not place:
+                return None
+            values[place] = schema
+        return values
+
+
+def json_default(field: FieldInfo) -> Any:
+    """Return what a model says of a field that the JSON does not have, as JSON."""
+    default = None if field.is_required() else field.get_default(call_default_factory=True)
+    return to_jsonable_python(default, by_alias=True)
