@@ -19,6 +19,7 @@ from jobgate.pods.budget import Budget
 from webhook import Kind, Notice, Objects, Operation, Phase, Registry, Request, Response, Settings, review
 from webhook.context import Access
 from webhook.server.body import too_busy
+from webhook.server.deadline import review_budget
 from webhook.server.limits import Limits, Shed
 from webhook.server.review_thread import ReviewThread
 
@@ -127,10 +128,8 @@ class ScaleReviewer:
         return Response(request.uid) if found is None else found
 
     def _judged(self, request: Request, stored: Mapping[str, Any], wanted: int, end: float) -> Response:
-        now = self._clock()
-        if now > end:
+        if self._clock() > end:
             raise too_busy(Shed.QUEUE_TIME, "too many large objects before this one")
-        end = min(end, now + self.limits.review_time)
         change = Request(
             uid=request.uid,
             api_version=self._kind.gvk.api_version,
@@ -150,5 +149,5 @@ class ScaleReviewer:
             self.settings(),
             self._objects,
             access=self.access,
-            spent=lambda: self._clock() > end,
+            spent=review_budget(end, self.limits.review_time, self._clock),
         )

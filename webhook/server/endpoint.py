@@ -384,9 +384,7 @@ class Endpoint:
 
     def _budget(self, call: Call) -> Callable[[], bool]:
         """Return what tells whether a review that begins now has taken too long: for us, or for its caller."""
-        now = time.perf_counter()
-        end = min(now + self.limits.review_time, call.started + call.seconds - MARGIN)
-        return lambda: time.perf_counter() > end
+        return deadline.review_budget(call.started + call.seconds - MARGIN, self.limits.review_time)
 
     def _reviewed(self, route: Route, admission: Request, spent: Callable[[], bool]) -> Response | None:
         """Review a job of a kind.

@@ -33,7 +33,7 @@ class Limits:
         inline: a body larger than this is reviewed in a thread of its own, beside the small ones. A review of this
             size takes some milliseconds.
         large: reviews that wait for that thread at most; more are answered 429.
-        review_time: after which a review ends with a denial that says so; never later than its caller waits.
+        review_time: CPU time after which a review ends with a denial that says so; never later than its caller waits.
         connections, connections_per_address: counted from accept on. The API server keeps at most 25 idle
             connections per host. Where there are too many, the one that is idle for the longest gives way.
         header_time: from a request's first byte to the end of its headers.
