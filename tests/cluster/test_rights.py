@@ -22,7 +22,7 @@ _PREREQUISITES = [
 class Spec(Model):
     """A spec without plugins."""
 
-    tasks: list[Model] = []
+    tasks: list[Model]
 
 
 def rendered(*watches: str) -> dict[tuple[str, str], dict[str, Any]]:

@@ -162,7 +162,7 @@ def test_the_server_may_read_the_jobs_of_pods_and_what_the_kinds_watch_and_nothi
 class Spec(Model):
     """A spec without plugins."""
 
-    tasks: list[Model] = []
+    tasks: list[Model]
 
 
 def test_without_anything_that_rules_look_up_the_server_reads_jobs_and_prerequisites_alone() -> None:
