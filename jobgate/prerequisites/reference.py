@@ -40,12 +40,17 @@ class Reference(NamedTuple):
         return f"{self.kind} {self.name}"
 
 
+#: Numbers as the schema bounds them: to 64 bits.
+_Integer = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_Float = Annotated[float, msgspec.Meta(ge=-(2.0**63), lt=2.0**63)]
+
+
 class _Listed(msgspec.Struct, rename="camel"):
     """A `ReferenceSpec` in a list; read so in a thirtieth of Pydantic's time."""
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
     kind: Literal["Prerequisite", "ClusterPrerequisite"] | None = None
-    template_variables: dict[str, str | int | float] | None = None
+    template_variables: dict[str, str | _Integer | _Float] | None = None
 
 
 def reference(written: ReferenceSpec | _Listed, kind: str = NAMESPACED) -> Reference:

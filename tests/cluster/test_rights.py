@@ -19,9 +19,15 @@ _PREREQUISITES = [
 ]
 
 
+class Spec(Model):
+    """A spec without plugins."""
+
+    tasks: list[Model]
+
+
 def rendered(*watches: str) -> dict[tuple[str, str], dict[str, Any]]:
     """Return an installation of one kind that watches these and asks for no plugins, by kind and name."""
-    kinds = Registry([replace(DIJOB, watches=watches, spec=Model, rules=())])
+    kinds = Registry([replace(DIJOB, watches=watches, spec=Spec, rules=())])
     found = objects(kinds, Installation(namespace="elsewhere"))
     return {(one["kind"], one["metadata"]["name"]): one for one in found}
 

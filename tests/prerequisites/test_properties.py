@@ -100,6 +100,8 @@ def by_schema(value: list[Any]) -> tuple[Reference, ...] | None:
 @example([{"name": "a", "templateVariables": {"b": "\ud800"}}])
 @example([{"name": "a", "templateVariables": {"b": 3.0, "a": "x"}}])
 @example([{"name": "a", "templateVariables": {"b": 3.5}}])
+@example([{"name": "a", "templateVariables": {"b": 2**63}}])
+@example([{"name": "a", "templateVariables": {"b": 2.0**63}}])
 def test_lists_are_read_as_the_schema_reads_them(value: list[Any]) -> None:
     try:
         found: tuple[Reference, ...] | None = listed(value)
