@@ -32,7 +32,7 @@ from jobgate.plugins.queueing import (
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import Loop, Writes
 from jobgate.runner.queues import Queues
-from jobgate.runner.reading import Caches, JobReader, Jobs, kept
+from jobgate.runner.reading import Caches, JobReader, Jobs, keep_job
 from jobgate.runner.reload import Reloader
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import JobKey, Seen
@@ -254,4 +254,4 @@ def _followed(
 ) -> tuple[Kind, Resource, Informer[dict[str, Any]]]:
     """Return a kind, its resource, and the cache of its jobs."""
     resource, plural = Resource(kind.plural, kind.version, kind.group), kind.qualified_plural
-    return kind, resource, Informer(resource, backoff, keep=kept(kind), changed=lambda key: changed((plural, *key)))
+    return kind, resource, Informer(resource, backoff, keep=keep_job(kind), changed=lambda key: changed((plural, *key)))

@@ -31,7 +31,7 @@ CRD = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def kueue(whole_webhook: InstalledWebhook, whole_api: ClusterApi) -> Iterator[None]:
     """The CRD of Kueue, and a webhook that knows of the runner."""
     status, answer = whole_api.post(CRDS, CRD)

@@ -12,7 +12,7 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.plugins.queueing import QueueingArguments, System
 from jobgate.runner.queues import Queues
-from jobgate.runner.reading import kept
+from jobgate.runner.reading import keep_job
 from jobgate.runner.run import RunnerSettings, grouping_in, known_jobs, queueing_in
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import dijob
@@ -103,7 +103,7 @@ def test_jobs_of_a_kind_whose_cache_is_unknown_are_skipped_and_the_others_are_no
     jobs = {}
     for kind in (TORCHJOB, DIJOB):
         resource = Resource(kind.plural, kind.version, kind.group)
-        informer: Informer[dict[str, Any]] = Informer(resource, keep=kept(kind))
+        informer: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(kind))
         jobs[kind.qualified_plural] = (kind, resource, informer)
     fill(jobs[DIJOB.qualified_plural][2], [dijob()])
     assert list(known_jobs(jobs)) == [(DIJOB.qualified_plural, "lab", "train")]

@@ -10,7 +10,7 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds import installed
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.queues import read_queues
-from jobgate.runner.reading import Caches, JobReader, kept
+from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JobKey, Seen
 from tests.runner.test_rendering import example
 from tests.runner.world import START, World, dijob, holding, stamp, task
@@ -105,7 +105,7 @@ class Cluster:
         self.worlds = {one.job["metadata"]["name"]: one for one in jobs}
         self.moved: list[JobKey] = []
         resource = Resource(kind.plural, kind.version, kind.group)
-        informer: Informer[dict[str, Any]] = Informer(resource, keep=kept(kind))
+        informer: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(kind))
         self._seen = Seen(lambda _: None, None)
         jobs_of = {kind.qualified_plural: (kind, resource, informer)}
         caches = Caches(jobs_of, self._seen, Territory(), JobReader("svc.cluster.local"), lambda: START)
