@@ -36,7 +36,7 @@ _TIMES: Final = frozenset({"lastUpdateTime"})
 def plan(subject: Subject, observed: Observed) -> list[Action]:
     """Return what is done next for a job, in order."""
     document = subject.job.document
-    if metadata_of(document).get("deletionTimestamp") or subject.runner.paused(subject.job):
+    if metadata_of(document).get("deletionTimestamp") or subject.runner.paused(mapping(document.get("status"))):
         return []  # what a job is made of goes with it: the job owns it
     if not is_run(document):
         # A job that ended under another operator stays as that one left it.
