@@ -30,8 +30,8 @@ ERASED = warning(
 
 KUEUE = notice(
     "kueue-discovered",
-    "Kueue is installed, and the installation names no system for queueing: the runner uses Kueue, and own queues are "
-    "ignored. The webhook does not know of it, and warns that nothing acts on `queue`.",
+    "Kueue is installed, and the installation names no system for queueing: the runner uses its own queues if they are "
+    "set, else Kueue. The webhook does not know of Kueue, and warns that nothing acts on `queue`.",
     "name the system for all: `--queueing kueue`, or another one of docs/reference/plugins/queueing.md",
 )
 
@@ -48,7 +48,9 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     """Yield the first job that is not run, for each kind, and the first that lost fields, for each client."""
     installation = expected.installation
     if installation.run and not installation.queueing and observed.get(CRDS, KUEUE_CRD) is not None:
-        yield KUEUE.at(f"customresourcedefinitions/{KUEUE_CRD}", "Kueue is installed, and --queueing is not set")
+        used = "its own queues, and not Kueue" if installation.queues else "Kueue"
+        why = f"Kueue is installed, and --queueing is not set: the runner uses {used}"
+        yield KUEUE.at(f"customresourcedefinitions/{KUEUE_CRD}", why)
     for kind in expected.kinds:
         if runner_of(kind) is None:
             continue

@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Final
 
 from jobgate.cluster import Backoff, Informer, Resource
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
-from jobgate.kinds.common.priority import priority_class_of
 from jobgate.kinds.common.runner import runner_of
-from jobgate.runner.queues import Amounts, Entry, Memory, Queues, admit, demand_of, left_to_jobs, present_of
+from jobgate.runner.queues import Amounts, Demand, Entry, Memory, Queues, admit, demand_of, left_to_jobs, present_of
 from jobgate.runner.queues.admission import DEFAULT
-from jobgate.runner.reading import Caches
+from jobgate.runner.queues.demand import ENTRY_BYTES
+from jobgate.runner.reading import Caches, JobReader
 from jobgate.runner.seen import JobKey
-from jobgate.runner.subject import LONG_AGO, Subject, look, moment
-from webhook import Job, Kind
+from jobgate.runner.state import RunState
+from jobgate.runner.subject import LONG_AGO, Subject, moment, sorted_by_task
+from webhook import Kind
 
 QUOTAS: Final = Resource("resourcequotas", "v1", "")
 PRIORITIES: Final = Resource("priorityclasses", "v1", "scheduling.k8s.io")
@@ -28,7 +29,58 @@ SETTLE: Final = 0.1
 #: After so many seconds it is decided again, whatever has changed: jobs come to wait for too long.
 RESYNC: Final = 15.0
 
+#: What is remembered of what jobs ask for, in bytes: some 12,000 jobs of three tasks.
+ROOM: Final = 64 * 1024 * 1024
+
 _logger = logging.getLogger("jobgate")
+
+
+class Demands:
+    """What jobs ask for. A job is read for it once, until its spec changes: reading one of 1 MiB takes up to 0.2 s."""
+
+    def __init__(self, reader: JobReader, room: int = ROOM) -> None:
+        """Know nothing yet.
+
+        Args:
+            reader: reads jobs.
+            room: for what is remembered, in bytes; jobs beyond are read each time.
+        """
+        self._reader = reader
+        self._left = room
+        self._known: dict[str, tuple[Any, Demand | None, int]] = {}
+
+    def knows(self, document: Mapping[str, Any]) -> bool:
+        """Tell whether a job need not be read."""
+        uid, generation = _version(document)
+        return uid in self._known and self._known[uid][0] == generation
+
+    def of(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Demand | None:
+        """Return what a job asks for; None where it does not fit its schema."""
+        uid, generation = _version(document)
+        if self.knows(document):
+            return self._known[uid][1]
+        self._forget(uid)
+        subject = self._reader.read(key, kind, document)
+        demand = None if subject is None else demand_of(subject)
+        size = ENTRY_BYTES if demand is None else demand.size
+        if size <= self._left:
+            self._left -= size
+            self._known[uid] = generation, demand, size
+        return demand
+
+    def forget_others(self, uids: set[str]) -> None:
+        """Forget all jobs but these."""
+        for uid in self._known.keys() - uids:
+            self._forget(uid)
+
+    def _forget(self, uid: str) -> None:
+        if uid in self._known:
+            self._left += self._known.pop(uid)[2]
+
+
+def _version(document: Mapping[str, Any]) -> tuple[str, Any]:
+    metadata = metadata_of(document)
+    return text(metadata.get("uid")), metadata.get("generation")
 
 
 class Dispatcher:
@@ -55,6 +107,7 @@ class Dispatcher:
         self._caches = caches
         self._moved = moved
         self._memory = Memory()
+        self._demands = Demands(caches.reader)
         self._verdicts: dict[str, str] = {}
         self._changed = changed
         self.quotas = Informer(QUOTAS, backoff, keep=_quota, changed=lambda _: changed.set())
@@ -74,6 +127,7 @@ class Dispatcher:
         while True:
             self._changed.clear()
             try:
+                await self._read_ahead()
                 self.decide()
             except Exception as error:  # noqa: BLE001  # whatever it is: it is tried again, and jobs that run go on
                 reason = str(error) if isinstance(error, LookupError) else type(error).__qualname__
@@ -92,19 +146,23 @@ class Dispatcher:
         now, entries, keys = self._caches.clock(), list[Entry](), dict[str, JobKey]()
         present: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
         limited = self._limited()
-        for key, subject in self._subjects():
-            document = subject.job.document
-            observed = self._caches.seen.observed(document["metadata"]["uid"], key[1], now)
-            sight = look(subject, observed)
-            runs = subject.state.admitted or any(one.batch and not one.suspended for one in sight.tasks.values())
-            if not runs and not _wants(subject):
+        uids = set[str]()
+        for key, kind, document in self._live():
+            uid, state = document["metadata"]["uid"], RunState.of(document)
+            uids.add(uid)
+            demand = self._demands.of(key, kind, document)
+            if demand is None:
                 continue
-            entry = self._entry(subject, key[1], runs=runs)
-            entries.append(entry)
-            keys[entry.key] = key
+            sight = sorted_by_task(demand.pods, state, self._caches.seen.observed(uid, key[1], now))
+            runs = state.admitted or any(one.batch and not one.suspended for one in sight.tasks.values())
+            if not runs and (demand.suspended or state.held or _is_left_alone(kind, document)):
+                continue
+            entries.append(self._entry(demand, document, runs=runs))
+            keys[uid] = key
             if key[1] in limited:
-                for name, amount in present_of(subject, sight).items():
+                for name, amount in present_of(demand, sight).items():
                     present[key[1]][name] = present[key[1]].get(name, Decimal(0)) + amount
+        self._demands.forget_others(uids)
         spaces: dict[str, Amounts] = {name: left_to_jobs(quotas, present[name]) for name, quotas in limited.items()}
         found = admit(self._queues, entries, spaces, self._memory, now)
         self._memory = found.memory
@@ -114,43 +172,45 @@ class Dispatcher:
             if before.get(uid) != verdict:
                 self._moved(keys[uid])
 
-    def _entry(self, subject: Subject, namespace: str, *, runs: bool) -> Entry:
-        job = subject.job
-        metadata = metadata_of(job.document)
-        uid = text(metadata.get("uid"))
-        named = text(job.word("queue")) or (namespace if namespace in self._queues.queues else DEFAULT)
-        stated = subject.runner.priority(job)
+    async def _read_ahead(self) -> None:
+        """Read what is not known of jobs, one after the other: a decision would read all at once, and block others."""
+        for key, kind, document in self._live():
+            if not self._demands.knows(document):
+                self._demands.of(key, kind, document)
+                await asyncio.sleep(0)
+
+    def _entry(self, demand: Demand, document: Mapping[str, Any], *, runs: bool) -> Entry:
+        metadata = metadata_of(document)
+        uid, namespace = text(metadata.get("uid")), text(metadata.get("namespace"))
         return Entry(
             key=uid,
-            queue=named,
+            queue=demand.queue or (namespace if namespace in self._queues.queues else DEFAULT),
             namespace=namespace,
-            demand=demand_of(subject),
+            demand=demand.total,
             since=moment(metadata.get("creationTimestamp")) or LONG_AGO,
-            priority=self._priority(job) if stated is None else stated,
+            priority=self._priority(demand.classes) if demand.priority is None else demand.priority,
             # A job that was let go runs, even if that is not written yet.
             admitted=runs or self._verdicts.get(uid) == "",
         )
 
-    def _priority(self, job: Job[Any]) -> int:
+    def _priority(self, classes: Iterable[str]) -> int:
         """Return the value of a job's priority class: the least of its tasks', 0 where there is none."""
         values = []
-        for task in job.tasks:
+        for name in classes:
             try:
-                values.append(self.priorities.get(priority_class_of(job, task)) or 0)
+                values.append(self.priorities.get(name) or 0)
             except LookupError:
                 values.append(0)
         return min(values, default=0)
 
-    def _subjects(self) -> Iterator[tuple[JobKey, Subject]]:
+    def _live(self) -> Iterator[tuple[JobKey, Kind, Mapping[str, Any]]]:
         """Yield all jobs that have not ended."""
         for plural, (kind, _, informer) in self._caches.jobs.items():
             for namespace, name in informer.keys():  # noqa: SIM118 - not a mapping
                 document = informer.get(name, namespace)
                 if document is None or namespace not in self._caches.territory or has_ended(kind, document):
                     continue
-                key = (plural, namespace, name)
-                if (subject := self._caches.reader.read(key, kind, document)) is not None:
-                    yield key, subject
+                yield (plural, namespace, name), kind, document
 
     def _limited(self) -> dict[str, list[Mapping[str, Any]]]:
         """Return the ResourceQuotas by namespace; none where the API server does not tell, which the informer logs."""
@@ -175,10 +235,11 @@ def has_ended(kind: Kind, document: Mapping[str, Any]) -> bool:
     return runner is not None and runner.phase_of(mapping(document.get("status"))) is not None
 
 
-def _wants(subject: Subject) -> bool:
-    """Tell whether a job wants to run."""
-    going = metadata_of(subject.job.document).get("deletionTimestamp")
-    return not (going or subject.suspended or subject.state.held or subject.runner.paused(subject.job))
+def _is_left_alone(kind: Kind, document: Mapping[str, Any]) -> bool:
+    """Tell whether nothing is made of a job: it is being deleted, or paused."""
+    runner = runner_of(kind)
+    paused = runner is not None and runner.paused(mapping(document.get("status")))
+    return paused or bool(metadata_of(document).get("deletionTimestamp"))
 
 
 def _quota(found: dict[str, Any]) -> Mapping[str, Any]:

@@ -19,13 +19,15 @@ from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
+from jobgate.kinds.common.members import labels_of
+from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.runner import is_run
+from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan, report
-from jobgate.runner.reading import Caches, kept
-from jobgate.runner.seen import JobKey
+from jobgate.runner.reading import Caches, keep_job
+from jobgate.runner.seen import JobKey, controllers_of
 from jobgate.runner.subject import Observed, Subject, moment
 from webhook import Kind
 
@@ -152,7 +154,7 @@ class Loop:
             except Rejected as error:
                 obstacle = await self._obstacle(subject.job.document, action, error)
                 if obstacle is None:
-                    return _Done(Outcome.AGAIN)
+                    return _Done(Outcome.AGAIN, blocked)
                 # What one object does not take holds up nothing else, and it is tried again.
                 blocked.append(obstacle)
                 continue
@@ -202,7 +204,7 @@ class Loop:
                 self._wrote(found, "patch")
                 if found is document:
                     self._replaces(key, document, stored)
-                    return kept(subject.job.kind)({**stored})
+                    return keep_job(subject.job.kind)({**stored})
             case SetStatus(status):
                 changes = difference(status, mapping(document.get("status")))
                 stored = await self._objects.set_status(resource, document, changes)
@@ -222,7 +224,7 @@ class Loop:
         return found.get("uid") == metadata["uid"] and not found.get("deletionTimestamp")
 
     def _replaces(self, key: JobKey, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-        """Remember that a job is not any more as it was read: what is decided of that would be refused."""
+        """Remember that a job is not any more as it was read: what is decided of that would be rejected."""
         version = metadata_of(before).get("resourceVersion")
         if version and version != metadata_of(now).get("resourceVersion"):
             self._replaced.setdefault(key, set()).add(version)
@@ -245,28 +247,35 @@ class Loop:
         if error.conflict or error.absent or error.terminating:
             return None
         if isinstance(action, Create) and error.exists:
-            return await self._foreign(document, action.manifest)
+            return await self._in_the_way(document, action.manifest)
+        # What is rejected for what it says will be again. A webhook that fails may do so for long, and only for some.
+        final = error.code == HTTPStatus.FORBIDDEN or error.invalid
         if isinstance(action, Create):
             about, reason = action.manifest, CANNOT_MAKE
-        elif isinstance(action, Patch) and action.found is not document:
+        elif isinstance(action, Patch) and action.found is not document and final:
             about, reason = action.found, CANNOT_CHANGE
         else:
             raise error
-        final = error.code == HTTPStatus.FORBIDDEN or error.invalid  # refused for what it says: it will be again
-        if reason == CANNOT_CHANGE and not final:
-            raise error
         why = f"{about['kind']} {about['metadata']['name']}: {error}"
         await self._report_blocked(document, about["kind"], "refused", Event("Warning", reason, why))
-        return why if final else None
+        return why
 
-    async def _foreign(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
-        """Return that an object of another owner has the name of one to be created; None where it is the job's own."""
-        kind, name = manifest["kind"], manifest["metadata"]["name"]
+    async def _in_the_way(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
+        """Return what is wrong with the object that has the name of one to be created.
+
+        None where it is the job's own, and only the cache does not have it yet.
+        """
+        kind, name, uid = manifest["kind"], manifest["metadata"]["name"], document["metadata"]["uid"]
         there = await self._objects.get(self._caches.seen.resource(kind), name, document["metadata"]["namespace"])
-        owners = objects(metadata_of(there or {}).get("ownerReferences"))
-        if there is None or any(one.get("uid") == document["metadata"]["uid"] for _, one in owners):
+        if there is None:
             return None
-        why = f"{kind} {name} is not of this job: give it or this job another name, or delete it"
+        if uid not in controllers_of(there):
+            why = f"{kind} {name} is not of this job: give it or this job another name, or delete it"
+        elif labels_of(there).get(RUN_LABEL) != uid:
+            # It is not watched, so the cache will never have it.
+            why = f"{kind} {name} lacks the label {RUN_LABEL}={uid}: delete it, or restore the label"
+        else:
+            return None
         await self._report_blocked(document, kind, "foreign", Event("Warning", IN_THE_WAY, why))
         return why
 

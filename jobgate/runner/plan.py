@@ -36,7 +36,7 @@ _TIMES: Final = frozenset({"lastUpdateTime"})
 def plan(subject: Subject, observed: Observed) -> list[Action]:
     """Return what is done next for a job, in order."""
     document = subject.job.document
-    if metadata_of(document).get("deletionTimestamp") or subject.runner.paused(subject.job):
+    if metadata_of(document).get("deletionTimestamp") or subject.runner.paused(mapping(document.get("status"))):
         return []  # what a job is made of goes with it: the job owns it
     if not is_run(document):
         # A job that ended under another operator stays as that one left it.
@@ -57,12 +57,12 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
     elif moved := _moved(subject):
         yield from moved
     else:
-        kept = list(_kept(subject, sight))
-        yield from kept
+        corrections = list(_corrections(subject, sight))
+        yield from corrections
         yield from (Delete(pod.document) for pod in found.pods)
-        # What is made shows up in a moment, and the job is looked at again: one status says both. What is refused
+        # What is made shows up in a moment, and the job is looked at again: one status says both. What is rejected
         # does not show up: `report`.
-        if not any(isinstance(one, Create) for one in kept):
+        if not any(isinstance(one, Create) for one in corrections):
             yield from _report(subject, sight, found)
 
 
@@ -119,7 +119,7 @@ def _moved(subject: Subject) -> list[Action]:
     ]
 
 
-def _kept(subject: Subject, sight: Sight) -> Iterator[Action]:
+def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield what makes the objects of a job those that it should have."""
     if sight.old:
         # Names are used again, and a pod of before must not meet one of now: first all of it has to be gone.

@@ -29,7 +29,7 @@ _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 Jobs: TypeAlias = Mapping[str, tuple[Kind, Resource, Informer[dict[str, Any]]]]
 
 
-def kept(kind: Kind) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def keep_job(kind: Kind) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return what makes of a job what is kept of it: all that is read, its spec as JSON."""
 
     def keep(found: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from jobgate.runner.policies import fatal_codes, takes_the_job
 from jobgate.runner.subject import Subject, read
 from webhook import Kind
 
-#: The labels by which a batch Job knows its pods; the API server refuses a template that has others of these keys.
+#: The labels by which a batch Job knows its pods; the API server rejects a template that has others of these keys.
 _BATCH_LABELS: Final = ("job-name", "controller-uid")
 _BATCH_PREFIX: Final = "batch.kubernetes.io/"
 

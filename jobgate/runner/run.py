@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -20,7 +23,6 @@ from jobgate.plugins.crew import RUN_LABEL
 from jobgate.plugins.queueing import (
     KUEUE_CRD,
     POD_GROUPS,
-    QUEUES_PODS,
     Grouping,
     QueueingArguments,
     System,
@@ -30,7 +32,7 @@ from jobgate.plugins.queueing import (
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import Loop, Writes
 from jobgate.runner.queues import Queues
-from jobgate.runner.reading import Caches, JobReader, kept
+from jobgate.runner.reading import Caches, JobReader, Jobs, keep_job
 from jobgate.runner.reload import Reloader
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import JobKey, Seen
@@ -64,7 +66,8 @@ class RunnerSettings:
 
     Attributes:
         domain: of the cluster's Services.
-        queueing: the system that schedules gangs, and may queue pods; None for Kueue where it is installed.
+        queueing: the system that schedules gangs, and may queue pods; None for Kueue where it is installed and there
+            are no queues.
         requests_per_second: how often the API server is called at most, beside watching.
         resync: after so many seconds each job is looked at, whatever is known; nothing is known that needs it.
         backoff: of informers, after failures.
@@ -107,18 +110,12 @@ class RunnerController:
 
         Raises:
             OperatorRunning: an operator of one of the kinds is running.
-            ApiError: the API server does not tell whether one is.
+            ApiError: the API server does not tell whether one is, or what is installed.
         """
         await self.alone()
         settings, backoff = self._settings, self._settings.backoff
-        queueing = await self._queueing()
-        queues = settings.queues
-        if queues is not None and queueing is not None and queueing.system in QUEUES_PODS:
-            reason = f"{queueing.system} queues the pods of jobs; --queueing names another system"
-            _logger.warning("queues ignored", extra={"fields": {"reason": reason}})
-            queues = None
-        groups = await self._grouping(queueing)
-        kept = _resource(groups.api_version) if groups and groups.api_version else None
+        groups = await grouping_in(self._cluster, await queueing_in(self._cluster, settings))
+        pod_groups = _resource(groups.api_version) if groups and groups.api_version else None
         queue: WorkQueue[JobKey] = WorkQueue(Backoff(first=0.2, most=30.0), rest=SETTLE)
         changed = asyncio.Event()
 
@@ -126,11 +123,13 @@ class RunnerController:
             queue.add(key, after)
             changed.set()
 
-        seen = Seen(lambda key: of_a_job(key, SETTLE), kept, backoff)
+        seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups, backoff)
         jobs = {kind.qualified_plural: _followed(kind, of_a_job, backoff) for kind in self._kinds}
         territory = Territory(settings.namespace, backoff)
         caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), now)
-        dispatcher = Dispatcher(queues, caches, changed, queue.add, backoff) if queues is not None else None
+        dispatcher = (
+            Dispatcher(settings.queues, caches, changed, queue.add, backoff) if settings.queues is not None else None
+        )
         writes = PacedWrites(self._cluster, Pace(settings.requests_per_second))
         loop = Loop(caches, writes, self._metrics, queue.add, dispatcher)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
@@ -138,7 +137,7 @@ class RunnerController:
         ours = self._cluster.labelled(RUN_LABEL)
         informers: list[tuple[Informer[Any], Api]] = [(one, self._cluster) for one in of_all]
         informers += [(one, ours) for one in seen.informers.values()]
-        keys = lambda: [(plural, *key) for plural, (_, _, one) in jobs.items() for key in one.keys()]  # noqa: E731, SIM118
+        keys = partial(known_jobs, jobs)
         self._work = Work(NAME, queue, loop.reconcile, keys, settings.resync, WORKERS, self._metrics, informers)
         try:
             beside: list[Callable[[], Coroutine[None, None, None]]] = []
@@ -164,38 +163,72 @@ class RunnerController:
                     "does not run these jobs, name it with --ignore-operator"
                 )
 
-    async def _queueing(self) -> QueueingArguments | None:
-        """Return which system schedules gangs and queues pods: Kueue where it is installed and none is named."""
-        chosen, why = self._settings.queueing, "--queueing"
-        if chosen is None:
-            try:
-                found, why = await self._cluster.get(CRDS, KUEUE_CRD), f"the CRD {KUEUE_CRD} is not installed"
-            except ApiError as error:
-                found, why = None, f"cannot read the CRD {KUEUE_CRD}: {error}"
-            if found is not None:
-                chosen, why = QueueingArguments(system=System.KUEUE), f"the CRD {KUEUE_CRD} is installed"
-        system = str(chosen.system) if chosen else "none"
-        _logger.info("queueing", extra={"fields": {"system": system, "reason": why}})
-        return chosen
 
-    async def _grouping(self, arguments: QueueingArguments | None) -> Grouping | None:
-        """Return how gangs are formed: groups are of the newest version that the API server serves."""
-        if arguments is None:
-            return None
-        found = ""
-        for version in versions(arguments.system):
-            try:
-                async for _ in self._cluster.pages(_resource(version)):
-                    break
-            except ApiError:
-                continue
-            found = version
+async def queueing_in(cluster: Cluster, settings: RunnerSettings) -> QueueingArguments | None:
+    """Return which system schedules gangs and queues pods: Kueue where it is installed and no other choice is made.
+
+    Raises:
+        ApiError: the API server does not tell whether Kueue is installed.
+    """
+    chosen, why = settings.queueing, "--queueing"
+    if chosen is None:
+        why = f"the CRD {KUEUE_CRD} is not installed"
+        try:
+            installed = await cluster.get(CRDS, KUEUE_CRD) is not None
+        except ApiError as error:
+            if error.code != HTTPStatus.FORBIDDEN:
+                raise
+            installed, why = False, f"cannot read the CRD {KUEUE_CRD}: {error}"
+            _logger.warning("Kueue is not used", extra={"fields": {"reason": why}})
+        if installed:
+            why = f"the CRD {KUEUE_CRD} is installed"
+        if installed and settings.queues is not None:
+            why += ", and --queues is set; to use Kueue, or another system, name it with --queueing"
+            _logger.warning("queues are used, and not Kueue", extra={"fields": {"reason": why}})
+        elif installed:
+            chosen = QueueingArguments(system=System.KUEUE)
+    system = str(chosen.system) if chosen else "none"
+    _logger.info("queueing", extra={"fields": {"system": system, "reason": why}})
+    return chosen
+
+
+async def grouping_in(cluster: Cluster, arguments: QueueingArguments | None) -> Grouping | None:
+    """Return how gangs are formed: groups are of the newest version that the API server serves.
+
+    Raises:
+        ApiError: the API server does not tell whether it serves a version.
+    """
+    if arguments is None:
+        return None
+    served = ""
+    for version in versions(arguments.system):
+        if await _serves(cluster, _resource(version)):
+            served = version
             break
-        formed = grouping(arguments, found)
-        if formed is None:
-            reason = f"the API server serves no PodGroup of {', '.join(versions(arguments.system))}"
-            _logger.warning("no gangs", extra={"fields": {"reason": reason}})
-        return formed
+    formed = grouping(arguments, served)
+    if formed is None:
+        reason = f"the API server serves no PodGroup of {', '.join(versions(arguments.system))}"
+        _logger.warning("no gangs", extra={"fields": {"reason": reason}})
+    return formed
+
+
+async def _serves(cluster: Cluster, resource: Resource) -> bool:
+    try:
+        async for _ in cluster.pages(resource):
+            break
+    except ApiError as error:
+        if error.code != HTTPStatus.NOT_FOUND:
+            raise
+        return False
+    return True
+
+
+def known_jobs(jobs: Jobs) -> Iterator[JobKey]:
+    """Yield all jobs, without those of kinds whose cache is unknown: they are looked at when it is filled again."""
+    for plural, (_, _, informer) in jobs.items():
+        with suppress(LookupError):
+            for namespace, name in informer.keys():  # noqa: SIM118 - not a mapping
+                yield plural, namespace, name
 
 
 class PacedWrites(Paced):
@@ -221,4 +254,4 @@ def _followed(
 ) -> tuple[Kind, Resource, Informer[dict[str, Any]]]:
     """Return a kind, its resource, and the cache of its jobs."""
     resource, plural = Resource(kind.plural, kind.version, kind.group), kind.qualified_plural
-    return kind, resource, Informer(resource, backoff, keep=kept(kind), changed=lambda key: changed((plural, *key)))
+    return kind, resource, Informer(resource, backoff, keep=keep_job(kind), changed=lambda key: changed((plural, *key)))

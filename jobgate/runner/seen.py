@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
@@ -35,7 +34,7 @@ _POD_STATUS: Final = ("phase", "reason", "conditions", "containerStatuses", "ini
 _JOB_SPEC: Final = ("suspend", "completions", "parallelism")
 
 
-def kept(kind: str, api_version: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def keep_object(kind: str, api_version: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return what makes of an object what is remembered: what the plan reads, without templates and specs."""
 
     def keep(found: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +53,7 @@ def kept(kind: str, api_version: str) -> Callable[[dict[str, Any]], dict[str, An
     return keep
 
 
-def _owners(found: Mapping[str, Any]) -> set[str]:
+def controllers_of(found: Mapping[str, Any]) -> set[str]:
     """Return the uids of the controllers of an object; the API server lets it have one."""
     references = objects(metadata_of(found).get("ownerReferences"))
     return {text(one.get("uid")) for _, one in references if one.get("controller") is True}
@@ -81,7 +80,7 @@ class Seen:
             kinds[groups] = ("PodGroup", f"{groups.group}/{groups.version}")
         self._kinds = kinds
         self.informers = {
-            resource: Informer(resource, backoff, keep=kept(*kind), changed=self._teller(resource))
+            resource: Informer(resource, backoff, keep=keep_object(*kind), changed=self._teller(resource))
             for resource, kind in kinds.items()
         }
 
@@ -90,14 +89,19 @@ class Seen:
 
         Anybody can write a label: what counts is in the job's namespace, and is owned by the job or, of pods, by one
         of its batch Jobs.
+
+        Raises:
+            LookupError: what there is of a resource is not known, which is not the same as nothing.
         """
+        for informer in self.informers.values():
+            informer.get("")
         found: dict[str, list[Mapping[str, Any]]] = {"Job": [], "Pod": [], "Service": [], "PodGroup": []}
         for resource, one in self._of(uid, namespace):
             found[self._kinds[resource][0]].append(one)
         for kind in ("Job", "Service", "PodGroup"):
-            found[kind] = [one for one in found[kind] if uid in _owners(one)]
+            found[kind] = [one for one in found[kind] if uid in controllers_of(one)]
         batches = {text(one["metadata"].get("uid")) for one in found["Job"]}
-        found["Pod"] = [one for one in found["Pod"] if batches.intersection(_owners(one))]
+        found["Pod"] = [one for one in found["Pod"] if batches.intersection(controllers_of(one))]
         return Observed(now, found["Job"], found["Pod"], found["Service"], found["PodGroup"])
 
     def resource(self, kind: str) -> Resource:
@@ -108,9 +112,8 @@ class Seen:
         for resource, namespace, name in sorted(self._by_uid.get(uid, ())):
             if namespace != inside:
                 continue
-            with suppress(LookupError):
-                if found := self.informers[resource].get(name, namespace):
-                    yield resource, found
+            if found := self.informers[resource].get(name, namespace):
+                yield resource, found
 
     def _teller(self, resource: Resource) -> Callable[[tuple[str, str]], None]:
         return lambda key: self._take(resource, *key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -265,6 +265,12 @@ class Sight:
 
 def look(subject: Subject, observed: Observed) -> Sight:
     """Sort what is there of a job by task, and by attempt."""
+    return sorted_by_task(subject.tasks, subject.state, observed)
+
+
+def sorted_by_task(tasks: Iterable[str], state: RunState, observed: Observed) -> Sight:
+    """Sort what is there of a job with these tasks, in this state."""
+    names = dict.fromkeys(tasks)
     by_uid: dict[str, list[PodSeen]] = {}
     for pod in observed.pods:
         index = index_of(labels_of(pod).get(COMPLETION_INDEX))
@@ -276,11 +282,11 @@ def look(subject: Subject, observed: Observed) -> Sight:
     for batch in observed.jobs:
         labels = labels_of(batch)
         name = text(labels.get(TASK_LABEL))
-        if name in subject.tasks and labels.get(ATTEMPT_LABEL) == subject.state.label(name):
+        if name in names and labels.get(ATTEMPT_LABEL) == state.label(name):
             current[name] = TaskSeen(name, batch, by_uid.get(text(metadata_of(batch).get("uid")), ()))
         else:
             old.append(batch)
-    return Sight({name: current.get(name, TaskSeen(name)) for name in subject.tasks}, old, observed)
+    return Sight({name: current.get(name, TaskSeen(name)) for name in names}, old, observed)
 
 
 def condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:

@@ -112,11 +112,21 @@ def test_a_runner_that_does_not_renew_its_lease_is_found() -> None:
     assert ids(world) == ["lease-stale"]
 
 
-@pytest.mark.parametrize(("queueing", "found"), [("", ["kueue-discovered"]), ("kueue", [])])
-def test_kueue_that_only_the_runner_uses_is_found(queueing: str, found: list[str]) -> None:
-    world = sound(NOW, run=RUN["run"], queueing=queueing)
+@pytest.mark.parametrize(
+    ("queueing", "queues", "found", "used"),
+    [
+        ("", "", ["kueue-discovered"], "the runner uses Kueue"),
+        ("", RUN["queues"], ["kueue-discovered"], "the runner uses its own queues, and not Kueue"),
+        ("kueue", "", [], ""),
+    ],
+)
+def test_kueue_that_the_installation_does_not_name_is_found(
+    queueing: str, queues: str, found: list[str], used: str
+) -> None:
+    world = sound(NOW, run=RUN["run"], queueing=queueing, queues=queues)
     world.put({"kind": "CustomResourceDefinition", "metadata": {"name": "workloads.kueue.x-k8s.io"}})
     assert ids(world) == found
+    assert used in "".join(one.what for one in world.diagnosed())
 
 
 @pytest.mark.parametrize("sentence", FAULTS)

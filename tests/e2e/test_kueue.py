@@ -31,33 +31,47 @@ CRD = {
 }
 
 
-@pytest.fixture
-def log(
-    whole_controlplane: WholeControlPlane, whole_webhook: InstalledWebhook, whole_api: ClusterApi, tmp_path: Path
-) -> Iterator[Path]:
-    """What a runner with queues of its own logs beside Kueue."""
+@pytest.fixture(scope="module")
+def kueue(whole_webhook: InstalledWebhook, whole_api: ClusterApi) -> Iterator[None]:
+    """The CRD of Kueue, and a webhook that knows of the runner."""
     status, answer = whole_api.post(CRDS, CRD)
     assert status == 201, answer
-    queues = tmp_path / "queues.yaml"
-    queues.write_text("queues: [{name: research, quota: {pods: 1}}]")
     whole_webhook.restart(RUN)
     try:
-        with runner(whole_controlplane, tmp_path / "log", [f"--queues={queues}"]):
-            yield tmp_path / "log"
+        yield
     finally:
         whole_webhook.restart()
         whole_api.delete(f"{CRDS}/{NAME}")
 
 
-def test_kueue_is_used_where_it_is_installed_and_own_queues_step_back(
-    log: Path, whole_api: ClusterApi, whole_namespace: str
+@pytest.mark.usefixtures("kueue")
+def test_queues_that_are_given_hold_jobs_back_though_kueue_is_installed(
+    whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str, tmp_path: Path
 ) -> None:
+    queues = tmp_path / "queues.yaml"
+    queues.write_text("queues: [{name: research, quota: {pods: 1}}]")
     space = Space(whole_api, whole_namespace)
+    with runner(whole_controlplane, tmp_path / "log", [f"--queues={queues}"]):
+        Run(space, dijob("large", task("work", 2), queue="research")).until("Pending")
+        Run(space, dijob("small", task("work"), queue="research")).until("Running")
+        (pod,) = space.items("pods")
+    assert "kueue" not in str(pod)
+    assert "queues are used, and not Kueue" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.usefixtures("kueue")
+def test_kueue_is_used_where_it_is_installed_and_nothing_else_is_set(
+    whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str, tmp_path: Path
+) -> None:
+    with runner(whole_controlplane, tmp_path / "log"):
+        queued_by_kueue(Space(whole_api, whole_namespace))
+    assert '"system":"kueue","reason":"the CRD workloads.kueue.x-k8s.io is installed"' in (tmp_path / "log").read_text()
+
+
+def queued_by_kueue(space: Space) -> None:
+    """Run a job in a queue of Kueue, whose part is done here, and a job without a queue."""
     one = Run(space, dijob("gang", task("work", 2), task("judge"), queue="research"))
-    wait_for(lambda: len(space.items("pods")) == 3, WAIT, what="the pods are there, whatever the own queue says")
-    said = log.read_text()
-    chosen = '"system":"kueue","reason":"the CRD workloads.kueue.x-k8s.io is installed"'
-    assert (chosen in said, "queues ignored" in said) == (True, True), said
+    wait_for(lambda: len(space.items("pods")) == 3, WAIT, what="the pods are there")
     group = f"gang-{one.job['metadata']['uid'][:8]}-0"
     for pod in space.items("pods"):
         labels, annotations = pod["metadata"]["labels"], pod["metadata"]["annotations"]

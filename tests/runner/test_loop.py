@@ -17,9 +17,10 @@ from jobgate.controller.queue import Outcome
 from jobgate.controller.territory import Territory
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
+from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.loop import Loop
 from jobgate.runner.plan import report
-from jobgate.runner.reading import Caches, JobReader, kept
+from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task
@@ -83,7 +84,7 @@ class Looks:
         self.server.there["train"] = world.job
         self.reader = JobReader("svc.cluster.local")
         resource = Resource(DIJOB.plural, DIJOB.version, DIJOB.group)
-        self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=kept(DIJOB))
+        self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(DIJOB))
         self.seen = Seen(lambda _: None, None)
         self.territory = Territory()
         self.later: list[float] = []
@@ -217,7 +218,16 @@ async def test_a_change_that_is_refused_is_reported_and_the_status_is_written(
     assert (("status", "dijobs") in asked) is bool(events)
 
 
-@pytest.mark.parametrize("refusal", [Rejected(403, "Forbidden", "exceeded quota"), Rejected(422, "Invalid")], ids=str)
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Rejected(403, "Forbidden", "exceeded quota"),
+        Rejected(422, "Invalid"),
+        Rejected(500, "InternalError", "failed calling webhook"),
+        Rejected(503, "ServiceUnavailable"),
+    ],
+    ids=str,
+)
 async def test_what_cannot_be_made_does_not_hold_up_the_status(refusal: Rejected) -> None:
     looks = Looks(World(dijob(task(1), task(1, name="judge"))))
     looks.show("1")
@@ -237,6 +247,38 @@ async def test_an_object_of_another_owner_is_named_in_the_status_and_holds_up_no
     assert asked.index(("create", "services")) < asked.index(("create", "jobs")) < asked.index(("status", "dijobs"))
     (condition,) = looks.server.statuses[-1]["conditions"]
     assert "Service di-train is not of this job" in condition["message"]
+
+
+@pytest.mark.parametrize(
+    ("case", "owner", "labels", "said"),
+    [
+        ("ours, without the label", {"controller": True}, {}, "Service di-train lacks the label jobgate.dev/run="),
+        ("ours, with another job's", {"controller": True}, {RUN_LABEL: "another"}, "lacks the label jobgate.dev/run="),
+        ("owned, but not by its controller", {}, {RUN_LABEL: UID}, "Service di-train is not of this job"),
+        ("ours, and not in the cache yet", {"controller": True}, {RUN_LABEL: UID}, ""),
+    ],
+)
+async def test_an_object_that_the_cache_will_never_have_is_reported(
+    case: str, owner: dict[str, Any], labels: dict[str, str], said: str
+) -> None:
+    looks = Looks(World(dijob(task(1))))
+    looks.server.refusals["create", "services"] = Rejected(409, "AlreadyExists")
+    looks.server.there["di-train"] = {"metadata": {"labels": labels, "ownerReferences": [{"uid": UID, **owner}]}}
+    looks.show("1")
+    outcome, _ = await looks.look()
+    assert (outcome, looks.server.events) == (Outcome.AGAIN, ["ObjectInTheWay"] if said else []), case
+    messages = [one["message"] for status in looks.server.statuses for one in status["conditions"]]
+    assert [said in one for one in messages] == ([True] if said else []), case
+
+
+async def test_what_stops_a_look_does_not_hide_what_is_already_found_to_be_in_the_way() -> None:
+    looks = Looks(World(dijob(task(1))))
+    looks.server.refusals["create", "services"] = Rejected(403, "Forbidden", "exceeded quota")
+    looks.server.refusals["create", "jobs"] = Rejected(404, "NotFound")
+    looks.show("1")
+    outcome, _ = await looks.look()
+    (condition,) = looks.server.statuses[-1]["conditions"]
+    assert (outcome, "Service di-train: " in condition["message"]) == (Outcome.AGAIN, True)
 
 
 @pytest.mark.parametrize("example", ["dijob/minimal", "mxjob/minimal", "torchjob/minimal"])
@@ -284,7 +326,7 @@ async def test_a_job_in_a_namespace_that_opts_out_is_not_remembered() -> None:
 
 async def test_a_spec_is_read_once_and_what_changes_often_each_time() -> None:
     looks = Looks(World(dijob()))
-    reader, job = looks.reader, kept(DIJOB)(looks.world.job)
+    reader, job = looks.reader, keep_job(DIJOB)(looks.world.job)
     first = reader.read(KEY, DIJOB, job)
     status = {**job, "status": {"phase": "Running"}, "metadata": {**job["metadata"], "resourceVersion": "9"}}
     second = reader.read(KEY, DIJOB, status)
@@ -306,12 +348,12 @@ def test_a_large_job_takes_its_size_as_json_and_what_there_is_no_room_for_is_rea
     job = dijob(*tasks)
     size = len(json.dumps(job["spec"], separators=(",", ":")))
     job["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = "x" * size
-    found = kept(DIJOB)(job)
+    found = keep_job(DIJOB)(job)
     assert len(str(found)) < 1.1 * size
     reader = JobReader("svc.cluster.local", room=size - 1)
     first, second = (reader.read(KEY, DIJOB, found) for _ in range(2))
     assert (len(reader), first is not None, second is not None) == (0, True, True)
-    small = kept(DIJOB)(dijob())
+    small = keep_job(DIJOB)(dijob())
     assert reader.read(KEY, DIJOB, small) is not None
     assert len(reader) == 1
     reader.forget(KEY)

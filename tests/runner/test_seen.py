@@ -9,7 +9,8 @@ import pytest
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.informer import Page
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
-from jobgate.runner.seen import JOBS, PODS, Seen
+from jobgate.runner.seen import JOBS, PODS, SERVICES, Seen
+from tests.runner.queues.test_waiting import fill
 from tests.runner.world import START, UID
 
 
@@ -65,7 +66,19 @@ def test_only_what_a_job_owns_in_its_namespace_is_seen_as_its_own(
     case: str, batch: dict[str, Any], pod: dict[str, Any], seen: tuple[int, int]
 ) -> None:
     known = Seen(lambda _: None, None)
+    fill(known.informers[SERVICES], [])
     for resource, one in ((JOBS, batch), (PODS, pod)):
         asyncio.run(listed(known.informers[resource], one))
     observed = known.observed(UID, "lab", START)
     assert (len(observed.jobs), len(observed.pods)) == seen, case
+
+
+@pytest.mark.parametrize("lost", [JOBS, PODS, SERVICES], ids=str)
+def test_what_is_not_known_is_not_taken_for_nothing(lost: Resource) -> None:
+    known = Seen(lambda _: None, None)
+    for resource, one in ((JOBS, found("b", UID)), (PODS, found("p", "uid-b")), (SERVICES, found("s", UID))):
+        fill(known.informers[resource], [one])
+    assert len(known.observed(UID, "lab", START).pods) == 1
+    known.informers[lost]._objects = None  # as after an outage
+    with pytest.raises(LookupError):
+        known.observed(UID, "lab", START)

@@ -213,7 +213,7 @@ class Runner:
         ttl: seconds until an ended job is deleted; None for never.
         deadline: seconds that a job may run; None for no limit.
         adopts: what is written into the spec when a job is taken over.
-        paused: whether a job is to be left alone.
+        paused: reads from a stored status whether a job is to be left alone.
         orphaned: why no operator of the kind runs its jobs in a cluster of today; empty where one does.
         rivals: words in the names of Deployments, of their images and of Leases by which the kind's operator is known.
         priority: what a job itself says of its priority in a queue; None where its priority class says it.
@@ -238,7 +238,7 @@ class Runner:
     ttl: Callable[[Job[Any]], int | None] = _ttl
     deadline: Callable[[Job[Any]], int | None] = lambda _: None
     adopts: Callable[[Job[Any]], Mapping[str, Any]] = lambda _: {}
-    paused: Callable[[Job[Any]], bool] = lambda _: False
+    paused: Callable[[Mapping[str, Any]], bool] = lambda _: False
     priority: Callable[[Job[Any]], int | None] = lambda _: None
     orphaned: str = ""
     rivals: tuple[str, ...] = ()

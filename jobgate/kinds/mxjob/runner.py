@@ -140,5 +140,5 @@ RUNNER = Runner(
     adopts=adopts,
     orphaned="mxnet-operator as published asks for an API that Kubernetes 1.22 removed",
     rivals=("mxnet-operator", "mx-job-operator", "mx-operator"),
-    paused=lambda job: mapping(job.document.get("status")).get("controlPaused") is True,
+    paused=lambda status: status.get("controlPaused") is True,
 )

@@ -7,12 +7,13 @@
 """
 
 from jobgate.runner.queues.admission import Amounts, Entry, Memory, Order, Queue, Queues, admit
-from jobgate.runner.queues.demand import demand_of, left_to_jobs, present_of
+from jobgate.runner.queues.demand import Demand, demand_of, left_to_jobs, present_of
 from jobgate.runner.queues.file import InvalidQueues, read_queues
 from jobgate.runner.queues.selectors import SelectorName
 
 __all__ = [
     "Amounts",
+    "Demand",
     "Entry",
     "InvalidQueues",
     "Memory",

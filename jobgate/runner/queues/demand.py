@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
 from jobgate.kinds.common.pod import amounts
 from jobgate.kinds.common.pod.pod_resources import totals
-from jobgate.kinds.common.pod.reading import mapping, spec_of
+from jobgate.kinds.common.pod.reading import mapping, spec_of, text
+from jobgate.kinds.common.priority import priority_class_of
 from jobgate.kinds.common.quantity import parse
 from jobgate.runner.queues.admission import Amounts
 from jobgate.runner.subject import Sight, Subject
 from webhook import Path
 
 PODS: Final = "pods"
+#: What a name, and the amount that it may have, take in memory, without the characters of the name.
+ENTRY_BYTES: Final = 200
 #: What a ResourceQuota counts that is no resource of a pod: https://kubernetes.io/docs/concepts/policy/resource-quotas/.
 _OTHERS: Final = frozenset(
     {
@@ -43,17 +47,53 @@ def resource(name: str) -> str | None:
     return name if name.startswith(("requests.", "limits.")) else f"requests.{name}"
 
 
-def demand_of(subject: Subject) -> Amounts:
-    """Return what all pods of a job ask for."""
-    return _sum((demand_of_pod(subject, name), subject.replicas(name)) for name in subject.tasks)
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What queues need to know of a job's spec. It is small, however large the job is.
+
+    Attributes:
+        pods: what a pod asks for, by task.
+        total: what all pods ask for.
+        queue: that the job names; empty for none.
+        priority: that the job states; None where its priority classes say it.
+        classes: the priority classes of its tasks; one is empty where a task has none.
+        suspended: whether the user has suspended it.
+    """
+
+    pods: Mapping[str, Amounts]
+    total: Amounts
+    queue: str = ""
+    priority: int | None = None
+    classes: frozenset[str] = frozenset()
+    suspended: bool = False
+
+    @property
+    def size(self) -> int:
+        """Roughly the memory that it takes, in bytes."""
+        names = (name for amounts in (*self.pods.values(), self.total) for name in amounts)
+        return sum(ENTRY_BYTES + len(one) for one in (self.queue, *self.classes, *self.pods, *names))
 
 
-def present_of(subject: Subject, sight: Sight) -> Amounts:
+def demand_of(subject: Subject) -> Demand:
+    """Return what a job asks for, and of which queue."""
+    job = subject.job
+    pods = {name: demand_of_pod(subject, name) for name in subject.tasks}
+    return Demand(
+        pods=pods,
+        total=_sum((amounts, subject.replicas(name)) for name, amounts in pods.items()),
+        queue=text(job.word("queue")),
+        priority=subject.runner.priority(job),
+        classes=frozenset(priority_class_of(job, task) for task in job.tasks),
+        suspended=subject.suspended,
+    )
+
+
+def present_of(demand: Demand, sight: Sight) -> Amounts:
     """Return what the pods of a job ask for that are there and have not ended: what a ResourceQuota counts of it."""
     live = {
         name: sum(pod.phase not in {"Succeeded", "Failed"} for pod in seen.pods) for name, seen in sight.tasks.items()
     }
-    return _sum((demand_of_pod(subject, name), count) for name, count in live.items() if count)
+    return _sum((demand.pods[name], count) for name, count in live.items() if count)
 
 
 def demand_of_pod(subject: Subject, name: str) -> Amounts:

@@ -29,7 +29,7 @@ JOB = dijob(
 
 def test_a_job_asks_for_what_all_its_pods_do() -> None:
     expected = {"pods": Decimal(3), "requests.cpu": Decimal(3), "requests.memory": Decimal(1024)}
-    assert demand_of(subject(JOB)) == expected
+    assert demand_of(subject(JOB)).total == expected
 
 
 def test_pods_that_have_ended_count_no_more() -> None:
@@ -37,7 +37,7 @@ def test_pods_that_have_ended_count_no_more() -> None:
     world.settle()
     world.end("judge")
     one = subject(world.job)
-    found = present_of(one, look(one, world.observed()))
+    found = present_of(demand_of(one), look(one, world.observed()))
     assert found == {"pods": Decimal(2), "requests.cpu": Decimal(1)}
 
 

@@ -1,6 +1,8 @@
 """Jobs that wait in queues, and those that leave them."""
 
 import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -8,12 +10,14 @@ import pytest
 from jobgate.cluster import Informer, Resource
 from jobgate.controller.territory import Territory
 from jobgate.kinds import installed
-from jobgate.runner.dispatch import Dispatcher
+from jobgate.runner.dispatch import Demands, Dispatcher
 from jobgate.runner.queues import read_queues
-from jobgate.runner.reading import Caches, JobReader, kept
+from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JobKey, Seen
+from jobgate.runner.subject import Subject
 from tests.runner.test_rendering import example
 from tests.runner.world import START, World, dijob, holding, stamp, task
+from webhook import Kind
 
 FULL = "queue a is full"
 
@@ -96,6 +100,22 @@ def test_a_status_says_that_the_job_waits_and_why(path: str, phase: str | None, 
     assert FULL not in str([one for one in found.status["conditions"] if one["status"] == "True"])
 
 
+class CountingReader(JobReader):
+    """Remembers which jobs were read, and calls a function for each."""
+
+    def __init__(self, domain: str, room: int) -> None:
+        """Nothing was read yet."""
+        super().__init__(domain, room=room)
+        self.names: list[str] = []
+        self.also: Callable[[], None] = lambda: None
+
+    def read(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
+        """Read a job."""
+        self.names.append(key[2])
+        self.also()
+        return super().read(key, kind, document)
+
+
 class Cluster:
     """All jobs, as the runner knows them, and its dispatcher."""
 
@@ -105,10 +125,11 @@ class Cluster:
         self.worlds = {one.job["metadata"]["name"]: one for one in jobs}
         self.moved: list[JobKey] = []
         resource = Resource(kind.plural, kind.version, kind.group)
-        informer: Informer[dict[str, Any]] = Informer(resource, keep=kept(kind))
+        informer: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(kind))
         self._seen = Seen(lambda _: None, None)
         jobs_of = {kind.qualified_plural: (kind, resource, informer)}
-        caches = Caches(jobs_of, self._seen, Territory(), JobReader("svc.cluster.local"), lambda: START)
+        self.reader = CountingReader("svc.cluster.local", room=0)
+        caches = Caches(jobs_of, self._seen, Territory(), self.reader, lambda: START)
         self.dispatcher = Dispatcher(read_queues(queues), caches, asyncio.Event(), self.moved.append)
         self._informer = informer
 
@@ -198,3 +219,51 @@ def test_jobs_that_run_when_queues_come_go_on() -> None:
     runs.settle()
     cluster = Cluster("queues: [{name: default, quota: {pods: 1}}]", runs, named("y"))
     assert cluster.settle() == ["x"]
+
+
+def test_a_job_is_read_once_for_all_decisions_until_its_spec_changes() -> None:
+    cluster = Cluster("queues: [{name: default, quota: {pods: 1}}]", named("x"), named("y"))
+    cluster.show()
+    for _ in range(3):
+        cluster.dispatcher.decide()
+    assert cluster.reader.names == ["x", "y"]
+    job = cluster.worlds["y"].job
+    job["spec"]["tasks"][0]["replicas"] = 2
+    job["metadata"]["generation"] = 2
+    cluster.show()
+    cluster.dispatcher.decide()
+    assert cluster.reader.names == ["x", "y", "y"]
+    assert "the job asks for 2" in str(cluster.dispatcher.verdict("y"))
+
+
+def test_what_jobs_ask_for_is_remembered_within_bounds_and_of_jobs_that_are_there() -> None:
+    cluster = Cluster("queues: [{name: default}]", named("x"), named("y"))
+    cluster.show()
+    ((key, kind, x), (_, _, y)) = cluster.dispatcher._live()
+    first = Demands(cluster.reader).of(key, kind, x)
+    assert first is not None
+    demands = Demands(cluster.reader, first.size)
+    known = []
+    for one in (x, y):
+        assert demands.of(key, kind, one) is not None
+        known.append((demands.knows(x), demands.knows(y)))
+    demands.forget_others({"y"})
+    assert demands.of(key, kind, y) is not None
+    assert [*known, (demands.knows(x), demands.knows(y))] == [(True, False), (True, False), (False, True)]
+
+
+async def test_others_go_on_between_two_jobs_that_are_read_for_a_decision() -> None:
+    cluster = Cluster("queues: [{name: default}]", *(named(name) for name in "xyz"))
+    cluster.show()
+    turns, turns_at = 0, list[int]()
+    cluster.reader.also = lambda: turns_at.append(turns)
+    decides = asyncio.create_task(cluster.dispatcher.run())
+    async with asyncio.timeout(10.0):
+        while cluster.dispatcher.verdict("z") is None:
+            turns += 1
+            await asyncio.sleep(0)
+    decides.cancel()
+    with suppress(asyncio.CancelledError):
+        await decides
+    assert turns_at == sorted(set(turns_at))
+    assert cluster.reader.names == ["x", "y", "z"]

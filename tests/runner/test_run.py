@@ -1,0 +1,109 @@
+"""What the runner finds out when it starts, and which jobs it goes through while it runs."""
+
+import logging
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import pytest
+
+from jobgate.cluster import Informer, Resource
+from jobgate.cluster.informer import ApiError, Page
+from jobgate.kinds.dijob import DIJOB
+from jobgate.kinds.torchjob import TORCHJOB
+from jobgate.plugins.queueing import QueueingArguments, System
+from jobgate.runner.queues import Queues
+from jobgate.runner.reading import keep_job
+from jobgate.runner.run import RunnerSettings, grouping_in, known_jobs, queueing_in
+from tests.runner.queues.test_waiting import fill
+from tests.runner.world import dijob
+
+VOLCANO = QueueingArguments(system=System.VOLCANO)
+KUBERNETES = QueueingArguments(system=System.KUBERNETES)
+
+
+class Asked:
+    """An API server that is asked for the CRD of Kueue and for PodGroups; what fails has a code."""
+
+    def __init__(self, kueue: bool, failure: int, served: Mapping[str, int]) -> None:
+        self._kueue = kueue
+        self._failure = failure
+        self._served = served
+
+    async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        """The CRD, where it is asked for."""
+        assert (resource.plural, name, namespace) == ("customresourcedefinitions", "workloads.kueue.x-k8s.io", "")
+        if self._failure:
+            raise ApiError(self._failure)
+        return {} if self._kueue else None
+
+    async def pages(self, resource: Resource) -> AsyncIterator[Page]:
+        """The PodGroups of a version: none."""
+        if code := self._served.get(resource.version, 404):
+            raise ApiError(code)
+        yield Page([], "1")
+
+
+def cluster(*, kueue: bool = False, failure: int = 0, served: Mapping[str, int] | None = None) -> Any:
+    """An API server of which nothing else is asked."""
+    return Asked(kueue, failure, served or {})
+
+
+@pytest.mark.parametrize(
+    ("case", "queueing", "queues", "kueue", "system"),
+    [
+        ("nothing", None, None, False, None),
+        ("Kueue is discovered", None, None, True, System.KUEUE),
+        ("queues count more", None, Queues(), True, None),
+        ("queues alone", None, Queues(), False, None),
+        ("a system counts more", VOLCANO, None, True, System.VOLCANO),
+        ("a system counts more than queues and Kueue", KUBERNETES, Queues(), True, System.KUBERNETES),
+    ],
+)
+async def test_kueue_is_used_only_where_neither_a_system_nor_queues_are_given(
+    case: str, queueing: QueueingArguments | None, queues: Queues | None, kueue: bool, system: System | None,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    settings = RunnerSettings("svc.cluster.local", queueing, queues=queues)
+    found = await queueing_in(cluster(kueue=kueue), settings)
+    assert (found and found.system) == system, case
+    warned = [one.message for one in caplog.records if one.levelno == logging.WARNING]
+    assert bool(warned) is (case == "queues count more"), case
+
+
+async def test_who_may_not_read_the_crd_of_kueue_goes_on_without_it_and_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert await queueing_in(cluster(failure=403), RunnerSettings("svc.cluster.local")) is None
+    assert [one.message for one in caplog.records if one.levelno == logging.WARNING] == ["Kueue is not used"]
+
+
+@pytest.mark.parametrize("code", [429, 500, 503])
+async def test_an_api_server_that_does_not_tell_decides_nothing(code: int) -> None:
+    with pytest.raises(ApiError):
+        await queueing_in(cluster(failure=code), RunnerSettings("svc.cluster.local"))
+    with pytest.raises(ApiError):
+        await grouping_in(cluster(served={"v1": code, "v1alpha2": 0}), KUBERNETES)
+
+
+@pytest.mark.parametrize(
+    ("served", "expected"),
+    [
+        ({"v1": 0, "v1beta1": 0}, "scheduling.k8s.io/v1"),
+        ({"v1alpha2": 0}, "scheduling.k8s.io/v1alpha2"),
+        ({}, None),
+    ],
+    ids=str,
+)
+async def test_groups_are_of_the_newest_version_that_is_served(served: dict[str, int], expected: str | None) -> None:
+    found = await grouping_in(cluster(served=served), KUBERNETES)
+    assert (found and found.api_version) == expected
+
+
+def test_jobs_of_a_kind_whose_cache_is_unknown_are_skipped_and_the_others_are_not() -> None:
+    jobs = {}
+    for kind in (TORCHJOB, DIJOB):
+        resource = Resource(kind.plural, kind.version, kind.group)
+        informer: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(kind))
+        jobs[kind.qualified_plural] = (kind, resource, informer)
+    fill(jobs[DIJOB.qualified_plural][2], [dijob()])
+    assert list(known_jobs(jobs)) == [(DIJOB.qualified_plural, "lab", "train")]
