@@ -24,7 +24,7 @@ class Job(Generic[Spec]):
     Attributes:
         kind: what kind of job it is.
         document: the whole object, as JSON.
-        plain: whether it surely fits its schema and its templates surely are sound, so that no rule need look
+        plain: whether it surely fits its schema and its templates surely are valid, so that quiet rules need not look
             (`Kind.plain`).
         shared: what rules work out of the job for each other, each by a key of its own.
     """

@@ -50,7 +50,7 @@ class Schema(Protocol):
     def fits(self, document: Mapping[str, Any]) -> bool:
         """Tell, fast, whether the object surely fits; where this says no, `check` may still find nothing."""
 
-    def plain(self, values: Values) -> Callable[[Mapping[str, Any]], bool]:
+    def plain_with(self, values: Values) -> Callable[[Mapping[str, Any]], bool]:
         """Return what tells, fast, whether an object surely fits, its templates are sound, and some values fit more.
 
         Args:
@@ -128,7 +128,7 @@ class Kind:
             TypeError: a rule is a plain function.
         """
         object.__setattr__(self, "plan", Plan(self))
-        object.__setattr__(self, "plain", self.schema.plain(self.plan.quiet.values))
+        object.__setattr__(self, "plain", self.schema.plain_with(self.plan.quiet.values))
 
     @property
     def gvk(self) -> GroupVersionKind:

@@ -227,7 +227,7 @@ def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
 def _compile(kinds: Iterable[Kind]) -> None:
     """Compile the schemas, which the first requests would otherwise wait for."""
     for kind in kinds:
-        for judge in (kind.schema.check, kind.schema.fits, kind.schema.plain):
+        for judge in (kind.schema.check, kind.schema.fits, kind.plain):
             judge({})
 
 

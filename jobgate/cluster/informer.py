@@ -106,8 +106,8 @@ class Informer(Generic[T]):
             resource: the resource.
             backoff: delays after failures.
             keep: returns what is stored of an object. It must not raise: one object would block all others.
-            changed: called with the key of each object that was added or deleted, or whose stored part changed. It
-                must be quick and not raise.
+            changed: called with the key of each object that was added or deleted, or whose stored part changed; after
+                a discarded cache, of each object that was in it or is there. It must be quick and not raise.
             again: tells of what is stored whether `keep` would keep more by now, so that all objects are listed again.
                 Asked when something is heard (bookmarks come every minute), and at most every `AGAIN` seconds.
         """
@@ -118,6 +118,8 @@ class Informer(Generic[T]):
         self._again = again or (lambda _: False)
         self._asked = float("-inf")
         self._objects: dict[Key, T] | None = None
+        #: Keys of a discarded cache, until the next list tells which of them were deleted meanwhile.
+        self._discarded: set[Key] = set()
         self._version = ""
         self._heard = 0.0
         self._logged = ""
@@ -170,7 +172,8 @@ class Informer(Generic[T]):
         self._objects, self._version, self._heard = objects, version, time.monotonic()
         self.settled = True
         self._log(logging.INFO, "watching", "")
-        for key in known.keys() | objects.keys():
+        lost, self._discarded = self._discarded, set()
+        for key in lost | known.keys() | objects.keys():
             if key not in known or key not in objects or known[key] != objects[key]:
                 self._changed(key)
 
@@ -223,6 +226,7 @@ class Informer(Generic[T]):
             return RETRY_PERIOD if failures == 1 else self._backoff.seconds(failures)
         refused = 400 <= code < 500 and code != 429
         if refused or time.monotonic() - self._heard > STALE:
+            self._discarded.update(self._objects or ())
             self._objects, self._version = None, ""
         self.settled = self.settled or refused or failures >= MAX_FAILURES
         if code == _NOT_FOUND:

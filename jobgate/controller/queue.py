@@ -14,8 +14,12 @@ from jobgate.cluster import Backoff
 
 K = TypeVar("K", bound=Hashable)
 
-#: Shortest delay after a failure, in seconds.
+#: Shortest delay after a failure, and delay after a status, in seconds.
 RETRY_PERIOD = 1.0
+#: Writes in a row after which a key with a `rest` is delayed more: a job that starts needs some.
+FREE_WRITES = 10
+#: Seconds after its delay in which a key must not write for its writes to be forgotten.
+QUIET = 3.0
 #: Outdated times that may stay in the heap, in addition to as many as there is work.
 _SPARE = 64
 
@@ -42,7 +46,13 @@ class WorkQueue(Generic[K]):
         *,
         rest: float | None = None,
     ) -> None:
-        """Create an empty queue. After work that wrote, `rest` is the delay in seconds; without it, the backoff."""
+        """Create an empty queue.
+
+        Args:
+            backoff: delays after failures, and after work that wrote.
+            clock: the time, in seconds.
+            rest: delay in seconds after each of the first `FREE_WRITES` writes in a row; without it, the backoff.
+        """
         self._rest = rest
         self._backoff = backoff or Backoff(first=0.5, most=60.0)
         self._clock = clock
@@ -53,6 +63,8 @@ class WorkQueue(Generic[K]):
         self._meanwhile: dict[K, float] = {}
         self._strikes: dict[K, int] = {}
         self._not_before: dict[K, float] = {}
+        #: How many writes in a row, and when the delay after the last ends; the last to write is at the end.
+        self._writes: dict[K, tuple[int, float]] = {}
         self._wake = asyncio.Event()
 
     def __len__(self) -> int:
@@ -99,16 +111,35 @@ class WorkQueue(Generic[K]):
             self._strikes.pop(key, None)
             self._not_before.pop(key, None)
         elif outcome is Outcome.WROTE and self._rest is not None:
-            self._strikes.pop(key, None)
-            self._not_before[key] = self._clock() + self._rest
+            self._not_before[key] = self._rested(key, self._rest)
         else:
             self._strikes[key] = self._strikes.get(key, 0) + 1
             pause = self._backoff.seconds(self._strikes[key])
-            self._not_before[key] = self._clock() + (pause if outcome is Outcome.WROTE else min(pause, RETRY_PERIOD))
             if outcome is Outcome.AGAIN:
+                self._not_before[key] = self._clock() + min(pause, RETRY_PERIOD)
                 self.add(key, pause)
+            else:
+                self._not_before[key] = self._clock() + (RETRY_PERIOD if outcome is Outcome.STATUS else pause)
         if asked is not None:
             self.add(key, asked - self._clock())
+
+    def _rested(self, key: K, rest: float) -> float:
+        """Count a write, and return when the delay after it ends.
+
+        Work that found nothing to do does not end the row: between two writes it sees what the first one wrote.
+        """
+        now = self._clock()
+        writes, until = self._writes.pop(key, (0, now))
+        writes = 1 if now > until + QUIET else writes + 1
+        if writes > FREE_WRITES:
+            self._strikes[key] = writes - FREE_WRITES
+            rest = max(rest, self._backoff.seconds(self._strikes[key]))
+        else:
+            self._strikes.pop(key, None)
+        self._writes[key] = writes, now + rest
+        while now > self._writes[oldest := next(iter(self._writes))][1] + QUIET:
+            del self._writes[oldest]
+        return now + rest
 
     def _tidy(self) -> None:
         """Drop outdated times before they outnumber the rest."""

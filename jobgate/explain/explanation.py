@@ -178,7 +178,7 @@ def _hosts(crew: Crew, part: Part, maker: str, sources: Mapping[str, str]) -> It
     if not part.replicas or not (crew.service_made or "svc" in crew.plugins):
         return
     count = crew.count_hosts(part)
-    last = f" … {crew.hosts(part)[-1]} ({count})" if count > 1 else ""
+    last = f" … {crew.host(part, (part.indices or range(part.replicas))[-1])} ({count})" if count > 1 else ""
     yield Row(f"{crew.host(part, 0)}{last}", maker if crew.service_made else sources["svc"])
 
 

@@ -13,6 +13,8 @@ from jobgate.installation.certificates import SELECTOR as ROTATION
 from jobgate.installation.choices import ROTATES, RUNS, namespaced
 from jobgate.installation.controller import ACCOUNT as CONTROLLER
 from jobgate.installation.controller import SELECTOR as CONTROLS
+from jobgate.installation.runner import ACCOUNT as RUNNER
+from jobgate.installation.runner import SELECTOR as RUNNING
 from jobgate.installation.tree import Expression, ForEach, If, LoopItem, Setting, all_of
 from jobgate.installation.workload import ACCOUNT, SELECTOR
 
@@ -31,6 +33,7 @@ def network() -> list[Any]:
             [
                 _policy(ACCOUNT, SELECTOR, [admission, health], []),
                 _policy(CONTROLLER, CONTROLS, [health], []),
+                If(Setting("run"), _policy(RUNNER, RUNNING, [health], [])),
                 If(ROTATES, _policy(CERTIFICATES, ROTATION, [health], [probing])),
             ],
         )

@@ -192,7 +192,8 @@ class Crew:
 
     def hosts(self, part: Part) -> list[str]:
         """Return the DNS names of all pods of a part; a single one if the template fixes it."""
-        return [self.host(part, index) for index in part.indices or range(part.replicas)][: self.count_hosts(part)]
+        # Of a part with a fixed name, replicas may be any number: they are cut before names are made.
+        return [self.host(part, index) for index in (part.indices or range(part.replicas))[: self.count_hosts(part)]]
 
     def count_hosts(self, part: Part) -> int:
         """Return how many DNS names the pods of a part have."""

@@ -62,9 +62,10 @@ def fault(pod: Mapping[str, Any]) -> Cause | None:
     """Return the fault of the first part of a pod that has another type, or None."""
     try:
         msgspec.convert({"spec": None, **pod}, _Pod)
-    except msgspec.ValidationError as error:
+    except ValueError as error:  # also of half a character, which has no UTF-8
         found = _MESSAGE.match(str(error))
-        assert found is not None
+        if found is None:
+            return TypeInvalid("spec", type(pod.get("spec")).__name__, f"must be a pod's: {str(error)[:100]!a}")
         path = Path(found[2])
         value: Any = pod
         for step in path.steps:

@@ -207,6 +207,19 @@ async def test_it_tells_what_came_went_and_changed_and_nothing_else() -> None:
         assert informer.get("b") == 3
 
 
+@pytest.mark.parametrize(
+    "failures", [[ApiError(403)], [ApiError(404), OSError(), ApiError(403)], [ApiError(410), ApiError(403)]]
+)
+async def test_it_tells_what_went_while_nothing_was_known(failures: list[Exception]) -> None:
+    api = Played([queue("a"), queue("b")], *failures, [queue("a")])
+    told: list[str] = []
+    informer = Informer(Resource.parse(QUEUES), QUICK, keep=slim, changed=lambda key: told.append(key[1]))
+    async with informing(informer, api):
+        await until(lambda: not api.steps and api.asked[-1] == "watch 10")
+        assert sorted(told[2:]) == ["a", "b"]
+        assert informer.keys() == [("", "a")]
+
+
 @pytest.mark.parametrize("pause, lists", [(0.0, 3), (3600.0, 2)])
 async def test_it_lists_again_what_it_would_keep_by_now_and_not_too_often(
     pause: float, lists: int, monkeypatch: pytest.MonkeyPatch

@@ -127,31 +127,50 @@ def di_pod(job: Mapping[str, Any], index: int, uid: str = "") -> dict[str, Any]:
     return {"metadata": {**name, "labels": labels, "ownerReferences": [owner]}}
 
 
-async def test_host_lists_name_the_pods_that_the_operator_left() -> None:
-    def hosts() -> list[str]:
-        found = cluster.find(CONFIG_MAPS, "ada", "train-trial")
-        assert found
-        return [host.partition(".")[0].rpartition("-")[2] for host in found["data"]["work.host"].split("\n")]
+def hosts(cluster: MemoryCluster) -> list[str]:
+    """The indices of the pods that the host list of the job names."""
+    found = cluster.find(CONFIG_MAPS, "ada", "train-trial")
+    assert found
+    return [host.partition(".")[0].rpartition("-")[2] for host in found["data"]["work.host"].split("\n")]
 
+
+async def test_host_lists_name_the_pods_that_the_operator_left() -> None:
     cluster = MemoryCluster()
     stored = cluster.put(DIJOBS, job(replicas=6))
     for index in range(6):
         cluster.put(PODS, di_pod(stored, index))
     async with controlling(cluster):
         await quiet(cluster)
-        assert hosts() == list("012345")
+        assert hosts(cluster) == list("012345")
         cluster.put(DIJOBS, job(replicas=3))
         for index in (2, 3, 4):
             cluster.drop(PODS, "ada", f"train-work-{index}")
         await quiet(cluster)
-        assert hosts() == list("015")
+        assert hosts(cluster) == list("015")
         cluster.edit(PODS, "ada", "train-work-1", {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
         cluster.put(PODS, di_pod(stored, 7, uid="of an earlier job"))
         await quiet(cluster)
-        assert hosts() == list("015")
+        assert hosts(cluster) == list("015")
         cluster.drop(PODS, "ada", "train-work-5")
         await quiet(cluster)
-        assert hosts() == list("012")
+        assert hosts(cluster) == list("012")
+
+
+async def test_host_lists_name_no_pods_that_went_while_pods_could_not_be_watched() -> None:
+    cluster = MemoryCluster()
+    stored = cluster.put(DIJOBS, job(replicas=2))
+    for index in (0, 1, 5):
+        cluster.put(PODS, di_pod(stored, index))
+
+    def forbidden(verb: str, resource: Resource, _: str) -> None:
+        if (verb, resource) == ("watch", PODS) and cluster.find(PODS, "ada", "train-work-5"):
+            cluster.drop(PODS, "ada", "train-work-5")
+            raise ApiError(403)
+
+    cluster.faults.append(forbidden)
+    async with controlling(cluster):
+        await quiet(cluster)
+    assert hosts(cluster) == list("01")
 
 
 async def test_a_pod_that_changes_no_host_list_has_no_job_looked_at() -> None:

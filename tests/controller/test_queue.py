@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from itertools import pairwise
 
 import pytest
 
@@ -120,6 +121,66 @@ async def test_where_nobody_undoes_what_is_done_a_rest_is_enough(
         waited.append(clock.now - began)
         queue.done("a", outcome)
     assert waited == waits
+
+
+async def writes(queue: WorkQueue[str], clock: Clock, seconds: float, *, every: float = 0.0) -> int:
+    """How often a key is written in so many seconds; it is asked for after so many, and after its own write."""
+    found, end, written, undone = 0, clock.now + seconds, False, clock.now
+    while clock.now < end:
+        if clock.now >= undone:
+            queue.add("a")
+        if await due(queue) is not None:
+            written = clock.now >= undone
+            queue.done("a", Outcome.WROTE if written else Outcome.FINE)
+            if written:
+                found, undone = found + 1, clock.now + every
+                queue.add("a", 0.05)
+        clock.now += 0.05
+    return found
+
+
+@pytest.mark.parametrize("every", [0.05, 0.3, 2.0])
+async def test_what_another_client_undoes_again_and_again_is_written_ever_less(clock: Clock, every: float) -> None:
+    queue: WorkQueue[str] = WorkQueue(Backoff(first=0.2, most=30.0), clock, rest=0.1)
+    assert await writes(queue, clock, 60, every=every) < 22
+    assert await writes(queue, clock, 60, every=every) <= 3
+
+
+async def test_the_first_writes_are_not_slowed_and_again_not_after_a_quiet_while(clock: Clock) -> None:
+    queue: WorkQueue[str] = WorkQueue(Backoff(first=0.2, most=30.0), clock, rest=0.1)
+    for _ in range(3):
+        assert await writes(queue, clock, 1.0) >= 7
+        clock.now += 5
+    assert await writes(queue, clock, 120, every=4) == 30
+
+
+async def test_keys_that_no_longer_write_are_forgotten(clock: Clock) -> None:
+    queue: WorkQueue[str] = WorkQueue(clock=clock, rest=0.1)
+    for key in "abcdefghij":
+        queue.add(key)
+        assert await due(queue) == key
+        queue.done(key, Outcome.WROTE)
+        clock.now += 2
+    assert list(queue._writes) == ["i", "j"]
+
+
+async def test_statuses_of_a_key_are_a_second_apart_whatever_is_looked_at_between(clock: Clock) -> None:
+    queue: WorkQueue[str] = WorkQueue(Backoff(first=0.2, most=30.0), clock, rest=0.1)
+    statuses, written, start = [], -1, clock.now
+    for tick in range(200):
+        clock.now = start + tick / 20
+        pods = tick // 7  # one more every 0.35 s
+        if tick % 7 == 0:
+            queue.add("a", 0.1)
+        if await due(queue) is None:
+            continue
+        queue.done("a", Outcome.STATUS if written < pods else Outcome.FINE)
+        if written < pods:
+            statuses.append(clock.now)
+            written = pods
+            queue.add("a", 0.05)  # its own watch event
+    assert len(statuses) >= 6
+    assert min(after - before for before, after in pairwise(statuses)) >= 1.0 - 1e-6
 
 
 async def test_what_was_done_does_not_come_again_by_itself(queue: WorkQueue[str], clock: Clock) -> None:

@@ -10,6 +10,7 @@ TEXTS = {".py", ".md", ".yaml", ".yml", ".toml", ".txt"}
 _LINK = re.compile(r"\]\((?![a-z]+:|#)([^)\s#]+)")
 _PAGE = re.compile(r"(?<![\w/.-])docs/[\w/.-]+\.md\b")
 _SOURCE = re.compile(r"(?<![\w/.-])(?:tests|bench|jobgate|controlplane|crdgen|webhook|certs|website)/[\w/.-]+\.py\b")
+_TEST = re.compile(r"([\w/]+/test_\w+\.py)::(\w+)")
 #: Files of the reader's own in examples and tutorials.
 _ELSEWHERE = {
     "docs/order.md",
@@ -45,6 +46,17 @@ def test_every_source_file_that_a_page_names_exists() -> None:
         if page.suffix == ".md"
         for name in _SOURCE.findall(page.read_text(encoding="utf-8"))
         if name not in _ELSEWHERE and not any((ROOT / folder / name).is_file() for folder in ("", "tests"))
+    ]
+    assert missing == []
+
+
+def test_every_test_that_a_page_names_exists() -> None:
+    missing = [
+        f"{page.relative_to(ROOT)}: {file}::{name}"
+        for page in _files()
+        if page.suffix == ".md"
+        for file, name in _TEST.findall(page.read_text(encoding="utf-8"))
+        if f"def {name}(" not in (ROOT / "tests" / file.removeprefix("tests/")).read_text(encoding="utf-8")
     ]
     assert missing == []
 

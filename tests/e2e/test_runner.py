@@ -1,5 +1,6 @@
 """Jobs that run: on a whole control plane, whose own Job controller makes the pods."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -185,15 +186,26 @@ def test_kubectl_waits_for_a_job(space: Space, whole_controlplane: WholeControlP
 
 def test_five_tasks_start_in_their_order(space: Space) -> None:
     order = {"b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["d"]}
+    revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
     one = Run(space, dijob("dag", *(task(name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
     one.until_pods(*(f"dag-{name}-0" for name in "abcde"))
-    starts = {pod["metadata"]["labels"]["jobgate.dev/task"]: started(pod) for pod in one.pods().values()}
-    assert all(starts[before] <= starts[after] for after, earlier in order.items() for before in earlier)
+    created: dict[str, int] = {}
+    running: dict[str, int] = {}
+    for place, (change, pod) in enumerate(changes(space, "pods", revision)):
+        name = pod["metadata"]["labels"]["jobgate.dev/task"]
+        if change == "ADDED":
+            created[name] = place
+        elif pod["status"]["phase"] == "Running":
+            running.setdefault(name, place)
+    assert all(running[before] < created[after] for after, earlier in order.items() for before in earlier)
 
 
-def started(pod: dict[str, Any]) -> str:
-    """When a pod was made."""
-    return str(pod["metadata"]["creationTimestamp"])
+def changes(space: Space, resource: str, revision: str) -> list[tuple[str, dict[str, Any]]]:
+    """What has changed since a revision, in order: ADDED, MODIFIED or DELETED, and the object."""
+    # What has happened already is sent at once; what comes later is waited for, for a second.
+    watch = {"watch": "1", "resourceVersion": revision, "timeoutSeconds": "1"}
+    lines: str = space.api.get(space.path(resource), watch)[1]["text"]
+    return [(event["type"], event["object"]) for event in map(json.loads, lines.splitlines())]
 
 
 def test_a_job_is_suspended_and_goes_on(space: Space) -> None:

@@ -34,6 +34,7 @@ _CHOSEN: dict[str, dict[str, Any]] = {
     "the runner, with queues": {
         "run": ("dijobs.diengine.opendilab.org",),
         "queues": 'queues:\n- name: a  # {{ b }} 100%\n  quota: {"pods": 1}\n',
+        "network_policy": True,
     },
     "everything, with texts that are hard to quote": {
         "monitoring": True,

@@ -210,6 +210,16 @@ def test_what_comes_in_is_limited_by_port_since_the_api_server_may_be_anywhere()
     assert not [kind for kind, _ in found() if kind == "NetworkPolicy"]
 
 
+@pytest.mark.parametrize("choices", [{}, {"run": ("dijobs.diengine.opendilab.org",)}, {"rotation": "cert-manager"}])
+def test_each_deployment_has_a_network_policy_of_its_own(choices: dict[str, Any]) -> None:
+    rendered = found(network_policy=True, **choices)
+    selected = {
+        kind: {name: one["spec"][field]["matchLabels"] for (of, name), one in rendered.items() if of == kind}
+        for kind, field in (("Deployment", "selector"), ("NetworkPolicy", "podSelector"))
+    }
+    assert selected["NetworkPolicy"] == selected["Deployment"]
+
+
 @pytest.mark.parametrize(
     "options, message",
     [

@@ -230,3 +230,8 @@ def test_a_service_that_the_operator_makes_is_not_told_what_to_publish() -> None
 @pytest.mark.parametrize("made, things", [(False, ["Service", "volume"]), (True, ["volume"])])
 def test_what_is_called_by_the_job_is_told(made: bool, things: list[str]) -> None:
     assert [one.thing for one in Svc().derived(one(service_made=made), SvcArguments())] == things
+
+
+def test_a_part_with_a_fixed_name_has_one_host_however_many_replicas_it_asks_for() -> None:
+    many = part("learner", 2**31 - 1, hostname="fixed")
+    assert one(many).hosts(many) == ["fixed.train"]

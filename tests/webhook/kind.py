@@ -54,7 +54,7 @@ class CrewSchema:
     def fits(self, document: Mapping[str, Any]) -> bool:
         return not self.check(document)
 
-    def plain(self, values: Mapping[tuple[str, ...], Any]) -> Callable[[Mapping[str, Any]], bool]:
+    def plain_with(self, values: Mapping[tuple[str, ...], Any]) -> Callable[[Mapping[str, Any]], bool]:
         return lambda _: False
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:

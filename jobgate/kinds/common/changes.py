@@ -240,7 +240,7 @@ def _same(one: Any, other: Any) -> bool:
     # The second tells apart what Python calls equal: 1, 1.0 and true.
     try:
         return bool(one == other) and encode(one) == encode(other)
-    except RecursionError:
+    except (RecursionError, ValueError):  # the second: half a character has no UTF-8
         return False
 
 

@@ -71,8 +71,7 @@ def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
     """The job's minimum takes precedence: below the sum of the tasks' minimums, these are not enforced.
 
     Above the sum, more pods are needed. A task's minimum that equals its replicas is the default; only a lower one
-    shows
-    that the minimums are meant.
+    shows that the minimums are meant.
     """
     least: int | None = job.word("min_available")
     minima = [(task.min_available, task.replicas) for task in job.tasks]

@@ -57,7 +57,8 @@ class Operator:
         """Return the Pod that this operator makes of a task, with these volumes of the job, or all.
 
         It still has the fields that the operator's types do not (`known` takes them off). Names and labels that it
-        derives are left out: they are judged by themselves, once for the job.
+        derives are left out: they are judged by themselves, once for the job. An operator with a `pod` of its own must
+        leave a valid template valid, except for volumes: templates of plain jobs are not checked as pods.
         """
         spec = {**mapping(task.template.get("spec")), **self.overwrites}
         for name in self.replaces:

@@ -1,4 +1,4 @@
-"""The rules that every kind has: they are written against tasks and words, and quiet where a kind has no such word."""
+"""The rules that every kind has: written against tasks and words, and not called where a kind has no such word."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class StructuralSchema:
         """Return, checked in C, whether `check` surely finds nothing. False says nothing: then ask it."""
         return self._fits(document)
 
-    def plain(self, values: Mapping[tuple[str, ...], Sequence[Mapping[str, Any]]]) -> Predicate:
+    def plain_with(self, values: Mapping[tuple[str, ...], Sequence[Mapping[str, Any]]]) -> Predicate:
         """Return the predicate of objects that surely fit a schema that is narrower by far.
 
         Each pod template is sound, and so are the values at these places.
@@ -191,8 +191,9 @@ def narrowed(
     if step == "*":
         return {**schema, "items": narrowed(schema["items"], rest, narrower)}
     properties, required = schema["properties"], {*schema.get("required", ())}
+    if any(more.get("required") for more in narrower):
+        required.add(step)  # also where it is on the way to the value
     if not rest:
-        required |= {step for more in narrower if more.get("required")}
         narrower = [{word: value for word, value in more.items() if word != "required"} for more in narrower]
     properties = {**properties, step: narrowed(properties[step], rest, narrower)}
     return {**schema, "properties": properties, "required": sorted(required)}

@@ -44,8 +44,8 @@ def names_have_room(job: Job[Any], context: Context) -> bool:
     if not name or dns_label(name) or None in names:
         return False
     longest, most = max(map(len, names), default=0), max(job.said("tasks.replicas"), default=0)
-    pod = len(operator.pod_name) + len(name) + longest + len(str(most))
-    return max(pod - len("{job}{task}{index}"), len(operator.service_name) + len(name)) <= LABEL_LIMIT
+    pod = operator.pod_name.format(job=name, task="t" * longest, index=most)
+    return max(len(pod), len(operator.service_name.format(job=name))) <= LABEL_LIMIT
 
 
 @rule(reads=("tasks.name", "tasks.replicas"), quiet=names_have_room)

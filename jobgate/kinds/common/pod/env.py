@@ -12,7 +12,7 @@ from typing import Any, Final
 from jobgate import names
 from jobgate.kinds.common.pod.downward import field_reference, resource_reference
 from jobgate.kinds.common.pod.reading import Json, containers, mapping, objects, spec_of, text, unset
-from jobgate.kinds.common.pod.shapes import ConfigKey, DnsSubdomain, EnvironmentName
+from jobgate.kinds.common.pod.shapes import ConfigKey, DnsSubdomain, EnvironmentName, Text
 from jobgate.kinds.common.pod.values import (
     Rules,
     ValueRule,
@@ -62,9 +62,13 @@ def _files_lie_in_an_empty_dir(pod: Json, path: Path) -> Iterator[Cause]:
                 yield Invalid(here, name, "must be a volume of type emptyDir")
 
 
-def _values_have_one_source(_: Json, containers: Sequence[Json]) -> bool:
+def _names_and_sources_agree(_: Json, containers: Sequence[Json]) -> bool:
     for container in containers:
-        for variable in container.get("env", ()):
+        variables = container.get("env", ())
+        # All names together: their format is one of characters, and a match of each name would cost more.
+        if variables and names.environment_name("".join([variable["name"] for variable in variables])):
+            return False
+        for variable in variables:
             if "valueFrom" in variable and ("value" in variable or len(variable["valueFrom"]) != 1):
                 return False
         for source in container.get("envFrom", ()):
@@ -74,6 +78,8 @@ def _values_have_one_source(_: Json, containers: Sequence[Json]) -> bool:
 
 
 _NAME: Final = formatted(names.environment_name, EnvironmentName)
+#: Plain if `_names_and_sources_agree` does.
+_VARIABLE: Final = formatted(names.environment_name, Text)
 _KEY: Final = fields(
     name=need(formatted(names.dns_subdomain, DnsSubdomain)),
     key=need(formatted(names.config_key, ConfigKey)),
@@ -101,7 +107,7 @@ _SOURCE: Final = fields(one_source(_ONE, missing=f"must have one of {', '.join(_
 FAMILY = family(
     _files_lie_in_an_empty_dir,
     container={
-        "env": listed(fields(_value_or_source, agreed, name=need(_NAME), value=anything(str), valueFrom=_SOURCE)),
+        "env": listed(fields(_value_or_source, agreed, name=need(_VARIABLE), value=anything(str), valueFrom=_SOURCE)),
         "envFrom": listed(
             fields(
                 one_source(_MANY, missing="must have a configMapRef or a secretRef"),
@@ -111,5 +117,5 @@ FAMILY = family(
             )
         ),
     },
-    agree=_values_have_one_source,
+    agree=_names_and_sources_agree,
 )

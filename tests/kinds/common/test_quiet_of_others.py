@@ -1,0 +1,48 @@
+"""Quiet rules in kinds of other packages: what the built-in kinds do not have hides no fault there either."""
+
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from jobgate.kinds import built_in
+from jobgate.kinds.common.binding import JobKind
+from jobgate.kinds.common.tasks import names_have_room
+from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
+from tests.kinds.common.test_plain_jobs import good
+from webhook import Cause, Context, Job, Kind, Operation, Phase, Registry, Request, Required, review
+from webhook import rule as make_rule
+
+KINDS = {kind.kind: kind for kind in built_in() if isinstance(kind, JobKind)}
+
+
+@make_rule(quiet={"queue": {"required": True}})
+def jobs_are_queued(job: Job[Any], _: Context) -> Iterable[Cause]:
+    """Every job names its queue."""
+    if job.word("queue") is None:
+        yield Required(job.at("queue"), "must name a queue")
+
+
+def allowed(kind: Kind, document: dict[str, Any]) -> bool:
+    request = Request("u", kind.gvk.api_version, kind.kind, Operation.CREATE, "train", "default", document=document)
+    return review(request, Phase.VALIDATE, Registry([kind])).allowed
+
+
+def test_a_word_that_must_be_there_is_missed_without_the_object_around_it() -> None:
+    kind = replace(KINDS["TorchJob"], rules=(*KINDS["TorchJob"].rules, jobs_are_queued))
+    job = deepcopy(good(kind))
+    job["spec"]["schedulingPolicy"] = {"queue": "default"}
+    assert allowed(kind, job)
+    job["spec"]["schedulingPolicy"] = {}
+    assert not allowed(kind, job)
+    del job["spec"]["schedulingPolicy"]
+    assert not allowed(kind, job)
+
+
+def test_names_have_room_in_any_pattern_of_pod_names() -> None:
+    kind, operator = KINDS["DIJob"], DI_ORCHESTRATOR
+    job = good(kind)
+    for pattern, room in (("{job}-{task}-{index}", True), ("{job}-{job}-{task}-{index}", False), ("{index}", True)):
+        changed = replace(kind, operator=replace(operator, pod_name=pattern))
+        context = Context(namespace="default", name="a" * 30)
+        assert names_have_room(Job(changed, job, plain=True), context) is room
