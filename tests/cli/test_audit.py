@@ -60,7 +60,7 @@ def test_the_pod_security_level_of_a_jobs_namespace_counts(
     assert status == 201, answer
     result = run(controlplane, namespace)
     assert result.exit_code == 1, result.output
-    assert "pods_keep_to_their_namespaces_security_level: 1 job\n" in result.output
+    assert "pods_keep_to_the_security_level_of_their_namespace: 1 job\n" in result.output
     assert f"namespace {namespace} enforces Pod Security level restricted" in result.output
 
 

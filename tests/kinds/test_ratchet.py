@@ -185,7 +185,7 @@ DATA = {"name": "d", "hostPath": {"path": "/data"}}
 )
 def test_a_fault_is_another_if_what_the_user_wrote_is(old: dict[str, Any], new: dict[str, Any], refused: bool) -> None:
     assert not validated(old).allowed
-    names = {"pods_keep_to_their_namespaces_security_level", "plugins_can_be_carried_out"}
+    names = {"pods_keep_to_the_security_level_of_their_namespace", "plugins_can_be_carried_out"}
     response = validated(new, old)
     found = [cause for rule, cause in faults(response) if rule in names and not isinstance(cause, Required)]
     assert bool(found) is refused, response.causes

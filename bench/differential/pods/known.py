@@ -67,13 +67,13 @@ def _token(_: Case, server: Answer, ours: Answer) -> bool:
 KNOWN: tuple[Known, ...] = (
     Known(
         "null as an item of a list",
-        "A Pod takes it as an empty item. In a custom resource the API server itself refuses it, by the schema.",
+        "A Pod takes it as an empty item. In a custom resource the API server itself rejects it, by the schema.",
         _null_item,
     ),
     Known(
         "a quantity that only a Pod takes",
         "A number with a fraction or beyond 64 bits is no `int-or-string`, so no custom resource can hold it (written in "
-        'quotes, `"0.5"`, it can); blanks around a quantity and a missing mantissa (`e3`) are refused by our pattern, '
+        'quotes, `"0.5"`, it can); blanks around a quantity and a missing mantissa (`e3`) are rejected by our pattern, '
         "which must keep out the spellings that stop operators.",
         _quantity,
     ),

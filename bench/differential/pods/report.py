@@ -30,12 +30,12 @@ once). The same seed gives the same cases: {seed}.
 ## By family
 
 *Schema alone*: rejected by our schema, not by our rules; most have a value of a wrong type. *Missed*: the server rejects, we do
-not. *Refused in error*: the reverse. *Same fields*: of the Pods that both reject by rules, the share for which we report exactly the
+not. *Rejected in error*: the reverse. *Same fields*: of the Pods that both reject by rules, the share for which we report exactly the
 fields that the server reports; *all fields*: at least those. Most differences have one of three causes: the server omits an index or a
 step (`spec.containers[0].volumeMounts.subPath`), it uses another name (`downwarAPI`, `persistentDisk`), or we report a
 broken volume once while the server reports it again at each of its mounts.
 
-| family | cases | accepted | refused | schema alone | missed | refused in error | caught | same fields | all fields |
+| family | cases | accepted | rejected | schema alone | missed | rejected in error | caught | same fields | all fields |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 """
 
@@ -81,9 +81,9 @@ def _row(family: str, figures_: Figures) -> str:
 
 
 def _listed(disagreements: Iterable[Comparison]) -> str:
-    found: dict[str, list[Comparison]] = {"Refused in error": [], "Missed": [], **{known.name: [] for known in KNOWN}}
+    found: dict[str, list[Comparison]] = {"Rejected in error": [], "Missed": [], **{known.name: [] for known in KNOWN}}
     for comparison in disagreements:
-        plain = "Refused in error" if comparison.is_false_refusal else "Missed"
+        plain = "Rejected in error" if comparison.is_false_refusal else "Missed"
         found[comparison.known.name if comparison.known else plain].append(comparison)
     reasons = {known.name: known.reason for known in KNOWN}
     parts = []

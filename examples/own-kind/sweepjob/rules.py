@@ -24,7 +24,7 @@ def trials_try_different_values(job: Job[SweepJobSpec], _: Context) -> Iterator[
 def there_are_trials_to_run_at_a_time(job: Job[SweepJobSpec], _: Context) -> Iterator[Notice]:
     """More parallelism than trials is legal, and nothing comes of it until there are more."""
     if job.spec.parallelism > len(job.spec.trials):
-        yield Notice("spec.parallelism", f"there are only {len(job.spec.trials)} trials to run at a time")
+        yield Notice("spec.parallelism", f"must be at most the number of trials, {len(job.spec.trials)}")
 
 
 MAY_CHANGE = MayChange(

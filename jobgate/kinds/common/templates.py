@@ -157,7 +157,7 @@ def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes
 
 @rule(reads=("tasks.template", "volumes"), quiet=("volumes",))
 def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
-    """An operator built from older types silently drops newer fields: jobs that need them are refused."""
+    """An operator built from older types silently drops newer fields: jobs that need them are denied."""
     operator = operator_of(job)
     if volumes := operator.volumes_of(job):
         shared = {"spec": {"volumes": volumes}}

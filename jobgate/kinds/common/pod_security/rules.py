@@ -19,7 +19,7 @@ NAMESPACES: Final = "namespaces.v1."
 
 
 @rule(reads=("tasks.template", "volumes"))
-def pods_keep_to_their_namespaces_security_level(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
+def pods_keep_to_the_security_level_of_their_namespace(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """A namespace's `pod-security.kubernetes.io/enforce` rejects pods, not jobs: the operator would fail later.
 
     https://kubernetes.io/docs/concepts/security/pod-security-standards/.
@@ -92,4 +92,4 @@ def _versions(violation: PodSecurityViolation) -> str:
 
 
 #: The rules, for `shared_rules`.
-pod_security_rules = (pods_keep_to_their_namespaces_security_level,)
+pod_security_rules = (pods_keep_to_the_security_level_of_their_namespace,)

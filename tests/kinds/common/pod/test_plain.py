@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import inspect
 
 from bench.differential.pods.cases import sample
+from crdgen.podtemplate import load
 from crdgen.reading import read
 from jobgate.kinds import installed
 from jobgate.kinds.common.losses import FIELDS
@@ -195,6 +197,25 @@ def test_a_family_is_called_for_its_keys_only() -> None:
     assert called == ["ports"]
     list(families.check({"spec": {"hostPID": True, "initContainers": [{}]}}, Path()))
     assert called == ["ports", "host", "name"]
+
+
+def unknown(shape: inspect.Type, schema: Mapping[str, Any], path: Path) -> Iterator[Path]:
+    """Yield the keys of a plain type that are not in a schema."""
+    if isinstance(shape, inspect.ListType):
+        yield from unknown(shape.item_type, schema["items"], path / 0)
+    elif isinstance(shape, inspect.StructType):
+        for field in shape.fields:
+            key, properties = field.encode_name, schema.get("properties", {})
+            if key not in properties:
+                yield path / key
+            else:
+                yield from unknown(field.type, properties[key], path / key)
+
+
+def test_the_schema_of_pods_has_every_key_of_the_families() -> None:
+    """The API server prunes any other key, so the family would never see it."""
+    shape = inspect.type_info(FAMILIES.shape)
+    assert [str(path) for path in unknown(shape, load()["PodTemplateSpec"], Path("template"))] == []
 
 
 def test_one_key_has_one_plain_shape() -> None:
