@@ -328,3 +328,11 @@ def test_a_value_that_names_nothing_is_refused_with_the_possible_ones(
     file = ["examples/dijob/full.yaml"] if command == "review" else []
     done = CliRunner().invoke(main, [command, *arguments, *file])
     assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+
+
+def test_an_invalid_value_in_the_settings_file_is_said_with_the_file(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("mode: foo\n")
+    done = CliRunner().invoke(main, ["--config", str(config), "review", "examples/dijob/minimal.yaml"])
+    assert (done.exit_code, f"Invalid value for mode in {config}: 'foo'" in done.stderr) == (2, True), done.stderr
+    assert "JOBGATE_MODE" not in done.stderr
