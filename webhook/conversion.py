@@ -14,10 +14,12 @@ class Conversion:
     Attributes:
         job: the new object.
         decisions: what was decided where the shapes differ, a sentence each, for the user to check.
+        fault: why the object cannot be converted; empty if it can.
     """
 
     job: dict[str, Any]
     decisions: tuple[str, ...]
+    fault: str = ""
 
 
 #: Gives the conversion of an object, or None where it is no older shape of the kind.

@@ -61,7 +61,9 @@ _EXAMPLES: Final = """
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="OLD NEW", nargs="+", help="two files or folders; one with --against")
     parser.add_argument("--against", metavar="REV", help="compare with the file at this git revision")
-    parser.add_argument("--output", "-o", choices=["text", "json"], default="text", help="(default: text)")
+    parser.add_argument(
+        "--output", "-o", choices=["text", "json"], default="text", help="output format (default: text)"
+    )
 
 
 def _run(options: Namespace) -> int:

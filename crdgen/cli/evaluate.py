@@ -55,7 +55,9 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="file with the objects, or - for standard input")
     parser.add_argument("--crd", metavar="FILE", required=True, help="file with the CRD")
     parser.add_argument("--old", metavar="FILE", help="file with the stored objects, to evaluate updates")
-    parser.add_argument("--output", "-o", choices=["text", "json", "yaml"], default="text", help="(default: text)")
+    parser.add_argument(
+        "--output", "-o", choices=["text", "json", "yaml"], default="text", help="output format (default: text)"
+    )
 
 
 def _run(options: Namespace) -> int:

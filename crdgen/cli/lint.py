@@ -36,17 +36,16 @@ _OUTPUTS: Final[Mapping[str, Callable[[Mapping[str, Sequence[Finding]]], str]]] 
 
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="a file, a folder, or - for standard input")
-    parser.add_argument("--output", "-o", choices=list(_OUTPUTS), default="text", help="(default: text)")
+    parser.add_argument("--output", "-o", choices=list(_OUTPUTS), default="text", help="output format (default: text)")
     parser.add_argument("--strict", action="store_true", help="fail on warnings, too")
 
 
 def _run(options: Namespace) -> int:
     found: dict[str, list[Finding]] = {}
     broken = False
-    for path in options.files:
+    for file in (file for path in options.files for file in files(path)):
         try:
-            for file in files(path):
-                found.update(_lint(file))
+            found.update(_lint(file))
         except UsageError as error:
             sys.stderr.write(f"{error}\n")
             broken = True

@@ -35,8 +35,16 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--depth", type=int, metavar="N", help="depth of the fields to print (default: fields with 5 %% or more)"
     )
-    parser.add_argument("--limit", type=int, default=_LIMIT, metavar="BYTES", help=f"(default: {_LIMIT})")
-    parser.add_argument("--output", "-o", choices=["text", "json"], default="text", help="(default: text)")
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=_LIMIT,
+        metavar="BYTES",
+        help=f"largest allowed size of the annotation (default: {_LIMIT})",
+    )
+    parser.add_argument(
+        "--output", "-o", choices=["text", "json"], default="text", help="output format (default: text)"
+    )
     model_arguments(parser)
 
 

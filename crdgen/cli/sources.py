@@ -108,12 +108,15 @@ def one_definition(path: str) -> Manifest:
 
 
 def files(path: str) -> list[str]:
-    """Return the file itself, or the files below a folder that mention CRDs: not every YAML file is a manifest."""
+    """Return the file itself, or the files below a folder that mention CRDs: not every YAML file is a manifest.
+
+    A file that cannot be read is among them, to be reported by its name.
+    """
     folder = Path(path)
     try:
         if path == "-" or not folder.is_dir():
             return [path]
-        return [str(file) for file in _below(folder) if KIND.encode() in file.read_bytes()]
+        return [str(file) for file in _below(folder) if _mentions_definitions(file)]
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}") from error
 
@@ -123,6 +126,13 @@ def name_of(manifest: Manifest) -> str:
     metadata = manifest.object.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     return name if isinstance(name, str) and name else f"{manifest.file}:{manifest.line}"
+
+
+def _mentions_definitions(file: Path) -> bool:
+    try:
+        return KIND.encode() in file.read_bytes()
+    except OSError:
+        return True
 
 
 def _below(folder: Path) -> Iterator[Path]:

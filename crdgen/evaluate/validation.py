@@ -17,7 +17,6 @@ from crdgen.evaluate.check import (
     Violation,
     identity,
     quick_class,
-    quoted,
     under,
     wrong_type,
 )
@@ -208,7 +207,7 @@ def _length(schema: Schema) -> list[Test]:
 def _unique(schema: Schema) -> list[Test]:
     match schema.get(LIST_TYPE):
         case "set":
-            return [lambda value: _duplicates(value, quoted)]
+            return [lambda value: _duplicates(value, lambda _: "value")]
         case "map":
             return [_by_keys(tuple(schema[LIST_MAP_KEYS]))]
         case _:
@@ -220,7 +219,7 @@ def _by_keys(keys: tuple[str, ...]) -> Test:
         if len(value) < 2 or not all(isinstance(item, dict) for item in value):
             return []
         held = [{key: item[key] for key in keys if key in item} for item in value]
-        return _duplicates(held, lambda item: ", ".join(f"{key} {quoted(item[key])}" for key in item))
+        return _duplicates(held, lambda item: " and ".join(item) or "key")
 
     return check
 
@@ -235,6 +234,6 @@ def _duplicates(keys: list[Any], describe: Callable[[Any], str]) -> list[Violati
         place = first.setdefault(known, index)
         if place != index and known not in reported:
             reported.add(known)
-            message = f"must be unique: [{place}] has {describe(key)} already"
+            message = f"[{place}] already has this {describe(key)}"
             found.append(Violation((index,), Reason.DUPLICATE, key, message))
     return found

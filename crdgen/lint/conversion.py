@@ -24,7 +24,9 @@ def strategy_is_known(definition: Definition) -> Iterator[Problem]:
     strategy = conversion.get("strategy", "")
     if strategy not in _STRATEGIES:
         yield Problem(
-            "spec.conversion.strategy", f"strategy must be None or Webhook, not {strategy!r}", "write one of them"
+            "spec.conversion.strategy",
+            f"strategy must be None or Webhook, not {strategy!r}",
+            "set spec.conversion.strategy to None or Webhook",
         )
     webhook = conversion.get("webhook", {})
     if strategy != "Webhook" and ("clientConfig" in webhook or webhook.get("conversionReviewVersions")):
@@ -57,7 +59,7 @@ def webhook_has_one_address(definition: Definition) -> Iterator[Problem]:
     """A webhook has a Service or a URL."""
     client = _client(definition)
     if client is not None and ("url" in client) == ("service" in client):
-        yield Problem(_CLIENT, "exactly one of url and service is the address", "write one of them")
+        yield Problem(_CLIENT, "exactly one of url and service is the address", "set url or service")
 
 
 @error("k8s.io/apiserver, pkg/util/webhook/validation.go, ValidateWebhookURL")

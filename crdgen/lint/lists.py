@@ -20,7 +20,7 @@ def list_type_is_known(node: Node) -> Iterator[Problem]:
     if node.type != "array":
         yield Problem("type", "a list type is for lists", f"write type: array, or remove {LIST_TYPE}")
     if kind not in _LIST_TYPES:
-        yield Problem(LIST_TYPE, f"there is no list type {kind}", f"write one of {', '.join(_LIST_TYPES)}")
+        yield Problem(LIST_TYPE, f"there is no list type {kind}", f"set {LIST_TYPE} to one of {', '.join(_LIST_TYPES)}")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", MAP_TYPE)
@@ -32,7 +32,7 @@ def map_type_is_known(node: Node) -> Iterator[Problem]:
     if node.type != "object":
         yield Problem("type", "a map type is for objects", f"write type: object, or remove {MAP_TYPE}")
     if kind not in _MAP_TYPES:
-        yield Problem(MAP_TYPE, f"there is no map type {kind}", f"write one of {', '.join(_MAP_TYPES)}")
+        yield Problem(MAP_TYPE, f"there is no map type {kind}", f"set {MAP_TYPE} to one of {', '.join(_MAP_TYPES)}")
 
 
 @error("apiextensions validation.go, requireAtomicSetType", LIST_TYPE)
@@ -64,7 +64,11 @@ def map_keys_belong_to_map_lists(node: Node) -> Iterator[Problem]:
     if keys and kind != "map":
         yield Problem(LIST_TYPE, "map keys belong to a list of type map", f"write {LIST_TYPE}: map, or remove the keys")
     if kind == "map" and not keys:
-        yield Problem(LIST_MAP_KEYS, "a list of type map needs keys that identify its items", "write them")
+        yield Problem(
+            LIST_MAP_KEYS,
+            "a list of type map needs keys that identify its items",
+            f"set {LIST_MAP_KEYS}, for example to [name]",
+        )
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE)

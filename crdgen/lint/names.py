@@ -50,7 +50,9 @@ def group_is_a_domain(definition: Definition) -> Iterator[Problem]:
     group = definition.group
     if not _is_domain(group):
         yield Problem(
-            "spec.group", f"group {group!r} must be a domain with a dot: {SUBDOMAIN}", "write a domain of yours"
+            "spec.group",
+            f"group {group!r} must be a DNS subdomain with a dot, such as shop.example.com",
+            "set spec.group to a subdomain of a domain that you own",
         )
 
 
@@ -83,7 +85,11 @@ def scope_is_known(definition: Definition) -> Iterator[Problem]:
     """The scope is Namespaced or Cluster."""
     scope = definition.spec.get("scope", "")
     if scope not in _SCOPES:
-        yield Problem("spec.scope", f"scope must be Namespaced or Cluster, not {scope!r}", "write one of them")
+        yield Problem(
+            "spec.scope",
+            f"scope must be Namespaced or Cluster, not {scope!r}",
+            "set spec.scope to Namespaced or Cluster",
+        )
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionNames")

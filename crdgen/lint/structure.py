@@ -29,7 +29,9 @@ def type_is_known(node: Node) -> Iterator[Problem]:
             "type", "type must not be null", "remove it, and write nullable: true beside the type of the value"
         )
     elif node.type and node.type not in TYPES:
-        yield Problem("type", f"type must be one of {', '.join(TYPES)}, not {node.type}", "write one of them")
+        yield Problem(
+            "type", f"type must be one of {', '.join(TYPES)}, not {node.type}", f"set type to one of {', '.join(TYPES)}"
+        )
 
 
 @error("schema/validation.go, validateStructuralInvariants")

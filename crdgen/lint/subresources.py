@@ -44,12 +44,12 @@ def columns_are_complete(version: DecodedVersion) -> Iterator[Problem]:
         if not entry.get("name"):
             yield Problem(f"{at}.name", "the column has no name", "write one")
         if entry.get("type") not in COLUMN_TYPES:
-            fix = f"write one of {', '.join(COLUMN_TYPES)}"
+            fix = f"set type to one of {', '.join(COLUMN_TYPES)}"
             kind = entry.get("type")
             problem = f"there is no column type {kind!r}" if kind else "the column has no type"
             yield Problem(f"{at}.type", problem, fix)
         if entry.get("format") and entry["format"] not in COLUMN_FORMATS:
-            fix = f"write one of {', '.join(COLUMN_FORMATS)}, or remove it"
+            fix = f"set format to one of {', '.join(COLUMN_FORMATS)}, or remove it"
             yield Problem(f"{at}.format", f"there is no column format {entry['format']!r}", fix)
         if not entry.get("jsonPath", "").startswith("."):
             path = entry.get("jsonPath", "")

@@ -59,7 +59,7 @@ def reason_is_known(node: Node) -> Iterator[Problem]:
     for path, rule in _rules(node):
         if "reason" in rule and rule["reason"] not in _REASONS:
             yield Problem(
-                f"{path}.reason", f"there is no reason {rule['reason']}", f"write one of {', '.join(_REASONS)}"
+                f"{path}.reason", f"there is no reason {rule['reason']}", f"set reason to one of {', '.join(_REASONS)}"
             )
 
 

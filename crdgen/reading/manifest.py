@@ -192,7 +192,8 @@ def _word(value: dict[str, Any], key: str) -> str:
 def _check(found: _ManifestObject) -> None:
     name = _path(found.path) or "the document"
     if not isinstance(found.value, dict):
-        raise found.broken(f"{name} is no object: a manifest is a mapping with apiVersion, kind and metadata")
+        place = f"{_path(found.path)}: " if found.path else ""
+        raise found.broken(f"{place}not a Kubernetes object: must be a mapping with apiVersion, kind and metadata")
     for key, example in (("apiVersion", "batch.volcano.sh/v1alpha1"), ("kind", "Job")):
         if key not in found.value:
             raise found.broken(f"{name} has no {key}: add it, such as `{key}: {example}`")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 import yaml
+from click.core import ParameterSource
 
 from jobgate import __version__
 from jobgate.cli.extras import BrokenInstallation, import_fault
@@ -59,6 +60,10 @@ _SECTIONS = {
 _COMMANDS = {name: entry for section in _SECTIONS.values() for name, entry in section.items()}
 
 
+#: Key of the path of the settings file in the state of a call.
+_CONFIG = "jobgate.config"
+
+
 class _Commands(click.Group):
     """A group that imports a command only when it is called."""
 
@@ -86,6 +91,11 @@ class _Commands(click.Group):
         """
         try:
             return super().invoke(ctx)
+        except click.BadParameter as error:
+            if not _from_file(error):
+                raise
+            hint = f"{str(error.param and error.param.opts[0]).removeprefix('--')} in {ctx.meta[_CONFIG]}"
+            raise click.BadParameter(error.message, error.ctx, param_hint=hint) from None
         except ImportError as error:
             entry = _COMMANDS.get(ctx.invoked_subcommand or "")
             if fault := import_fault(error, (entry and entry.extras) or "all"):
@@ -93,6 +103,13 @@ class _Commands(click.Group):
             raise
         except Unusable as error:
             raise BrokenInstallation(str(error)) from error
+
+
+def _from_file(error: click.BadParameter) -> bool:
+    """Return whether an invalid value is from the settings file."""
+    if error.ctx is None or error.param is None or error.param.name is None:
+        return False
+    return error.ctx.get_parameter_source(error.param.name) is ParameterSource.DEFAULT_MAP
 
 
 def _load(context: click.Context, _: click.Parameter, path: Path | None) -> None:
@@ -115,6 +132,7 @@ def _load(context: click.Context, _: click.Parameter, path: Path | None) -> None
     if unknown := sorted(map(str, set(content) - set().union(*known.values()))):
         every = ", ".join(sorted(set().union(*known.values())))
         raise click.BadParameter(f"{path} has unknown settings: {', '.join(unknown)}; known settings: {every}")
+    context.meta[_CONFIG] = path
     context.default_map = {
         name: {keys[key]: value for key, value in content.items() if key in keys} for name, keys in known.items()
     }

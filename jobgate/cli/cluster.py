@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _NOT_FOUND = 404
+_OUTSIDE: Final = "not running in a pod: set --kubeconfig FILE"
 
 
 class Address(click.ParamType["tuple[str, int]"]):
@@ -73,7 +74,8 @@ async def reached(kubeconfig: Path | None) -> AsyncIterator[Client]:
     except (CannotRead, ImportError):
         raise
     except Exception as error:
-        raise CannotRead(f"the cluster cannot be reached: {type(error).__qualname__}: {error}") from error
+        fault = f"the cluster cannot be reached: {type(error).__qualname__}: {error}"
+        raise CannotRead(_OUTSIDE if _outside(kubeconfig) else fault) from error
 
 
 async def listed(client: Client, resource: str) -> list[dict[str, Any]] | None:
@@ -103,7 +105,13 @@ async def connect(kubeconfig: Path | None) -> Writer:
     try:
         return await Writer.connect(kubeconfig)
     except Exception as error:
-        raise click.ClickException(f"no credentials for a cluster: {error}") from error
+        fault = f"no credentials for a cluster: {error}"
+        raise click.ClickException(_OUTSIDE if _outside(kubeconfig) else fault) from error
+
+
+def _outside(kubeconfig: Path | None) -> bool:
+    """Return whether there are no credentials at all: neither a kubeconfig nor a pod's service account."""
+    return kubeconfig is None and "KUBERNETES_SERVICE_HOST" not in os.environ
 
 
 def own_namespace() -> str | None:

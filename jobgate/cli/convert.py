@@ -9,8 +9,8 @@ import click
 
 from crdgen import to_yaml
 from crdgen.cli.command import UsageError
-from crdgen.cli.sources import objects
 from crdgen.reading import Manifest
+from jobgate.cli.report import bullets, objects, warn_of_reading
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, judge
 from webhook import Conversion, Registry
@@ -35,7 +35,9 @@ def convert(context: click.Context, *, file: str, output_file: Path | None) -> N
     try:
         manifests = objects(file)
     except UsageError as error:
-        raise click.UsageError(str(error)) from None
+        click.echo(str(error), err=True)
+        context.exit(2)
+    warn_of_reading(manifests)
     kinds = installed()
     results = [(manifest, _conversion(manifest, kinds)) for manifest in manifests]
     faults = [fault for manifest, conversion in results if conversion for fault in _faults(manifest, conversion, kinds)]
@@ -61,13 +63,15 @@ def _conversion(manifest: Manifest, kinds: Registry) -> Conversion | None:
 
 
 def _faults(manifest: Manifest, conversion: Conversion, kinds: Registry) -> Iterator[str]:
-    """Yield the reasons why a converted job would be denied."""
+    """Yield the reasons why a job cannot be converted, or would be denied then."""
+    if conversion.fault:
+        yield f"{manifest.file}:{manifest.line}: cannot be converted: {conversion.fault}"
+        return
     status = judge(conversion.job, ReviewOptions(kinds=kinds)).status
     if status is not None:
         job = f"the resulting {conversion.job.get('kind')}"
         yield f"{manifest.file}:{manifest.line}: cannot be converted: {job} would be denied"
-        for cause in status["details"]["causes"]:
-            yield f"  * {cause['field']}: {cause['message']}"
+        yield from bullets(status)
 
 
 def _text(manifest: Manifest, conversion: Conversion | None) -> str:

@@ -11,13 +11,12 @@ import click
 from crdgen.cli.command import UsageError
 from crdgen.reading import Manifest
 from jobgate.cli.cluster import OUTPUT
-from jobgate.cli.report import name_of, objects
+from jobgate.cli.report import name_of, objects, title, warn_of_reading
 from jobgate.cli.settings import Configured, installation
 from jobgate.explain import Explanation, report
 from jobgate.explain import explain as explained
 from jobgate.offline.files import FileObjects
 from jobgate.offline.judge import ReviewOptions
-from webhook.text import short
 
 
 @click.command()
@@ -40,6 +39,7 @@ def explain(
     except UsageError as error:
         click.echo(str(error), err=True)
         context.exit(2)
+    warn_of_reading(manifests)
     known = FileObjects([manifest.object for manifest in manifests], namespace)
     options = ReviewOptions(configured.kinds, namespace=namespace, settings=configured.settings, objects=known)
     found = [
@@ -55,14 +55,9 @@ def explain(
     else:
         for manifest, explanation in found:
             denied = ": denied" if explanation.denied else ""
-            click.echo(f"{_title(manifest)}{denied}")
+            click.echo(f"{title(manifest)}{denied}")
             click.echo("\n".join(report(explanation)))
     context.exit(1 if any(explanation.denied for _, explanation in found) else 0)
-
-
-def _title(manifest: Manifest) -> str:
-    kind = short(str(manifest.object.get("kind")))
-    return f"{manifest.file}:{manifest.line}: {kind} {short(name_of(manifest.object))}"
 
 
 def _entry(manifest: Manifest, explanation: Explanation) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from crdgen import to_yaml
 from jobgate.cli.kind_settings import kind_files
-from jobgate.cli.settings import CLUSTER_DOMAIN, checked_queueing
+from jobgate.cli.settings import CLUSTER_DOMAIN, capabilities, checked_queueing
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import Rotation, values
@@ -25,8 +25,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     """Return an option for a field of the installation, with the field's default and description."""
     if not options.get("multiple"):
-        options |= {"default": values(field), "show_default": True}
-    options.setdefault("help", Installation.model_fields[field].description)
+        options |= {"default": values(field), "show_default": values(field) != ""}
+    help_text = (Installation.model_fields[field].description or "").rstrip(".")
+    options.setdefault("help", f"{help_text}{'; repeatable' if options.get('multiple') else ''}.")
     return click.option(flag, field, **options)
 
 
@@ -52,7 +53,13 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @_choice("--secret-name", "secret")
 @click.option("--ca-bundle", type=click.File("rb"), help="CA bundle of the certificate, PEM; requires --rotation none.")
 @_choice("--secrets-in", "secrets_in", multiple=True, metavar="NAMESPACE")
-@_choice("--queueing", "queueing", metavar="SYSTEM[=SCHEDULER]", callback=checked_queueing)
+@_choice(
+    "--queueing",
+    "queueing",
+    metavar="SYSTEM[=SCHEDULER]",
+    callback=checked_queueing,
+    help="System that queues pods or starts the pods of a job together: kubernetes, kueue, coscheduling or volcano.",
+)
 @CLUSTER_DOMAIN
 @_choice("--conversion-crd", "conversion_crds", multiple=True, metavar="NAME")
 @_choice("--run", "run", multiple=True, metavar="KIND")
@@ -62,7 +69,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A YAML file of queues that jobs wait in which jobgate runs; it becomes a ConfigMap.",
 )
-@_choice("--operator-can", "operator_can", multiple=True, metavar="PLURAL/WORD")
+@_choice("--operator-can", "operator_can", multiple=True, metavar="PLURAL/WORD", callback=capabilities)
 @_choice("--forgetful-writer", "forgetful_writers", multiple=True, metavar="SERVICE-ACCOUNT")
 @click.option(
     "--kind-settings",

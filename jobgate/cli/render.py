@@ -8,9 +8,10 @@ import click
 import yaml
 
 from crdgen.cli.command import UsageError
-from crdgen.cli.sources import objects
+from jobgate.cli.report import bullets, objects, title, warn_of_reading
 from jobgate.cli.settings import Configured, installation, queueing_of
 from jobgate.kinds.common.runner import runner_of
+from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins.queueing import NATIVE_GROUP, grouping, versions
 from jobgate.runner.rendering import rendered
@@ -38,23 +39,22 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
     if queueing is not None:
         groups = grouping(queueing, next((one for one in versions(queueing.system) if one != _FUTURE), ""))
     denied = False
-    for file in files:
-        try:
-            manifests = objects(file)
-        except UsageError as error:
-            raise click.UsageError(str(error)) from None
-        for manifest in manifests:
-            kind = configured.kinds.get(str(manifest.object.get("apiVersion")), str(manifest.object.get("kind")))
-            if kind is None or runner_of(kind) is None:
-                continue
-            verdict = judge(
-                manifest.object,
-                ReviewOptions(kinds=configured.kinds, namespace=namespace, settings=configured.settings),
-            )
-            if not verdict.allowed:
-                denied = True
-                click.echo(str((verdict.status or {}).get("message")), err=True)
-                continue
+    try:
+        manifests = [manifest for file in files for manifest in objects(file)]
+    except UsageError as error:
+        click.echo(str(error), err=True)
+        context.exit(2)
+    warn_of_reading(manifests)
+    options = ReviewOptions(kinds=configured.kinds, namespace=namespace, settings=configured.settings)
+    for manifest in manifests:
+        kind = configured.kinds.get(str(manifest.object.get("apiVersion")), str(manifest.object.get("kind")))
+        if schema_of(manifest.object) is not None or (kind is not None and runner_of(kind) is None):
+            continue
+        verdict = judge(manifest.object, options)
+        if verdict.status is not None:
+            denied = True
+            click.echo("\n".join([f"{title(manifest)}: denied", *bullets(verdict.status)]), err=True)
+        elif kind is not None:
             made += rendered(kind, verdict.document, namespace, configured.settings.domain, groups)
     if not made and not denied:
         click.echo("nothing was rendered: no object is of a kind that the runner runs", err=True)

@@ -1,8 +1,8 @@
-"""Reads the files of `review` and `explain`, and prints verdicts."""
+"""Reads the files of commands for jobs, and prints verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -55,24 +55,36 @@ def reading_warnings(manifest: Manifest) -> Iterator[str]:
         yield f"line {manifest.ignored}: kubectl silently ignores the text from here on"
 
 
+def warn_of_reading(manifests: Iterable[Manifest]) -> None:
+    """Print what kubectl ignores in the text of objects to standard error."""
+    for manifest in manifests:
+        for warning in reading_warnings(manifest):
+            click.echo(f"{manifest.file}:{manifest.line}: {click.style('warning', fg='yellow')}: {warning}", err=True)
+
+
+def title(manifest: Manifest) -> str:
+    """Return the place, kind and name of an object."""
+    kind, name = short(str(manifest.object.get("kind"))), short(name_of(manifest.object)) or "(no name)"
+    return f"{manifest.file}:{manifest.line}: {kind} {name}"
+
+
+def bullets(status: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the causes in the Status of a denied object, a line each."""
+    for cause in status["details"]["causes"]:
+        yield f"  * {cause['field']}: {cause['message']}" if cause["field"] else f"  * {cause['message']}"
+
+
 def text_report(manifest: Manifest, verdict: Verdict) -> str:
     """Return the report on one object, several lines."""
     return "\n".join(_lines(manifest, verdict))
 
 
 def _lines(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
-    kind, name = short(str(manifest.object.get("kind"))), short(name_of(manifest.object))
-    title = f"{manifest.file}:{manifest.line}: {kind} {name}"
-    if not verdict.reviewed:
-        word = click.style("not reviewed", fg="yellow")
-    elif verdict.allowed:
-        word = click.style("allowed", fg="green")
-    else:
-        word = click.style("denied", fg="red")
-    yield f"{title}: {word}"
+    word = click.style("allowed", fg="green") if verdict.allowed else click.style("denied", fg="red")
+    # Of what was not reviewed, a warning says so.
+    yield f"{title(manifest)}: {word}" if verdict.reviewed else title(manifest)
     if verdict.status is not None:
-        for cause in verdict.status["details"]["causes"]:
-            yield f"  * {cause['field']}: {cause['message']}" if cause["field"] else f"  * {cause['message']}"
+        yield from bullets(verdict.status)
     for warning in (*reading_warnings(manifest), *verdict.warnings):
         yield f"  {click.style('warning', fg='yellow')}: {escaped(warning)}"
     if verdict.allowed and verdict.patch:

@@ -135,6 +135,7 @@ def _entry(manifest: Manifest, verdict: Verdict) -> dict[str, Any]:
         "apiVersion": manifest.object.get("apiVersion"),
         "kind": manifest.object.get("kind"),
         "name": name_of(manifest.object),
+        "reviewed": verdict.reviewed,
         "allowed": verdict.allowed,
         "status": verdict.status,
         "warnings": [*reading_warnings(manifest), *verdict.warnings],

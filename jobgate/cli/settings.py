@@ -9,15 +9,18 @@ from pathlib import Path as FilePath
 from typing import Any, TypeVar, cast
 
 import click
+from pydantic.alias_generators import to_camel
 
 from jobgate import plugins
 from jobgate.cli.kind_settings import kind_files
 from jobgate.kinds import installed
+from jobgate.kinds.common.heeded import WORDS
+from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.runner import runner_of
 from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.plugins import Arguments, leave_out, offered, parse
-from jobgate.plugins.queueing import Queueing, QueueingArguments
+from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from jobgate.serving.kind_settings import InvalidSettings, KindFile
 from webhook import Path, Registry, Settings
 from webhook.context import DOMAIN
@@ -110,6 +113,9 @@ def _queueing(_context: click.Context, _parameter: click.Parameter, value: str |
     if value is None:
         return {}
     system, _, scheduler = value.partition("=")
+    if system not in list(System):
+        *most, last = System
+        raise click.BadParameter(f"{system!r} must be one of {', '.join(most)} or {last}")
     written = {"system": system, **({"scheduler": scheduler} if scheduler else {})}
     arguments, causes = parse(QueueingArguments, Queueing.name, written, Path("queueing"))
     if arguments is None:
@@ -194,6 +200,24 @@ def _runnable(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
     return values
 
 
+def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Require capabilities that a rule asks for.
+
+    Raises:
+        click.BadParameter: a value is unknown. A kind whose profile is not ours may have any.
+    """
+    kinds = installed() if values else ()
+    for value in values:
+        plural = value.partition("/")[0]
+        operators = [kind.operator for kind in kinds if kind.plural == plural]
+        if not operators:
+            raise click.BadParameter(f"{value!r} must begin with one of {', '.join(f'{one.plural}/' for one in kinds)}")
+        ours = [one.capabilities for one in operators if isinstance(one, Operator)]
+        if len(ours) == len(operators):
+            among([value], sorted(f"{plural}/{word}" for word in frozenset(map(to_camel, WORDS)).union(*ours)))
+    return values
+
+
 RUN = setting(
     "--run",
     multiple=True,
@@ -235,6 +259,7 @@ _OPERATOR_CAN = setting(
     "--operator-can",
     multiple=True,
     metavar="PLURAL/WORD",
+    callback=capabilities,
     help="Capability of an operator in addition to its profile, for example dijobs/preemptible; repeatable.",
 )
 _FORGETFUL_WRITER = setting(

@@ -12,6 +12,7 @@ from jobgate.kinds.common.crew import crew_of, written_plugins
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
 from jobgate.kinds.common.runner import is_run
+from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.pods.shape import fault
@@ -64,12 +65,16 @@ def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | N
     """Return the explanation of an object; None if it makes no pods."""
     kind = options.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
     namespace = text(metadata_of(document).get("namespace")) or options.namespace
-    if kind is None:
-        return _workload(document, namespace, options.objects)
+    workload = _workload(document, namespace, options.objects) if kind is None else None
+    if workload is not None or schema_of(document) is not None:
+        return workload
+    # Of an unknown kind, a retired version or a misspelt kind is denied.
     verdict = judge(document, options)
     if verdict.status is not None:
         causes = verdict.status["details"]["causes"]
         return Explanation(notes=[f"{one['field']}: {one['message']}" for one in causes], denied=True)
+    if kind is None:
+        return None
     return _job(kind, document, dict(verdict.document), namespace, options)
 
 

@@ -194,8 +194,11 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
     """Return the verdict on an object of an unknown kind: denied if a known kind was probably meant, else ignored."""
     names = [*((one.group, one.gvk.api_version, one.kind) for one in kinds), *_ITEMS]
     known = ", ".join(f"{api_version} {kind}" for _, api_version, kind in names)
-    if any(one.conversion is not None and one.conversion(document) is not None for one in kinds):
-        cause = Invalid("apiVersion", document.get("apiVersion"), "is no longer served: use `jobgate convert`")
+    conversions = (one.conversion(document) for one in kinds if one.conversion is not None)
+    conversion = next((one for one in conversions if one is not None), None)
+    if conversion is not None:
+        what = conversion.fault or "is no longer served: use `jobgate convert`"
+        cause = Invalid("apiVersion", document.get("apiVersion"), what)
     elif _meant(document, [(group, kind) for group, _, kind in names]):
         cause = Invalid(
             "kind", document.get("kind"), f"is not a kind of {document.get('apiVersion')}; known kinds: {known}"

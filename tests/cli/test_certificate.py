@@ -338,12 +338,12 @@ def test_a_secret_is_served_without_a_disk_as_it_comes_changes_goes_and_comes_ba
 
         key = {"data": {"tls.key": base64.b64encode(first.key).decode()}}
         assert cluster_api.patch(f"{path}/{NAME}", key)[0] == 200
-        (line,) = wait_for(lambda: server.lines("certificate refused"), PATIENCE, what="the refusal")
+        (line,) = wait_for(lambda: server.lines("certificate rejected"), PATIENCE, what="the refusal")
         assert (line["fault"], line["kept"]) == ("key", 2)
         assert server.shows(second, name)
 
         assert cluster_api.delete(f"{path}/{NAME}")[0] == 200
-        wait_for(lambda: len(server.lines("certificate refused")) == 2, PATIENCE, what="the deletion")
+        wait_for(lambda: len(server.lines("certificate rejected")) == 2, PATIENCE, what="the deletion")
         assert server.shows(second, name)
         assert server.readiness() == "ok\n"
 

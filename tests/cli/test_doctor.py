@@ -59,7 +59,7 @@ def test_without_credentials_nothing_can_be_looked_at(monkeypatch: pytest.Monkey
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
     result = run()
     assert result.exit_code == 2
-    assert "no credentials for a cluster" in result.stderr
+    assert "not running in a pod: set --kubeconfig FILE" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,46 @@ def test_a_runner_is_told_what_it_runs() -> None:
 
 
 def test_a_review_warns_of_a_job_that_nothing_runs() -> None:
-    assert "nothing may run it" in jobgate("review", TORCHJOB).output
+    assert "no controller runs this job" in jobgate("review", TORCHJOB).output
     for result in ("--run=torchjobs.train.distributed.io", "--operator-can=torchjobs/dependsOn"):
-        assert "nothing may run it" not in jobgate("review", result, TORCHJOB).output
+        assert "no controller runs this job" not in jobgate("review", result, TORCHJOB).output
+
+
+SOUND = Path("examples/dijob/minimal.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", ["explain", "render", "review"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SOUND.replace("v2alpha1", "v1alpha1"), "set apiVersion to diengine.opendilab.org/v2alpha1"),
+        (SOUND.replace("kind: DIJob", "kind: DiJob"), "is not a kind of diengine.opendilab.org/v2alpha1"),
+        (SOUND.replace("name: minimal", "name: ''"), "DIJob (no name): denied"),
+    ],
+)
+def test_each_command_says_why_a_job_is_denied(command: str, text: str, said: str) -> None:
+    done = CliRunner().invoke(main, [command, "-"], input=text)
+    assert (done.exit_code, said in done.output) == (1, True), done.output
+
+
+@pytest.mark.parametrize("command", ["explain", "render", "convert", "review"])
+def test_each_command_warns_of_a_duplicate_key(command: str) -> None:
+    text = SOUND.replace("metadata:", "metadata: {name: other}\nmetadata:")
+    assert "metadata: duplicate key" in CliRunner().invoke(main, [command, "-"], input=text).output
+
+
+@pytest.mark.parametrize("command", ["explain", "render", "convert", "review"])
+def test_a_file_that_is_not_yaml_is_said_by_its_place_alone(command: str) -> None:
+    done = CliRunner().invoke(main, [command, "-"], input="a: [")
+    assert (done.exit_code, done.output.partition(": ")[0]) == (2, "<stdin>:2:1"), done.output
+
+
+def test_a_job_that_is_not_rendered_is_denied_with_its_place_and_a_line_for_each_cause() -> None:
+    title, *causes = jobgate("render", "examples/dijob/broken/plugins.yaml").stderr.splitlines()
+    assert (title, len(causes)) == ("examples/dijob/broken/plugins.yaml:6: DIJob plugins: denied", 4)
+
+
+def test_a_job_of_the_first_version_with_tasks_is_not_converted() -> None:
+    done = CliRunner().invoke(main, ["convert", "-"], input=SOUND.replace("v2alpha1", "v1alpha1"))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "cannot be converted: spec.tasks is a field of v2alpha1: set apiVersion to diengine" in done.stderr

@@ -71,6 +71,7 @@ def test_the_patch_makes_of_the_written_object_the_one_that_would_be_stored(file
         "apiVersion",
         "kind",
         "name",
+        "reviewed",
         "allowed",
         "status",
         "warnings",
@@ -119,7 +120,7 @@ def test_a_key_that_stands_twice_is_told() -> None:
 
 def test_an_object_of_another_kind_is_passed_over() -> None:
     (entry,) = entries("-", text="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
-    assert (entry["allowed"], entry["patch"]) == (True, [])
+    assert (entry["reviewed"], entry["allowed"], entry["patch"]) == (False, True, [])
     (warning,) = entry["warnings"]
     assert warning.startswith("not reviewed; known kinds: diengine.opendilab.org/v2alpha1 DIJob, ")
 

@@ -310,3 +310,29 @@ def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
     result = CliRunner().invoke(main, ["review", "-", "--mode", "warn"], input=broken)
     assert result.exit_code == 0
     assert "would be denied; warn mode" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--queueing", "foo"], "'foo' must be one of kubernetes, kueue, coscheduling or volcano"),
+        (["--operator-can", "foo"], "'foo' must begin with one of dijobs/, jobs/, mxjobs/, torchjobs/"),
+        (["--operator-can", "dijobs/preemtible"], "dijobs/minAvailable, dijobs/policies, dijobs/preemptible"),
+        (["--operator-can", "mxjobs/preemptible"], "mxjobs/env"),
+    ],
+)
+@pytest.mark.parametrize("command", ["review", "manifests"])
+def test_a_value_that_names_nothing_is_refused_with_the_possible_ones(
+    command: str, arguments: list[str], said: str
+) -> None:
+    file = ["examples/dijob/full.yaml"] if command == "review" else []
+    done = CliRunner().invoke(main, [command, *arguments, *file])
+    assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+
+
+def test_an_invalid_value_in_the_settings_file_is_said_with_the_file(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("mode: foo\n")
+    done = CliRunner().invoke(main, ["--config", str(config), "review", "examples/dijob/minimal.yaml"])
+    assert (done.exit_code, f"Invalid value for mode in {config}: 'foo'" in done.stderr) == (2, True), done.stderr
+    assert "JOBGATE_MODE" not in done.stderr

@@ -145,9 +145,20 @@ def _loaded(candidate: Candidate) -> ssl.SSLContext:
         if error.reason in _OTHER_KEY:
             raise Unfit(Fault.KEY, "tls.key must be the key of the first certificate of tls.crt") from None
         # OpenSSL's text quotes nothing of the files.
-        raise Unfit(Fault.UNREADABLE, f"tls.crt and tls.key must be PEM: {error.reason or 'unreadable'}") from None
+        part, wanted = _unreadable(candidate.certificate)
+        raise Unfit(Fault.UNREADABLE, f"{part} must be {wanted}: {error.reason or 'unreadable'}") from None
     except ValueError:
-        raise Unfit(Fault.UNREADABLE, "tls.crt and tls.key must be PEM") from None
+        part, wanted = _unreadable(candidate.certificate)
+        raise Unfit(Fault.UNREADABLE, f"{part} must be {wanted}") from None
+
+
+def _unreadable(certificate: bytes) -> tuple[str, str]:
+    """Return which part OpenSSL cannot read, and what it must be."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=certificate.decode("ascii"))
+    except (ssl.SSLError, ValueError):
+        return "tls.crt", "PEM certificates"
+    return "tls.key", "a PEM private key"
 
 
 def _client(candidate: Candidate, name: str) -> tuple[ssl.SSLContext, Sequence[Mapping[str, Any]]]:

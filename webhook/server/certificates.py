@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from webhook.server.candidate import Candidate, Fault, Served, Unfit, judge
-from webhook.server.log import logger
+from webhook.server.log import logger, timestamp
 from webhook.server.metrics import Metrics
 
 
@@ -57,7 +57,11 @@ class Certificates:
             raise unfit from error
         self.served, self._taken, self._told = served, candidate, ""
         self._metrics.serves(served)
-        fields = {"generation": served.generation, "notAfter": served.not_after, "authority": served.authority}
+        fields = {
+            "generation": served.generation,
+            "notAfter": timestamp(served.not_after),
+            "authority": served.authority,
+        }
         logger.info("certificate served", extra={"fields": fields})
 
     def refuse(self, error: Unfit) -> None:
@@ -67,7 +71,7 @@ class Certificates:
             self._told = str(error)
             generation = self.served.generation if self.served else None
             fields = {"fault": error.fault, "reason": str(error), "kept": generation}
-            logger.error("certificate refused", extra={"fields": fields})
+            logger.error("certificate rejected", extra={"fields": fields})
 
     def withdraw(self) -> None:
         """Note that the source has none any more: what is served is served from memory."""

@@ -39,14 +39,18 @@ class JSONFormatter(logging.Formatter):
 
 def line(created: float, level: str, message: str, fields: Mapping[str, Any]) -> str:
     """Return one line of JSON, in ASCII."""
-    second = int(created)
-    time_of_it = f"{_time(second)}.{int((created - second) * 1000):03d}+00:00"
-    whole = {"time": time_of_it, "level": level, "message": message, **fields}
+    whole = {"time": timestamp(created), "level": level, "message": message, **fields}
     try:
         text = orjson.dumps(whole, default=str).decode()
     except TypeError:  # half a surrogate pair, or an integer beyond 64 bits
         text = ""
     return text if text and text.isascii() else json.dumps(whole, default=str)
+
+
+def timestamp(moment: float) -> str:
+    """Return a time, given in seconds since the epoch, as RFC 3339 with milliseconds."""
+    second = int(moment)
+    return f"{_time(second)}.{int((moment - second) * 1000):03d}+00:00"
 
 
 @lru_cache(maxsize=1)

@@ -85,7 +85,7 @@ class Answers:
     def _answer(self, probe: _Probe) -> None:
         route = self.routes.get(probe.path)
         if route is None:
-            probe.connection.answer(404, b"here are /healthz, /readyz and /metrics\n")
+            probe.connection.answer(404, b"not found; paths: /healthz, /readyz, /metrics\n")
         elif probe.method not in {"GET", "HEAD"}:
             probe.connection.answer(405, b"", headers={"Allow": "GET, HEAD"})
         else:

@@ -26,6 +26,7 @@ class Operator:
         drops_metadata: whether the metadata of a template is lost.
         adds_volumes: whether it adds the volumes of the job, its word `volumes`, to every pod.
         heeds: the words of a job and its tasks that it acts on, of those that not every operator does (`heeded.py`).
+        capabilities: words of the setting `operator-can` that only rules of this kind ask for.
         members: how its pods tell whose they are, or None where they do not.
     """
 
@@ -38,6 +39,7 @@ class Operator:
     drops_metadata: bool = False
     adds_volumes: bool = False
     heeds: frozenset[str] = frozenset()
+    capabilities: frozenset[str] = frozenset()
     members: Members | None = None
 
     def task_name(self, task: Task) -> str:

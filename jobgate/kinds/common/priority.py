@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jobgate.kinds.common.gang import gang_minimum
+from jobgate.kinds.common.operator import operator_of
 from jobgate.kinds.common.pod.reading import text
+from jobgate.plugins.queueing import Queueing
 from webhook import Context, Job, Notice, Task, rule
 from webhook.text import shown
 
@@ -30,12 +32,12 @@ def own_priority_class(task: Task) -> str:
     whole=("tasks.min_available", "tasks.name", "tasks.replicas", "tasks.template"),
     quiet=("tasks.template.spec.priorityClassName",),
 )
-def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Notice]:
+def a_gang_has_priorities_throughout(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A gang waits for its pods with the lowest priority, so all its tasks should have a priority class."""
     if text(job.word("priority_class_name")):
         return  # all have it
     having = [task for task in job.tasks if task.replicas and own_priority_class(task)]
-    if not having or gang_minimum(job) < 2:
+    if not having or not _is_gang(job, context):
         return
     without = [task for task in job.tasks if task.replicas and not own_priority_class(task)]
     for task in without:
@@ -44,6 +46,14 @@ def a_gang_has_priorities_throughout(job: Job[Any], _: Context) -> Iterator[Noti
             f"not set, but {_called(having)} of this gang {'has' if len(having) == 1 else 'have'} a priority "
             "class: the gang waits for these pods, which get the default priority of the cluster",
         )
+
+
+def _is_gang(job: Job[Any], context: Context) -> bool:
+    """Return whether pods start together: the job says so, or who runs it has every job as a gang."""
+    run_here = job.kind.qualified_plural in context.settings.runs
+    by_default = Queueing.name in context.settings.plugins if run_here else "min_available" in operator_of(job).heeds
+    said = job.word("min_available") is not None or any(task.min_available is not None for task in job.tasks)
+    return (said or by_default) and gang_minimum(job) > 1
 
 
 def _called(tasks: Sequence[Task]) -> str:

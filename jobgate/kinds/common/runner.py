@@ -257,7 +257,9 @@ def left_alone(kind: Kind, runs: frozenset[str], operator_can: frozenset[str]) -
     has_operator = any(one.startswith(f"{kind.plural}/") for one in operator_can)
     if runner is None or not runner.orphaned or has_operator or kind.qualified_plural in runs:
         return ""
-    return f"nothing may run it: {runner.orphaned}; `--run {kind.qualified_plural}` has jobgate run it"
+    return (
+        f"no controller runs this job: {runner.orphaned}. To run it with jobgate, set `--run {kind.qualified_plural}`"
+    )
 
 
 def is_run(document: Mapping[str, Any]) -> bool:

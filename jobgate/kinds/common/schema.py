@@ -11,6 +11,7 @@ import crdgen
 from crdgen import CustomResource
 from crdgen.evaluate import Evaluator, Reason, Violation
 from jobgate.kinds.common import pod
+from jobgate.kinds.common.durations import DURATION
 from jobgate.kinds.common.fitting import TYPE, Never, Predicate, surely_fits
 from jobgate.kinds.common.metadata import metadata_causes, type_word, with_ordinary_metadata
 from jobgate.kinds.common.privacy import is_private
@@ -215,8 +216,10 @@ def _cause(violation: Violation, shape: Shape) -> Cause:
         many = TooMany.of(path, len(value), violation.message)
         many.value = value  # what has changed may not keep being too many
         return many
+    if violation.reason is Reason.DUPLICATE:
+        return Duplicate.of(path, value, f"{shape.path(violation.path[:-1])}{violation.message}")
     if violation.reason is not Reason.TYPE_INVALID:
-        return _CAUSES[violation.reason].of(path, value, violation.message)
+        return _CAUSES[violation.reason].of(path, value, _MESSAGES.get(violation.message, violation.message))
     hidden = is_private(violation.path, value) or (isinstance(value, str) and _holds_parts(shape, violation))
     cause = TypeInvalid(path, type_word(value) if hidden else value, violation.message)
     cause.value = value
@@ -234,8 +237,10 @@ _CAUSES: Mapping[Reason, type[Cause]] = {
     Reason.INVALID: Invalid,
     Reason.NOT_SUPPORTED: NotSupported,
     Reason.TOO_LONG: TooLong,
-    Reason.DUPLICATE: Duplicate,
 }
+
+#: What a pattern says, in words.
+_MESSAGES: Mapping[str, str] = {f"must match {DURATION}": "must be a duration, such as 30s or 1h30m"}
 
 
 def unchecked_rules(kind: Kind) -> tuple[str, ...]:

@@ -27,6 +27,8 @@ def convert(document: Mapping[str, Any]) -> Conversion | None:
     spec = document.get("spec")
     spec = spec if isinstance(spec, Mapping) else {}
     if document.get("apiVersion") == _FIRST:
+        if "tasks" in spec:
+            return Conversion({}, (), f"spec.tasks is a field of v2alpha1: set apiVersion to {_LATEST}")
         return _converted(document, *_from_roles(spec))
     # v1alpha2 was never released, and is the shape of v1.0 in all but the version.
     known = {_LATEST, f"{RESOURCE.group}/v1alpha2"}

@@ -25,5 +25,6 @@ DI_ORCHESTRATOR = Operator(
     replaces=("hostname", "subdomain"),
     drops_metadata=True,
     adds_volumes=True,
+    capabilities=frozenset({PREEMPTIBLE.partition("/")[2]}),
     members=MEMBERS,
 )

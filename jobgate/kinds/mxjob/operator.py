@@ -58,5 +58,6 @@ MXNET_OPERATOR = MxnetOperator(
     # The batch Jobs are called so, and the Service of the scheduler too. Pods get five random characters more, for
     # which the name is cut where it is too long.
     pod_name=f"{{job}}-{{task}}-{MADE_UP_ID}-{{index}}",
+    capabilities=frozenset({OWN_VARIABLES.partition("/")[2]}),
     members=MEMBERS,
 )

@@ -138,7 +138,7 @@ RUNNER = Runner(
     replicas=replicas,
     succeeded=succeeded,
     adopts=adopts,
-    orphaned="mxnet-operator as published asks for an API that Kubernetes 1.22 removed",
+    orphaned="the published mxnet-operator requires an API that Kubernetes 1.22 removed",
     rivals=("mxnet-operator", "mx-job-operator", "mx-operator"),
     paused=lambda status: status.get("controlPaused") is True,
 )

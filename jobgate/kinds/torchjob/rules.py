@@ -201,8 +201,11 @@ def the_minimum_of_the_job_can_be_reached(job: Job[TorchJobSpec], _: Context) ->
 
 
 @rule("min_members")
-def one_sort_of_minimum_counts(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
-    """Which of the two minimums is used depends on how the operator was started."""
+def one_sort_of_minimum_counts(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
+    """Which of the two minimums an operator with gangs uses depends on how it was started."""
+    run_here = job.kind.qualified_plural in context.settings.runs
+    if run_here or f"{job.kind.plural}/minAvailable" not in context.settings.operator_can:
+        return
     if job.spec.min_members and job.word("min_available"):
         yield Notice(
             "spec.minMembers",

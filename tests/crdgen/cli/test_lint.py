@@ -59,6 +59,13 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_linted(crdgen: Crdgen, fol
     assert "bad.yaml: error: spec.scope: " in answer.out
 
 
+def test_the_rest_of_a_folder_is_linted_beside_a_file_that_cannot_be_read(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "crds").mkdir()
+    put(folder / "crds", a_broken="a: [ # CustomResourceDefinition", bad=BAD)
+    answer = crdgen("lint crds")
+    assert (answer.status, "a_broken.yaml:" in answer.err, "bad.yaml: error:" in answer.out) == (2, True, True)
+
+
 def test_nothing_to_lint_is_a_mistake(crdgen: Crdgen, folder: Path) -> None:
     put(folder, other=OTHER)
     assert crdgen("lint other.yaml") == (2, "", "crdgen lint: other.yaml: no CustomResourceDefinition found\n")

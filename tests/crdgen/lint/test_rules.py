@@ -58,7 +58,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "must be spec.names.plural",
     ),
     ("metadata-is-valid", ("metadata", "labels"), {"a": "b"}, {"a": "b c"}, "an annotation holds any text"),
-    ("group-is-a-domain", ("spec", "group"), "lint.example.com", "lint", "a domain with a dot"),
+    ("group-is-a-domain", ("spec", "group"), "lint.example.com", "lint", "a DNS subdomain with a dot"),
     ("group-of-the-community-is-approved", ("spec", "group"), "lint.example.com", "lint.k8s.io", "names no approval"),
     ("scope-is-known", ("spec", "scope"), "Cluster", "namespaced", "scope must be"),
     ("names-are-labels", ("spec", "names", "kind"), "W" * 59, "W" * 60, "listKind"),

@@ -78,7 +78,7 @@ def test_kubectls_libraries_still_give_the_recorded_answers() -> None:
         ("a later document", HEAD + b"---\n# c\nkind: A\n", "f.yaml:5:1: the document has no apiVersion: add it"),
         ("no kind", b"apiVersion: v1\n", "f.yaml:1:1: the document has no kind: add it, such as `kind: Job`"),
         ("a boolean kind", b"apiVersion: v1\nkind: y\n", "f.yaml:1:1: kind of the document must be a string"),
-        ("a list", b"- a\n", "f.yaml:1:1: the document is no object"),
+        ("a list", b"- a\n", "f.yaml:1:1: not a Kubernetes object: must be a mapping"),
         ("a broken item", b"apiVersion: v1\nkind: List\nitems:\n- kind: A\n", "f.yaml:4:3: items[0] has no apiVersion"),
         ("a template", HEAD + b"a: {{ b }}\n", "f.yaml:3:5: a key cannot be a mapping"),
         ("an unknown alias", HEAD + b"a: *x\n", "f.yaml:3:4: *x has no anchor"),

@@ -132,14 +132,14 @@ def test_a_column_says_more_where_it_is_asked_to() -> None:
         (Column("A", ".metadata.label"), "did you mean labels?"),
         (Column("A", ".spec.parts.type"), "has a list before type: write the index"),
         (Column("A", ".spec.name[0]"), "takes an item of what is no list: [0]"),
-        (Column("A", ".spec.parts"), "the column has no type; write one of boolean"),
+        (Column("A", ".spec.parts"), "the column has no type; set type to one of boolean"),
         (Column("A", ".spec.free.x"), "the column has no type"),
         (Column("A", "status.phase"), "must begin with a dot"),
         (Column("A", ".spec.parts[0.type"), "cannot be read from [0.type on"),
         (Column("A", ".status.phase", type="integer"), "is of type string, which a column of type integer never"),
         (Column("A", ".spec.replicas", type="date"), "is of type integer, which a column of type date never prints"),
-        (Column("A", ".spec.name", type="text"), "no column type 'text'; write one of boolean"),  # type: ignore[arg-type]
-        (Column("A", ".spec.name", format="uuid"), "no column format 'uuid'; write one of byte"),
+        (Column("A", ".spec.name", type="text"), "no column type 'text'; set type to one of boolean"),  # type: ignore[arg-type]
+        (Column("A", ".spec.name", format="uuid"), "no column format 'uuid'; set format to one of byte"),
         (Column("", ".spec.name"), "the column has no name"),
     ],
 )

@@ -82,7 +82,7 @@ def test_names_scope_labels_and_annotations_are_written() -> None:
 @pytest.mark.parametrize(
     "resource, at, words",
     [
-        (replace(RESOURCE, group="example"), "spec.group", "must be a domain with a dot"),
+        (replace(RESOURCE, group="example"), "spec.group", "must be a DNS subdomain with a dot"),
         (replace(RESOURCE, group="batch.k8s.io"), "metadata.annotations", "names no approval"),
         (replace(RESOURCE, group="x.kubernetes.io", api_approved="me"), "metadata.annotations", "names no approval"),
         (replace(RESOURCE, names=Names("A b")), "spec.names.kind", "'a b' must be a label"),

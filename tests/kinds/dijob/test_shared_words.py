@@ -5,7 +5,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from tests.kinds.dijob.jobs import KINDS, faults, job, mutate, task, validate
+from tests.kinds.dijob.jobs import KINDS, faults, job, mutate, task, template, validate
 from tests.kinds.messages import compare
 from webhook import Operation, Phase, Request, Settings, User, review
 
@@ -133,3 +133,10 @@ def test_what_a_person_removes_stays_removed() -> None:
     stored, removed = job({**task("learner"), "name": "learner"}, queue="games"), job(task("learner", "learner"))
     assert not [one for one in write(removed, stored, "jane") if "queue" in one["path"]]
     assert not [one for one in write(removed, stored, OPERATOR, forgetful=frozenset()) if "queue" in one["path"]]
+
+
+@pytest.mark.parametrize(("minimum", "warns"), [({}, False), ({"minAvailable": 2}, True)])
+def test_priorities_of_a_gang_concern_a_job_that_is_one(minimum: dict[str, Any], warns: bool) -> None:
+    urgent = task("learner", template=template(priorityClassName="high"))
+    told = notices(job(urgent, task("collector"), **minimum))
+    assert any("of this gang" in one for one in told) is warns

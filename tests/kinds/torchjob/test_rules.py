@@ -144,9 +144,7 @@ def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expec
         (job(**{**elastic(), "enableTorchElastic": False}),
          ["spec.torchElasticPolicy: has no effect unless spec.enableTorchElastic is true"]),
         (job(minMembers={"Worker": 2}, schedulingPolicy={"minAvailable": 3}),
-         ["spec.minMembers: only used if the operator's feature gate DAGScheduling is enabled, which is the "
-          "default; otherwise spec.schedulingPolicy.minAvailable is used",
-          "spec.schedulingPolicy.minAvailable: torch-on-k8s ignores this field: the pods are not gang-scheduled",
+         ["spec.schedulingPolicy.minAvailable: torch-on-k8s ignores this field: the pods are not gang-scheduled",
           "spec.minMembers[Worker]: torch-on-k8s ignores this field: the task's pods are not gang-scheduled"]),
          (job(schedulingPolicy={"queue": "research"}),
           ["spec.schedulingPolicy.queue: torch-on-k8s ignores this field: the job is not queued"]),
@@ -155,6 +153,14 @@ def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expec
 def test_what_does_not_happen_as_written_is_a_warning(document: dict[str, Any], expected: list[str]) -> None:
     response = validate(document)
     assert (faults(response), response.warnings) == ([], expected)
+
+
+def test_which_minimum_counts_is_said_where_the_operator_reads_them() -> None:
+    document = job(minMembers={"Worker": 2}, schedulingPolicy={"minAvailable": 3})
+    assert validate(document, operator_can=frozenset({"torchjobs/minAvailable"})).warnings == [
+        "spec.minMembers: only used if the operator's feature gate DAGScheduling is enabled, which is the default; "
+        "otherwise spec.schedulingPolicy.minAvailable is used"
+    ]
 
 
 @pytest.mark.parametrize("gate, warns", [(frozenset(), True), (frozenset({"torchjobs/dependsOn"}), False)])

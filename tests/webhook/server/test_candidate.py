@@ -182,3 +182,15 @@ def test_judging_leaves_no_file_open() -> None:
         judged(offered(SOUND))
         fault(replace(offered(SOUND), key=OTHER.key))
     assert len(list(folder.iterdir())) == before
+
+
+@pytest.mark.parametrize(
+    ("candidate", "said"),
+    [
+        (replace(offered(SOUND), key=b"no key"), "tls.key must be a PEM private key"),
+        (replace(offered(SOUND), certificate=b"no certificate"), "tls.crt must be PEM certificates"),
+    ],
+)
+def test_the_part_that_is_not_pem_is_named(candidate: Candidate, said: str) -> None:
+    with pytest.raises(Unfit, match=said):
+        judged(candidate)

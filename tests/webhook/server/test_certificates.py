@@ -9,7 +9,7 @@ import ssl
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -223,8 +223,14 @@ async def test_the_last_good_one_is_kept_counted_and_told(
     assert counted[f'jobgate_certificate_reloads_total{{result="{fault}"}}'] == 2
     assert counted["certwatcher_read_certificate_errors_total"] == 2
     (line,) = [json.loads(line) for line in lines if '"error"' in line]
-    assert (line["message"], line["fault"]) == ("certificate refused", fault)
+    assert (line["message"], line["fault"]) == ("certificate rejected", fault)
     assert "PRIVATE" not in str(lines)
+
+
+def test_the_end_of_a_certificate_is_logged_as_a_time(certificates: Certificates, lines: list[str]) -> None:
+    certificates.offer(offered(FIRST, 1))
+    (line,) = [json.loads(line) for line in lines if "certificate served" in line]
+    assert datetime.fromisoformat(line["notAfter"]) == NOW + DAYS
 
 
 async def test_the_metrics_tell_what_is_served(server: Running, certificates: Certificates) -> None:
