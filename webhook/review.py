@@ -165,9 +165,9 @@ def _verdict(
         if isinstance(finding, Cause) and context.old is not None and rule != TIME:
             stored = stored or _Stored(kind, context.old, context)
             if stored.has(rule, finding, document):
-                if stored.told < ENOUGH:
+                if stored.warned < ENOUGH:
                     verdict.append((rule, Notice(finding.path, f"{finding.message} (already stored; not enforced)")))
-                    stored.told += 1
+                    stored.warned += 1
                 continue
         verdict.append((rule, finding))
         left -= isinstance(finding, Cause)
@@ -180,11 +180,11 @@ class _Stored:
     """What was wrong with an object before an UPDATE.
 
     Attributes:
-        told: how many of these faults the user has been warned of again.
+        warned: of how many of these faults the user has been warned again.
     """
 
     def __init__(self, kind: Kind, old: Mapping[str, Any], context: Context) -> None:
-        self.told = 0
+        self.warned = 0
         self._known = Known()
         self._causes = {
             identity(rule, finding, old, self._known, whole=rule == SCHEMA)

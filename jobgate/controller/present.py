@@ -29,7 +29,7 @@ class PresentPods:
         Args:
             kinds: of the jobs; those whose operator deletes the last pods of a task are left out.
             jobs: of these kinds.
-            changed: told each job whose host lists change by a pod that comes or goes.
+            changed: called with each job whose host lists change by a pod that comes or goes.
             backoff: how long informers wait after failures.
         """
         self._jobs = jobs

@@ -16,7 +16,7 @@ def is_inside(path: str, folder: str) -> bool:
 
 
 def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, otherwise: str = "") -> Iterator[Cause]:
-    """Yield volumes and mounts of the user in the place of a plugin's files, and below.
+    """Yield volumes and mounts of the user at the path of a plugin's files, and below.
 
     Args:
         crew: the job.

@@ -68,7 +68,7 @@ class Plugin(Generic[A]):
         return ()
 
     def heeds(self, arguments: A) -> frozenset[str]:
-        """Return the words of a job that it acts on in the place of an operator that does not, as `queue`."""
+        """Return the words of a job that it acts on instead of an operator that does not, as `queue`."""
         del arguments
         return frozenset()
 

@@ -100,7 +100,7 @@ class Dispatcher:
             queues: that there are.
             caches: what is known of jobs.
             changed: is set when anything has changed of jobs and what they are made of.
-            moved: told each job of which something else was decided.
+            moved: called with each job of which something else was decided.
             backoff: of informers, after failures.
         """
         self._queues = queues

@@ -120,7 +120,9 @@ class Loop:
         kind, resource, _ = self._caches.jobs[plural]
         subject = self._subject(key, kind, document)
         if subject is None:
-            await self._tell(document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run"))
+            await self._write_event(
+                document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run")
+            )
             return Outcome.FINE, None
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
             return Outcome.FINE, None  # it is looked at as soon as something is decided
@@ -211,7 +213,7 @@ class Loop:
                 self._metrics.writes.labels(f"{resource.plural}/status", "patch").inc()
                 self._replaces(key, document, stored)
             case Event():
-                await self._tell(document, action)
+                await self._write_event(document, action)
         return None
 
     async def _exists(self, subject: Subject, resource: Resource) -> bool:
@@ -279,11 +281,11 @@ class Loop:
         await self._report_blocked(document, kind, "foreign", Event("Warning", IN_THE_WAY, why))
         return why
 
-    async def _report_blocked(self, document: Mapping[str, Any], kind: str, label: str, told: Event) -> None:
+    async def _report_blocked(self, document: Mapping[str, Any], kind: str, label: str, reported: Event) -> None:
         self._metrics.blocked.labels(kind.lower(), label).inc()
-        await self._tell(document, told)
+        await self._write_event(document, reported)
 
-    async def _tell(self, document: Mapping[str, Any], told: Event) -> None:
+    async def _write_event(self, document: Mapping[str, Any], reported: Event) -> None:
         """Write an Event. The same of the same job has the same name, and is written once."""
         metadata = document["metadata"]
         about = {
@@ -291,10 +293,10 @@ class Loop:
             "kind": document["kind"],
             **{key: metadata[key] for key in ("name", "namespace", "uid")},
         }
-        seal = f"{metadata['uid']}\0{told.reason}\0{told.message}\0{metadata.get('generation')}"
+        seal = f"{metadata['uid']}\0{reported.reason}\0{reported.message}\0{metadata.get('generation')}"
         digest = hashlib.sha256(seal.encode()).hexdigest()[:16]
         name = {"name": f"{metadata['name'][:230].rstrip('.-')}.{digest}", "namespace": metadata["namespace"]}
-        made = event(name, about, (told.type, told.reason, told.message), SOURCE, self._caches.clock())
+        made = event(name, about, (reported.type, reported.reason, reported.message), SOURCE, self._caches.clock())
         try:
             await self._objects.create(EVENTS, made)
         except (ApiError, OSError, TimeoutError) as error:

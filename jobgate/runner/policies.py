@@ -35,7 +35,7 @@ class Happening:
         task: to which task; empty for the job.
         pod: to which pod, if to one.
         exit_code: of that pod.
-        over: whether it does not hold any more, as another pod runs in the place of one that failed.
+        over: whether it does not hold any more, as another pod runs instead of one that failed.
     """
 
     since: datetime
@@ -109,7 +109,7 @@ def matching(job: Job[Any], task: Task | None, event: Event, exit_code: int | No
 
 
 def takes_the_job(job: Job[Any], task: Task, event: Event) -> bool:
-    """Tell whether a policy answers an event of a task by more than another pod in the place of the one that it hit."""
+    """Tell whether a policy answers an event of a task by more than a new pod instead of the one that it hit."""
     policy = matching(job, task, event)
     return policy is not None and policy.action not in OF_PODS
 

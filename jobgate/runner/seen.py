@@ -68,7 +68,7 @@ class Seen:
         """Know nothing yet.
 
         Args:
-            changed: told each job of which something came, went or changed.
+            changed: called with each job of which something came, went or changed.
             groups: the PodGroups that are followed, or None.
             backoff: how long informers wait after failures.
         """
@@ -87,7 +87,7 @@ class Seen:
     def observed(self, uid: str, namespace: str, now: datetime) -> Observed:
         """Return what is there of a job now.
 
-        Anybody can write a label: what counts is in the job's namespace, and is owned by the job or, of pods, by one
+        Anyone can write a label: what counts is in the job's namespace, and is owned by the job or, of pods, by one
         of its batch Jobs.
 
         Raises:

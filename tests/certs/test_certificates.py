@@ -1,4 +1,4 @@
-"""What stands in the certificates: authority, leaf, generation."""
+"""The content of the certificates: authority, leaf, generation."""
 
 from datetime import timedelta
 from ipaddress import ip_address

@@ -38,11 +38,11 @@ def asked(client: Path, folder: Path, serving: Generation, trusted: list[Generat
     bundle = folder / "bundle.crt"
     bundle.write_bytes(b"".join(generation.ca_certificate for generation in trusted))
     with loopback_server(server_context(serving, folder)) as address:
-        told = subprocess.run(
+        reported = subprocess.run(
             [client, bundle, address, *names], capture_output=True, text=True, check=False, timeout=60
         )
-    assert (told.returncode, told.stderr) == (0, "")
-    return told.stdout.splitlines()
+    assert (reported.returncode, reported.stderr) == (0, "")
+    return reported.stdout.splitlines()
 
 
 def issued(days_ago: int = 0) -> Generation:

@@ -26,7 +26,7 @@ from tests.certs.world import (
     sound,
 )
 
-FOREIGN = issue_generation(NAMES, World().time, authority_name="somebody else's CA").ca_certificate
+FOREIGN = issue_generation(NAMES, World().time, authority_name="someone else's CA").ca_certificate
 DUE = timedelta(days=61)
 
 
@@ -363,7 +363,7 @@ async def test_a_clock_that_is_a_little_wrong_is_borne() -> None:
 @pytest.mark.parametrize("off", [timedelta(days=365), timedelta(days=-365), timedelta(hours=-3)], ids=str)
 async def test_when_all_clocks_are_wrong_for_a_while_nothing_foreign_is_lost_and_all_comes_back(off: timedelta) -> None:
     world = await installed()
-    true = issue_generation(NAMES, world.time, authority_name="somebody else's CA", lifetime=timedelta(days=3650))
+    true = issue_generation(NAMES, world.time, authority_name="someone else's CA", lifetime=timedelta(days=3650))
     for name in (MUTATING, CRD):
         bundles = world.objects[name].bundles
         world.edit(name, {entry: bundle + true.ca_certificate for entry, bundle in bundles.items()})

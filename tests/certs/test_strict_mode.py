@@ -77,5 +77,5 @@ def test_the_openssl_command_verifies_authority_and_leaf_strictly(key_type: KeyT
     verify = ["openssl", "verify", "-x509_strict", "-check_ss_sig", "-CAfile", str(authority)]
     named = ["-purpose", "sslserver", "-verify_hostname", ANSWERS_TO[2]]
     for command in ([*verify, str(authority)], [*verify, *named, str(leaf)]):
-        told = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert (told.stdout.split(": ")[-1], told.stderr) == ("OK\n", "")
+        reported = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (reported.stdout.split(": ")[-1], reported.stderr) == ("OK\n", "")

@@ -21,7 +21,7 @@ from tests.certs.moments import NOW
             Validity(NOW - timedelta(hours=1), NOW + timedelta(seconds=1)),
         ),
     ],
-    ids=["an hour back, ninety days on", "any time zone, told in UTC", "whole seconds, rounded down"],
+    ids=["an hour back, ninety days on", "any time zone, reported in UTC", "whole seconds, rounded down"],
 )
 def test_a_validity_is_counted_from_now(now: datetime, lifetime: timedelta, expected: Validity) -> None:
     validity = validity_from(now, lifetime)

@@ -23,7 +23,7 @@ NAMES = service_names("jobgate-webhook", "jobgate-system")
 SETTINGS = Settings(NAMES)
 MUTATING, VALIDATING, CRD = "mutating/jobgate", "validating/jobgate", "crds/dijobs"
 
-#: Told of each call before it is carried out, by verb and name; what it raises, the caller gets.
+#: Called with each call before it is carried out, by verb and name; what it raises, the caller gets.
 Fault = Callable[[str, str], None]
 
 
@@ -84,7 +84,7 @@ class World:
     # What others do.
 
     def create(self, name: str, bundles: dict[str, bytes]) -> None:
-        """Create a target, or delete it and create it anew."""
+        """Create a target, or delete it and create it again."""
         self.objects[name] = Object(next(self._uids), 1, bundles, [(self.time, bundles)])
 
     def edit(self, name: str, bundles: dict[str, bytes]) -> None:
@@ -108,7 +108,7 @@ class World:
         self.version += 1
 
     def restart(self, number: int = 0, *, late: bool = False) -> None:
-        """Start a server anew; it knows only what the Secret holds, or, of a late mount, what it held before."""
+        """Restart a server; it knows only what the Secret holds, or, of a late mount, what it held before."""
         self.servers[number] = Server(self.servers[number].name)
         if late and self.former:
             self.servers[number].read(self.former, self.time)
@@ -287,12 +287,12 @@ async def installed(*, lags: Sequence[float] = (0.0, 2.0), servers: int = 2) -> 
 
 
 @contextmanager
-def fault(world: World, told: Fault) -> Iterator[None]:
-    world.faults.append(told)
+def fault(world: World, reported: Fault) -> Iterator[None]:
+    world.faults.append(reported)
     try:
         yield
     finally:
-        world.faults.remove(told)
+        world.faults.remove(reported)
 
 
 def sound(world: World) -> None:

@@ -214,7 +214,7 @@ async def test_the_rights_of_the_handbook_are_enough_and_a_missing_one_is_named(
 async def test_a_secret_that_cannot_be_served_is_told_by_an_event(installation: Installation) -> None:
     path = f"/api/v1/namespaces/{installation.namespace}"
 
-    def told() -> list[tuple[str, str, str]]:
+    def reported() -> list[tuple[str, str, str]]:
         _, found = installation.api.get(f"{path}/events")
         _, secret = installation.api.get(f"{path}/secrets/jobgate-webhook-tls")
         about = [one["involvedObject"] for one in found["items"]]
@@ -231,14 +231,14 @@ async def test_a_secret_that_cannot_be_served_is_told_by_an_event(installation: 
             options = ["--soak=0", f"--address=localhost:{port}"]
             assert installation.run("rotate", *options).exit_code == 0
             first = ("Normal", "CertificateIssued", "no certificate has been issued: issuing the first one")
-            assert told() == [first]
+            assert reported() == [first]
 
             spoilt = {"data": {"tls.key": base64.b64encode(b"no key").decode()}}
             status, answer = installation.api.patch(f"{path}/secrets/jobgate-webhook-tls", spoilt)
             assert status == 200, answer
             done = installation.run("rotate", *options)
             assert done.exit_code == 0, done.output
-            again, before = told()[1], told()[0]
+            again, before = reported()[1], reported()[0]
             assert before == first
             assert again[:2] == ("Warning", "CertificateReplaced")
             assert again[2].startswith("tls.key")

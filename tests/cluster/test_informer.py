@@ -191,18 +191,18 @@ async def test_it_tells_what_came_went_and_changed_and_nothing_else() -> None:
         ApiError(410),
         [queue("b", weight=3), queue("d")],
     )
-    told: list[str] = []
+    reported: list[str] = []
     informer = Informer(
         Resource.parse(QUEUES),
         QUICK,
         keep=lambda found: found["spec"]["weight"],
-        changed=lambda key: told.append(key[1]),
+        changed=lambda key: reported.append(key[1]),
     )
     async with informing(informer, api):
-        await until(lambda: not api.steps and len(told) == 8)
-        assert sorted(told[:2]) == ["a", "b"]
-        assert told[2:5] == ["a", "c", "a"]
-        assert sorted(told[5:]) == ["b", "c", "d"]
+        await until(lambda: not api.steps and len(reported) == 8)
+        assert sorted(reported[:2]) == ["a", "b"]
+        assert reported[2:5] == ["a", "c", "a"]
+        assert sorted(reported[5:]) == ["b", "c", "d"]
         assert sorted(informer.keys()) == [("", "b"), ("", "d")]
         assert informer.get("b") == 3
 
@@ -212,11 +212,11 @@ async def test_it_tells_what_came_went_and_changed_and_nothing_else() -> None:
 )
 async def test_it_tells_what_went_while_nothing_was_known(failures: list[Exception]) -> None:
     api = Played([queue("a"), queue("b")], *failures, [queue("a")])
-    told: list[str] = []
-    informer = Informer(Resource.parse(QUEUES), QUICK, keep=slim, changed=lambda key: told.append(key[1]))
+    reported: list[str] = []
+    informer = Informer(Resource.parse(QUEUES), QUICK, keep=slim, changed=lambda key: reported.append(key[1]))
     async with informing(informer, api):
         await until(lambda: not api.steps and api.asked[-1] == "watch 10")
-        assert sorted(told[2:]) == ["a", "b"]
+        assert sorted(reported[2:]) == ["a", "b"]
         assert informer.keys() == [("", "a")]
 
 

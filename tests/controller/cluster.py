@@ -11,12 +11,12 @@ from jobgate.cluster import ApiError, Page, Resource
 from jobgate.cluster.objects import Rejected
 
 Place = tuple[Resource, str, str]
-#: Told of each call before it is carried out; what it raises, the caller gets. What it returns is called afterwards.
+#: Called with each call before it is carried out; what it raises, the caller gets. What it returns is called afterwards.
 Fault = Callable[[str, Resource, str], Callable[[], None] | None]
 
 
 class MemoryCluster:
-    """Stores objects, tells watchers of them, and fails as it is told."""
+    """Stores objects, tells watchers of them, and fails as it is reported."""
 
     def __init__(self, selector: str = "") -> None:
         self.objects: dict[Place, dict[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""The whole controller against an API server in memory that fails as it is told."""
+"""The whole controller against an API server in memory that fails as it is reported."""
 
 import asyncio
 import json

@@ -20,7 +20,7 @@ def test_when_the_one_that_works_is_killed_the_other_takes_over(
         status, answer = cluster_api.get(LEASE)
         return str(answer["spec"].get("holderIdentity") or "") if status == 200 else ""
 
-    def told(log: Path) -> str:
+    def reported(log: Path) -> str:
         return log.read_text() if log.exists() else ""
 
     installed.install(cluster_api)
@@ -30,11 +30,11 @@ def test_when_the_one_that_works_is_killed_the_other_takes_over(
         wait_for(lambda: len(cluster.ours()) == 2, WAIT, what="the first works")
         first = holder()
         with installed.controlling(controlplane, tmp_path / "b"):
-            wait_for(lambda: "controller started" in told(tmp_path / "b"), WAIT, what="the second is there")
+            wait_for(lambda: "controller started" in reported(tmp_path / "b"), WAIT, what="the second is there")
             assert one.pid
             os.kill(one.pid, signal.SIGKILL)
             cluster.apply(train(namespace, replicas=4))
             lists = wait_for(lambda: "train-work-3" in cluster.get("ConfigMap", "train-svc")["data"]["work.host"], WAIT)
             assert lists
             assert holder() not in {"", first}
-    assert holder() == "", "a controller that is told to end gives its Lease back"
+    assert holder() == "", "a controller that is reported to end gives its Lease back"

@@ -34,10 +34,10 @@ def test_a_broken_example_is_refused_for_what_it_announces_and_nothing_else(file
     for manifest in read(file.read_bytes(), file.name):
         verdict = judge(manifest.object, ReviewOptions(kinds=installed()))
         assert verdict.status is not None
-        told = [f"{cause['field']}: {cause['message']}" for cause in verdict.status["details"]["causes"]]
-        assert len(told) == len(faults), told
+        reported = [f"{cause['field']}: {cause['message']}" for cause in verdict.status["details"]["causes"]]
+        assert len(reported) == len(faults), reported
         for fault in faults:
-            assert any(one.startswith(fault) for one in told), (fault, told)
+            assert any(one.startswith(fault) for one in reported), (fault, reported)
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)

@@ -64,7 +64,7 @@ MANY = 2**30
 
 
 @pytest.mark.parametrize(
-    "told, place",
+    "reported, place",
     [
         (mxjobs.faults(mxjobs.validate(mxjobs.dist(server={"replicas": MANY}, worker={"replicas": MANY}))),
          "spec.replicaSpecs[2].replicas"),
@@ -72,6 +72,6 @@ MANY = 2**30
          "spec.torchTaskSpecs[Worker].numTasks"),
     ],
 )  # fmt: skip
-def test_pods_are_counted_of_every_kind(told: list[Any], place: str) -> None:
+def test_pods_are_counted_of_every_kind(reported: list[Any], place: str) -> None:
     detail = "the maximum is 2147483647"
-    assert [one for one in told if one.startswith(f"{place}: Invalid value: ") and one.endswith(detail)]
+    assert [one for one in reported if one.startswith(f"{place}: Invalid value: ") and one.endswith(detail)]

@@ -148,10 +148,10 @@ def test_the_broken_job_is_denied_for_what_it_announces(kind: Kind, folder: Path
     name = "jobs/broken/five-faults.yaml"
     status = verdict(name, kind).status
     assert status is not None
-    told = [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]]
+    reported = [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]]
     faults = announced(folder / name)
-    assert len(told) == len(faults)
-    assert all(any(one.startswith(fault) for one in told) for fault in faults), told
+    assert len(reported) == len(faults)
+    assert all(any(one.startswith(fault) for one in reported) for fault in faults), reported
 
 
 def test_an_api_server_takes_its_crd_and_its_jobs(kind: Kind, cluster_api: ClusterApi) -> None:

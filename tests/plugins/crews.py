@@ -61,7 +61,7 @@ def variables(document: dict[str, Any], container: str = "main") -> dict[str, An
     return {each["name"]: each.get("value", each.get("valueFrom")) for each in one.get("env", [])}
 
 
-def told(findings: Iterable[Cause | Notice]) -> list[str]:
+def reported(findings: Iterable[Cause | Notice]) -> list[str]:
     """Return what is said, notices with a word before them."""
     return [str(one) if isinstance(one, Cause) else f"notice: {one}" for one in findings]
 

@@ -9,7 +9,7 @@ from jobgate.plugins import Crew, CrewContainer, Member, Variable
 from jobgate.plugins.arguments import NoArguments
 from jobgate.plugins.env import Env
 from jobgate.plugins.limits import MOST_PODS
-from tests.plugins.crews import crew, drafted, part, pod, told, variables, wired
+from tests.plugins.crews import crew, drafted, part, pod, reported, variables, wired
 from webhook import Path
 
 ASKED = {"plugins": {"env": NoArguments()}}
@@ -21,7 +21,7 @@ def one(*parts: Any, **fields: Any) -> Crew:
 
 
 def faults(of: Crew) -> list[str]:
-    return told(Env().check(of, NoArguments(), PATH))
+    return reported(Env().check(of, NoArguments(), PATH))
 
 
 TWO = (part("learner", 2), part("worker", 3))

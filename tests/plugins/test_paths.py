@@ -1,4 +1,4 @@
-"""Where a mount stands in a container."""
+"""Where a mount is in a container."""
 
 import pytest
 

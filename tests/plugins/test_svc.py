@@ -7,7 +7,7 @@ import pytest
 from jobgate.plugins import Crew, CrewContainer
 from jobgate.plugins.limits import CONFIG_LIMIT
 from jobgate.plugins.svc import Svc, SvcArguments, length_of_lists, lists_fit_into_pods
-from tests.plugins.crews import crew, drafted, part, pod, told, variables, wired
+from tests.plugins.crews import crew, drafted, part, pod, reported, variables, wired
 from webhook import Path
 
 PATH = Path("spec.plugins[svc]")
@@ -20,7 +20,7 @@ def one(*parts: Any, arguments: SvcArguments | None = None, **fields: Any) -> Cr
 
 def said(of: Crew, **flags: bool) -> list[str]:
     arguments = SvcArguments.model_validate({flag.replace("_", "-"): value for flag, value in flags.items()})
-    return told(Svc().check(of, arguments, PATH))
+    return reported(Svc().check(of, arguments, PATH))
 
 
 def objects(of: Crew, **flags: bool) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def test_the_length_of_lists_is_known_without_making_them(count: int, hostname: 
     ],
 )  # fmt: skip
 def test_what_is_too_large_is_told_with_numbers(of: Crew, expected: list[str]) -> None:
-    assert told(Svc().check(of, of.plugins["svc"], PATH)) == expected
+    assert reported(Svc().check(of, of.plugins["svc"], PATH)) == expected
 
 
 def test_keys_count_against_a_config_map_as_values_do() -> None:

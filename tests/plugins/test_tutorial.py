@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from jobgate.cli import main
 from jobgate.plugins import ENTRY_POINT, Plugin, installed, parse
-from tests.plugins.crews import crew, drafted, part, pod, told, variables, wired
+from tests.plugins.crews import crew, drafted, part, pod, reported, variables, wired
 from webhook import Path as Place
 
 TEXT = Path("docs/tutorials/writing-a-plugin.md").read_text(encoding="utf-8")
@@ -72,6 +72,6 @@ def test_it_puts_its_folder_into_a_pod_once(scratch: Plugin[Any]) -> None:
 
 def test_it_refuses_a_job_whose_volume_is_called_so(scratch: Plugin[Any]) -> None:
     of = crew(part(volumes=frozenset({"scratch"})))
-    assert told(scratch.check(of, scratch.arguments(), Place("spec"))) == [
+    assert reported(scratch.check(of, scratch.arguments(), Place("spec"))) == [
         "spec: Forbidden: task worker has a volume scratch already: call it something else"
     ]

@@ -101,7 +101,7 @@ class Cluster:
 
 
 class Clock:
-    """A clock that goes when it is told to."""
+    """A clock that goes when it is reported to."""
 
     def __init__(self) -> None:
         self.now = 1000.0

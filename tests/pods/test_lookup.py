@@ -24,7 +24,7 @@ NO_TASK = Claim("train", "rest", 0, UID, owned=True)
 
 #: What is known, or stored.
 GROWN = job(jobs.task(name="work", replicas=3))
-ANEW = job(uid=OTHER_UID)
+RECREATED = job(uid=OTHER_UID)
 PLAIN = job(plugins={})
 
 
@@ -50,11 +50,11 @@ async def test_a_job_that_asks_for_nothing_costs_no_call(claim: Claim) -> None:
         (OWNED, Known(), Cluster(job()), Result.FOUND),
         (OWNED, Known(lost=True), Cluster(job()), Result.FOUND),
         (LABELLED, Known(), Cluster(job()), Result.FOUND),
-        (OTHER, Known(job()), Cluster(ANEW), Result.FOUND),
+        (OTHER, Known(job()), Cluster(RECREATED), Result.FOUND),
         (BEYOND, Known(job()), Cluster(GROWN), Result.FOUND),
         (OWNED, Known(), Cluster(PLAIN), Result.UNASKED),
         (OTHER, Known(job()), Cluster(job(uid=OTHER_UID, plugins={})), Result.UNASKED),
-        # The operator may know of a change that the API server has not told yet.
+        # The operator may know of a change that the API server has not reported yet.
         (BEYOND, Known(job()), Cluster(job()), Result.LATER),
         (NO_INDEX, Known(job()), Cluster(job()), Result.LATER),
         (NO_TASK, Known(job()), Cluster(job()), Result.LATER),
@@ -63,8 +63,8 @@ async def test_a_job_that_asks_for_nothing_costs_no_call(claim: Claim) -> None:
         (BEYOND, Known(job()), Cluster(fails=OSError()), Result.LATER),
         (OWNED, Known(), Cluster(), Result.REFUSED),
         (OTHER, Known(job()), Cluster(job()), Result.REFUSED),
-        (OWNED, Known(job()), Cluster(ANEW), Result.FOUND),
-        (BEYOND, Known(job()), Cluster(ANEW), Result.REFUSED),
+        (OWNED, Known(job()), Cluster(RECREATED), Result.FOUND),
+        (BEYOND, Known(job()), Cluster(RECREATED), Result.REFUSED),
         (BEYOND, Known(job()), Cluster(), Result.REFUSED),
         (LABELLED, Known(), Cluster(), Result.UNKNOWN),
         (LABELLED, Known(lost=True), Cluster(), Result.UNKNOWN),
@@ -111,7 +111,7 @@ async def test_a_forgery_is_held_against_nobody_else() -> None:
     cluster.documents["train"] = job()
     assert (await found.find(NAMESPACE, OWNED)).result is Result.FOUND
     assert (await found.find(NAMESPACE, LABELLED)).result is Result.FOUND
-    known.digests |= Known(ANEW).digests
+    known.digests |= Known(RECREATED).digests
     assert (await found.find(NAMESPACE, OTHER)).result is Result.FOUND
 
 

@@ -114,7 +114,7 @@ def test_volumes_and_mounts_and_fields_that_are_missing_are_told() -> None:
     del spec["hostname"]
     spec["volumes"] = []
     spec["containers"][0]["volumeMounts"] = []
-    told = {str(cause.path): str(cause) for cause in missing(whole, member(plugins=_arguments("svc")))}
-    assert "the pod lacks hostname," in told["spec.hostname"]
-    assert f"the pod lacks volume {volume}," in told["spec.volumes"]
-    assert all(f"mount {place}" in told["spec.containers[0].volumeMounts"] for place in places)
+    reported = {str(cause.path): str(cause) for cause in missing(whole, member(plugins=_arguments("svc")))}
+    assert "the pod lacks hostname," in reported["spec.hostname"]
+    assert f"the pod lacks volume {volume}," in reported["spec.volumes"]
+    assert all(f"mount {place}" in reported["spec.containers[0].volumeMounts"] for place in places)

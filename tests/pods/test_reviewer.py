@@ -150,11 +150,11 @@ async def test_steadily_no_pod_costs_a_call() -> None:
 
 async def test_an_installation_that_only_warns_refuses_no_pod() -> None:
     forged = pod(uid=OTHER_UID)
-    for document, told in ((forged, "no DIJob train with this uid"), (pod(1), "VC_TASK_INDEX")):
+    for document, reported in ((forged, "no DIJob train with this uid"), (pod(1), "VC_TASK_INDEX")):
         found = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), document, Phase.VALIDATE)
         assert found is not None
         assert found.allowed
-        assert any(told in str(notice) and "would be denied" in str(notice) for notice in found.notices)
+        assert any(reported in str(notice) and "would be denied" in str(notice) for notice in found.notices)
     first = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), forged)
     assert first is not None
     assert (first.allowed, list(first.patch), list(first.notices)) == (True, [], [])

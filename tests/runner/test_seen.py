@@ -1,4 +1,4 @@
-"""What the runner takes for its own: labels are anybody's to write."""
+"""What the runner takes for its own: anyone can write labels."""
 
 import asyncio
 from collections.abc import AsyncIterator

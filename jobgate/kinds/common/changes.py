@@ -200,7 +200,7 @@ def _fields(here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any]) ->
 def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterator[tuple[FieldChange[T], bool]]:
     """Yield what becomes of the items, and then those that stay.
 
-    An item with a new key in the place of one whose key is gone is that item, renamed.
+    An item with a new key, where one was whose key is gone, is that item, renamed.
     """
     before, after = _known_by(one, key), _known_by(other, key)
     places = {name: at for at, name in enumerate(before)}

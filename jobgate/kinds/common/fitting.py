@@ -42,7 +42,7 @@ Schema: TypeAlias = Mapping[str, Any]
 Predicate: TypeAlias = Callable[[object], bool]
 _Keys: TypeAlias = tuple[str, ...]
 
-#: A keyword of ours: the type of the values, in the place of what the schema says.
+#: A keyword of ours: the type of the values, instead of what the schema says.
 TYPE: Final = "x-jobgate-type"
 #: Longer lists are left to the evaluator: it lets other threads run meanwhile, and msgspec does not.
 _LONGEST: Final = 10_000

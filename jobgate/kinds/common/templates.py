@@ -143,7 +143,7 @@ class Shared:
 
 
 def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes: Path) -> Cause | Notice | None:
-    """Return a finding about a volume of the job's own list where it stands in the job."""
+    """Return a finding about a volume of the job's own list where it is in the job."""
     start, steps = (*template.steps, "spec", "volumes"), finding.path.steps
     if not made.places or steps[: len(start)] != start or len(steps) == len(start):
         return None

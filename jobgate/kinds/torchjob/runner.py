@@ -103,7 +103,7 @@ def pod(job: Job[TorchJobSpec], _: Task, crew: Crew, spec: dict[str, Any]) -> di
 
 
 def _arguments(crew: Crew) -> list[str]:
-    """Return what torchrun is told of an elastic job."""
+    """Return the arguments of torchrun for an elastic job."""
     facts = crew.facts
     master = crew.part(_MASTER)
     size = str(master.replicas if master else 1)

@@ -16,7 +16,7 @@ from webhook.text import short
 #: For the owner alone, or, with an `fsGroup`, for this group too.
 PRIVATE = 0o400
 
-#: For all users of a pod, none of whom is root.
+#: For all users of a pod; none is root.
 PUBLIC = 0o444
 
 #: Most containers that a message names.

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator
 from jobgate.names import dns_subdomain
 from jobgate.plugins.arguments import Arguments, Takes, Unoffered
 
-#: Longest folder that is taken, in characters: it stands in every container several times.
+#: Longest folder that is taken, in characters: every container has it several times.
 PATH_LIMIT = 255
 
 #: What is in a path: it becomes part of a line of OpenSSH's configuration, where blanks, quotes, `%`, `$`, `#` and `~`

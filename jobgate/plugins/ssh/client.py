@@ -87,7 +87,7 @@ def _fixed(crew: Crew) -> Iterator[tuple[str, str]]:
 def _usual(crew: Crew) -> Iterator[tuple[str, str]]:
     """Yield host and subdomain of the others: in one pattern, for it holds for tasks too that are still to come.
 
-    Where the pods are not called by their job, `*` would be the host of anybody.
+    Where the pods are not called by their job, `*` would be any host.
     """
     tasks = ["*"] if crew.name and crew.pod.startswith(crew.name) else [part.name for part in _sound(crew)]
     for task in tasks:

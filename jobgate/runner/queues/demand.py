@@ -97,7 +97,7 @@ def present_of(demand: Demand, sight: Sight) -> Amounts:
 
 
 def demand_of_pod(subject: Subject, name: str) -> Amounts:
-    """Return what a pod of a task asks for. Resources of the pod as a whole count in the place of its containers'."""
+    """Return what a pod of a task asks for. Resources of the pod as a whole count instead of its containers'."""
     template = subject.operator.pod(subject.job, subject.tasks[name])
     spec = spec_of(template)
     own, overhead = mapping(spec.get("resources")), {"requests": spec.get("overhead") or {}}

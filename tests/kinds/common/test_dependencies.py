@@ -107,7 +107,7 @@ def test_great_graphs_cost_no_more_than_their_size(case: str, document: Json) ->
         ("those that do not wait are enough", job(task("a", 2), task("b", 4, "a"), minAvailable=2)),
         ("no task that waits has a minimum", job(task("a", 2, minAvailable=2), task("b", 4, "a", minAvailable=0))),
         ("minima that are not enforced", job(task("a", 2, minAvailable=2), task("b", 4, "a", minAvailable=4), minAvailable=2)),
-        ("a circle is told by another rule", job(task("a", 2, "b"), task("b", 4, "a"))),
+        ("a circle is reported by another rule", job(task("a", 2, "b"), task("b", 4, "a"))),
     ],
 )  # fmt: skip
 def test_gangs_that_can_start_are_allowed(case: str, document: Json) -> None:

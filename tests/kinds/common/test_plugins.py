@@ -10,7 +10,7 @@ from tests.kinds.dijob import jobs
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def told(applied: Any, plugins: dict[str, Any] | None) -> list[str]:
+def reported(applied: Any, plugins: dict[str, Any] | None) -> list[str]:
     """Return the warnings on a job with such an annotation that speak of plugins."""
     document = jobs.job(jobs.task("learner"))
     if plugins is not None:
@@ -24,8 +24,8 @@ def told(applied: Any, plugins: dict[str, Any] | None) -> list[str]:
 
 def test_a_plugin_that_the_file_says_as_null_is_told_of() -> None:
     applied: dict[str, Any] = {"spec": {"plugins": {"env": None, "svc": []}}}
-    assert told(applied, {"svc": []}) == ["spec.plugins[env]: kubectl drops null values: write `env: []`"]
-    assert told(applied, None) == ["spec.plugins[env]: kubectl drops null values: write `env: []`"]
+    assert reported(applied, {"svc": []}) == ["spec.plugins[env]: kubectl drops null values: write `env: []`"]
+    assert reported(applied, None) == ["spec.plugins[env]: kubectl drops null values: write `env: []`"]
 
 
 @pytest.mark.parametrize(
@@ -41,15 +41,15 @@ def test_a_plugin_that_the_file_says_as_null_is_told_of() -> None:
     ],
 )
 def test_nothing_is_said_where_nothing_was_dropped(applied: Any) -> None:
-    assert told(applied, {"env": []}) == []
+    assert reported(applied, {"env": []}) == []
 
 
 def test_what_arrives_as_null_was_not_dropped() -> None:
-    assert told({"spec": {"plugins": {"env": None}}}, {"env": None}) == []
+    assert reported({"spec": {"plugins": {"env": None}}}, {"env": None}) == []
 
 
 @pytest.mark.parametrize(
-    "before, after, told",
+    "before, after, reported",
     [
         ({"env": []}, {"env": {}}, []),
         ({"env": None}, {"env": []}, []),
@@ -58,11 +58,11 @@ def test_what_arrives_as_null_was_not_dropped() -> None:
         ({"ssh": []}, {"ssh": ["--ssh-key-type=rsa"]}, ["spec.plugins[ssh]: changed"]),
     ],
 )
-def test_who_changes_plugins_is_told_what_follows(before: Any, after: Any, told: list[str]) -> None:
+def test_who_changes_plugins_is_told_what_follows(before: Any, after: Any, reported: list[str]) -> None:
     old, new = (jobs.job(jobs.task("learner"), **({} if one is None else {"plugins": one})) for one in (before, after))
     notices = [str(one) for one in jobs.validate(new, old=old).notices if "for new pods only" in str(one)]
     end = " for new pods only: existing pods and keys stay as they are"
-    assert notices == [one + end for one in told]
+    assert notices == [one + end for one in reported]
 
 
 def test_nothing_is_said_of_the_plugins_of_a_new_job() -> None:

@@ -1,4 +1,4 @@
-"""Lifecycle policies: what Volcano acts upon passes; the rest is refused, and what never applies is told."""
+"""Lifecycle policies: what Volcano acts upon passes; the rest is refused, and what never applies is reported."""
 
 from typing import Any
 
@@ -192,7 +192,7 @@ def test_what_never_applies_is_told(case: str, document: Json, expected: list[st
 
 
 @pytest.mark.parametrize(
-    "case, tasks, policy, told",
+    "case, tasks, policy, reported",
     [
         ("every task has the event", [[on("PodFailed")], [on("PodEvicted"), on("PodFailed")]], on("PodFailed"), True),
         ("one task has it not", [[on("PodFailed")], [on("PodEvicted")]], on("PodFailed"), False),
@@ -212,7 +212,7 @@ def test_what_never_applies_is_told(case: str, document: Json, expected: list[st
     ],
 )
 def test_policies_of_the_job_that_leave_nothing_are_told(
-    case: str, tasks: list[list[Json]], policy: Json, told: bool
+    case: str, tasks: list[list[Json]], policy: Json, reported: bool
 ) -> None:
     document = job(*(task(f"t{index}", policies=policies) for index, policies in enumerate(tasks)), policies=[policy])
-    assert notices(document, policy_rules) == ([f"spec.policies[0]: {ALL_HAVE}"] if told else []), case
+    assert notices(document, policy_rules) == ([f"spec.policies[0]: {ALL_HAVE}"] if reported else []), case

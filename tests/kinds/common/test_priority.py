@@ -1,4 +1,4 @@
-"""Priorities in a gang: where some tasks have a priority class, each that has none is told of."""
+"""Priorities in a gang: where some tasks have a priority class, each that has none is reported of."""
 
 from typing import Any
 

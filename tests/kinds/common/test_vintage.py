@@ -121,7 +121,7 @@ FATAL: list[tuple[str, int, dict[str, Any], str]] = [
     ),
 ]
 
-TOLD: list[tuple[str, int, dict[str, Any], str]] = [
+REPORTED: list[tuple[str, int, dict[str, Any], str]] = [
     ("the operating system", 23, template(os={"name": "linux"}), "os"),
     ("gates of scheduling", 26, template(schedulingGates=[{"name": "a"}]), "schedulingGates"),
     ("a pod's own resources", 32, template(resources={"limits": {"cpu": "1"}}), "resources"),
@@ -200,7 +200,7 @@ TOLD: list[tuple[str, int, dict[str, Any], str]] = [
 ]
 
 #: Dropped, and the same without it.
-UNTOLD: list[tuple[str, int, dict[str, Any]]] = [
+UNREPORTED: list[tuple[str, int, dict[str, Any]]] = [
     ("the host's users, which is the default", 25, template(hostUsers=True)),
     (
         "groups as the image has them, which is the default",
@@ -211,7 +211,7 @@ UNTOLD: list[tuple[str, int, dict[str, Any]]] = [
     ("the default way to count nodes", 25, template(topologySpreadConstraints=[{"nodeAffinityPolicy": "Honor"}])),
     ("an ordinary read-only mount", 30, container(volumeMounts=[{"recursiveReadOnly": "Disabled"}])),
     ("an ordinary Windows container", 22, template(securityContext={"windowsOptions": {"hostProcess": False}})),
-    ("a container's claim, told at the pod's", 26, container(resources={"claims": [{"name": "a"}]})),
+    ("a container's claim, reported at the pod's", 26, container(resources={"claims": [{"name": "a"}]})),
     ("nothing, written as a list", 26, template(schedulingGates=[])),
     ("nothing, written as null", 23, template(os=None)),
 ]
@@ -232,7 +232,7 @@ def test_a_job_that_cannot_do_without_is_refused(case: tuple[str, int, dict[str,
     assert next(iter(dropped(pod_template, since - 1))).loss is Loss.FATAL
 
 
-@pytest.mark.parametrize("case", TOLD, ids=ids)
+@pytest.mark.parametrize("case", REPORTED, ids=ids)
 def test_a_job_that_can_do_without_is_told(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, where = case
     found = list(vintage_findings(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
@@ -243,14 +243,14 @@ def test_a_job_that_can_do_without_is_told(case: tuple[str, int, dict[str, Any],
     assert next(iter(dropped(pod_template, since - 1))).loss is not Loss.FATAL
 
 
-@pytest.mark.parametrize("case", [*FATAL, *TOLD], ids=ids)
+@pytest.mark.parametrize("case", [*FATAL, *REPORTED], ids=ids)
 def test_types_of_the_version_that_a_field_came_with_keep_it(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, _ = case
     assert list(vintage_findings(pod_template, Path(), minor=since, operator="Trainer")) == []
     assert without(pod_template, since) is pod_template
 
 
-@pytest.mark.parametrize("case", UNTOLD, ids=ids)
+@pytest.mark.parametrize("case", UNREPORTED, ids=ids)
 def test_what_changes_nothing_is_dropped_without_a_word(case: tuple[str, int, dict[str, Any]]) -> None:
     _, since, pod_template = case
     assert list(vintage_findings(pod_template, Path(), minor=since - 1, operator="Trainer")) == []

@@ -32,9 +32,9 @@ def with_container(**fields: Any) -> dict[str, Any]:
     ],
 )
 def test_a_value_of_the_wrong_type_is_not_told_where_it_may_be_a_secret(document: dict[str, Any]) -> None:
-    told = faults(validate(document))
-    assert told
-    assert SECRET not in str(told)
+    reported = faults(validate(document))
+    assert reported
+    assert SECRET not in str(reported)
 
 
 def test_a_numeric_password_is_told_by_its_type() -> None:

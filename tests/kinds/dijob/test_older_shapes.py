@@ -46,13 +46,11 @@ def spec(document: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 def test_the_shape_of_operator_v1_0_is_refused_with_the_command_that_mends_it() -> None:
-    mend = (
-        "Forbidden: field of operator v1.0, not read since operator v1.1: convert the job with `jobgate convert FILE`"
-    )
+    fix = "Forbidden: field of operator v1.0, not read since operator v1.1: convert the job with `jobgate convert FILE`"
     assert faults(validate(OLD)) == [
         "spec.tasks: Required value: must be set",
-        f"spec.template: {mend}",
-        f"spec.engineFields: {mend}",
+        f"spec.template: {fix}",
+        f"spec.engineFields: {fix}",
     ]
 
 

@@ -114,12 +114,12 @@ def test_the_policy_that_the_operator_sets_anyway_is_no_warning() -> None:
 
 
 @pytest.mark.parametrize(
-    "metadata, told",
+    "metadata, reported",
     [({"labels": {"a": "b"}}, True), ({"name": "di"}, True), ({}, False), ({"creationTimestamp": None}, False)],
 )
-def test_a_template_with_metadata_is_a_warning(metadata: dict[str, object], told: bool) -> None:
+def test_a_template_with_metadata_is_a_warning(metadata: dict[str, object], reported: bool) -> None:
     document = job(task("learner", template=template() | {"metadata": metadata}))
-    assert bool(validate(document).warnings) is told
+    assert bool(validate(document).warnings) is reported
 
 
 def test_a_broken_part_hides_no_fault_of_another() -> None:

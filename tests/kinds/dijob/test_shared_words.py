@@ -1,4 +1,4 @@
-"""What a DIJob took over from other systems: the words are checked, and who acts on them is told."""
+"""What a DIJob took over from other systems: the words are checked, and who acts on them is reported."""
 
 from typing import Any
 
@@ -70,9 +70,9 @@ def test_a_word_that_the_installation_acts_on_is_not() -> None:
     ],
 )  # fmt: skip
 def test_the_shared_rules_hold(document: Any, fault: str) -> None:
-    told = faults(validate(document))
-    assert len(told) == 1
-    assert told[0].startswith(fault), told
+    reported = faults(validate(document))
+    assert len(reported) == 1
+    assert reported[0].startswith(fault), reported
 
 
 def test_the_gangs_minimum_is_computed_and_never_stored() -> None:
@@ -138,5 +138,5 @@ def test_what_a_person_removes_stays_removed() -> None:
 @pytest.mark.parametrize(("minimum", "warns"), [({}, False), ({"minAvailable": 2}, True)])
 def test_priorities_of_a_gang_concern_a_job_that_is_one(minimum: dict[str, Any], warns: bool) -> None:
     urgent = task("learner", template=template(priorityClassName="high"))
-    told = notices(job(urgent, task("collector"), **minimum))
-    assert any("of this gang" in one for one in told) is warns
+    reported = notices(job(urgent, task("collector"), **minimum))
+    assert any("of this gang" in one for one in reported) is warns

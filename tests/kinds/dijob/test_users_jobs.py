@@ -54,8 +54,8 @@ def test_metadata_that_is_no_object_is_one_fault(metadata: Any) -> None:
 
 
 def test_a_volume_of_the_job_that_the_operator_would_empty_is_refused_once() -> None:
-    told = faults(validate(job(task("learner"), task("collector"), volumes=[IMAGE])))
-    assert [fault.split(": ")[:2] for fault in told] == [["spec.volumes[0].image", "Forbidden"]]
+    reported = faults(validate(job(task("learner"), task("collector"), volumes=[IMAGE])))
+    assert [fault.split(": ")[:2] for fault in reported] == [["spec.volumes[0].image", "Forbidden"]]
 
 
 def test_volumes_of_the_job_are_known_to_every_template() -> None:

@@ -78,8 +78,8 @@ def test_so_do_both_spellings_where_the_one_was_put_back() -> None:
 
 
 def test_two_spellings_with_two_values_are_refused_then_too() -> None:
-    told = faults(validate(edited(0, PsRootPort=9001), STORED))
-    assert [fault.split(": ")[:2] for fault in told] == [
+    reported = faults(validate(edited(0, PsRootPort=9001), STORED))
+    assert [fault.split(": ")[:2] for fault in reported] == [
         [f"{ROLES}[0].PsRootPort", "Forbidden"],
         [f"{ROLES}[0].PsRootPort", "Forbidden"],
     ]

@@ -92,8 +92,8 @@ def test_the_port_is_that_of_the_masters_container_that_trains(parts: Any, port:
 )  # fmt: skip
 def test_torchrun_is_told_what_the_policy_says(policy: dict[str, Any], expected: dict[str, str]) -> None:
     found = promised(of(**elastic(**policy)), "worker")
-    told = {name.removeprefix("PET_"): value for name, value in found.items() if name.startswith("PET_")}
-    assert told == {"MASTER_ADDR": "job-master-0", "MASTER_PORT": "23456", "NODE_RANK": "1"} | expected
+    reported = {name.removeprefix("PET_"): value for name, value in found.items() if name.startswith("PET_")}
+    assert reported == {"MASTER_ADDR": "job-master-0", "MASTER_PORT": "23456", "NODE_RANK": "1"} | expected
 
 
 def test_a_policy_that_is_not_enabled_says_nothing() -> None:

@@ -166,10 +166,10 @@ def test_which_minimum_counts_is_said_where_the_operator_reads_them() -> None:
 @pytest.mark.parametrize("gate, warns", [(frozenset(), True), (frozenset({"torchjobs/dependsOn"}), False)])
 def test_who_says_what_a_task_waits_for_learns_whether_anybody_reads_it(gate: frozenset[str], warns: bool) -> None:
     document = job(tasks(task(1, dependsOn=[{"dependsOn": "Master"}])))
-    told = [
+    reported = [
         f"{TASKS}[Worker].dependsOn: torch-on-k8s ignores this field: the Master waits for a running AIMaster, and the Worker for a running Master. If the operator supports it, an administrator declares that with the setting operator-can: [torchjobs/dependsOn]"
     ]
-    assert validate(document, operator_can=gate).warnings == (told if warns else [])
+    assert validate(document, operator_can=gate).warnings == (reported if warns else [])
 
 
 WAITS = f"{TASKS}[Worker].dependsOn"

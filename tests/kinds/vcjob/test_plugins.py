@@ -76,9 +76,9 @@ def test_what_it_does_not_is_refused(plugins: dict[str, list[str]], expected: li
 
 @pytest.mark.parametrize("arguments", [["--ssh-private-key"], ["SECRET"], ["-----SECRET"], ["--ssh-port", "SECRET"]])
 def test_no_value_of_an_argument_is_shown(arguments: list[str]) -> None:
-    told = asked(ssh=arguments)
-    assert told
-    assert "SECRET" not in "".join(told)
+    reported = asked(ssh=arguments)
+    assert reported
+    assert "SECRET" not in "".join(reported)
 
 
 @pytest.mark.parametrize(

@@ -135,9 +135,9 @@ def test_what_is_not_is_refused_with_every_fault(document: dict[str, object], ex
 )  # fmt: skip
 def test_the_rules_of_all_kinds_are_held(document: dict[str, object], expected: list[str]) -> None:
     """What they say is their own tests' matter."""
-    told = faults(validate(document))
-    assert len(told) == len(expected), told
-    assert all(fault.startswith(beginning) for fault, beginning in zip(told, expected, strict=True)), told
+    reported = faults(validate(document))
+    assert len(reported) == len(expected), reported
+    assert all(fault.startswith(beginning) for fault, beginning in zip(reported, expected, strict=True)), reported
 
 
 def test_a_gang_that_its_dependencies_keep_from_starting_is_a_warning() -> None:
@@ -166,8 +166,8 @@ def test_volumes_are_claims_at_places_of_their_own(volumes: list[Any], expected:
 
 
 def test_a_claim_that_the_api_server_would_refuse_is_refused() -> None:
-    told = faults(validate(job(task(), volumes=[{"mountPath": "/a", "volumeClaim": {"accessModes": ["Some"]}}])))
-    assert [fault.split(": ")[:2] for fault in told] == [
+    reported = faults(validate(job(task(), volumes=[{"mountPath": "/a", "volumeClaim": {"accessModes": ["Some"]}}])))
+    assert [fault.split(": ")[:2] for fault in reported] == [
         ["spec.volumes[0].volumeClaim.accessModes[0]", "Unsupported value"],
         ["spec.volumes[0].volumeClaim.resources.requests[storage]", "Required value"],
     ]
@@ -213,8 +213,8 @@ def test_a_task_without_pods_is_a_warning() -> None:
     )
 
 
-@pytest.mark.parametrize("wanted, told", [(1, False), (3, False), (4, True)])
-def test_more_successes_than_pods_are_a_warning(wanted: int, told: bool) -> None:
+@pytest.mark.parametrize("wanted, reported", [(1, False), (3, False), (4, True)])
+def test_more_successes_than_pods_are_a_warning(wanted: int, reported: bool) -> None:
     response = validate(job(task("a", 1), task("b", 2), minSuccess=wanted))
     warning = "spec.minSuccess: must be at most 3, the total replicas of all tasks"
-    assert (faults(response), response.warnings) == ([], [warning] if told else [])
+    assert (faults(response), response.warnings) == ([], [warning] if reported else [])

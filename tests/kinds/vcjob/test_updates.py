@@ -78,8 +78,8 @@ def test_what_may_change(case: str, changes: list[tuple[str, Any]]) -> None:
     ],
 )  # fmt: skip
 def test_what_may_not_change(changes: list[tuple[str, Any]], expected: list[str]) -> None:
-    told = faults(validate(changed(*changes), STORED))
-    assert all(any(fault.startswith(beginning) for fault in told) for beginning in expected), told
+    reported = faults(validate(changed(*changes), STORED))
+    assert all(any(fault.startswith(beginning) for fault in reported) for beginning in expected), reported
 
 
 def test_a_stored_job_stays_in_a_queue_that_closes() -> None:

@@ -1,4 +1,4 @@
-"""What the plugin can be told, and what it says of anything else."""
+"""What the plugin can be reported, and what it says of anything else."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What of a job's template the plugin goes by, told by what a DIJob that asks for it is answered."""
+"""What of a job's template the plugin goes by, reported by what a DIJob that asks for it is answered."""
 
 from typing import Any
 

@@ -73,7 +73,7 @@ def test_the_folder_is_the_one_that_is_asked_for() -> None:
     ("case", "root", "fs_group", "folder", "expected"),
     [
         ("root", True, None, "/keys", 0o400),
-        ("another user, whom the kubelet adds the group for", False, 2000, "/keys", 0o400),
+        ("another user, for which the kubelet adds the group", False, 2000, "/keys", 0o400),
         ("another user without a group", False, None, "/keys", 0o444),
         ("the image's user, home of root", None, None, "/root/.ssh", 0o400),
         ("the image's user, home of another", None, None, "/home/me/.ssh", 0o444),

@@ -179,7 +179,7 @@ POD_CASES: list[Case] = [
         [],
     ),
     (
-        "a key may be told by one expression where the pod has no such label",
+        "a key may be reported by one expression where the pod has no such label",
         pods(labelSelector={"matchExpressions": [{"key": "a", "operator": "Exists"}]}, matchLabelKeys=["a"]),
         [],
     ),
@@ -203,7 +203,7 @@ POD_CASES: list[Case] = [
         [f'{TERM}.matchLabelKeys[0]: Invalid value: "a": may not also be listed in mismatchLabelKeys'],
     ),
     (
-        "a mismatched key may be told by the selector",
+        "a mismatched key may be reported by the selector",
         pods({"a": "b"}, labelSelector={"matchLabels": {"a": "b"}}, mismatchLabelKeys=["a"]),
         [],
     ),

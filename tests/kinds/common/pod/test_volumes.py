@@ -119,7 +119,7 @@ TAKEN: list[tuple[str, Json]] = [
     ("a claim's limit below its request", ephemeral(resources=CLAIM["resources"] | {"limits": {"storage": "1"}})),
     ("a claim from a claim", ephemeral(dataSource={"kind": "PersistentVolumeClaim", "name": "No Name"})),
     (
-        "a claim from one thing told twice",
+        "a claim from one thing reported twice",
         ephemeral(
             dataSource={"apiGroup": "a", "kind": "k", "name": "n"},
             dataSourceRef={"apiGroup": "a", "kind": "k", "name": "n"},
@@ -216,7 +216,7 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
     ("a Quobyte volume without anything", {"quobyte": {}}, ["quobyte.registry: Required", "quobyte.volume: Required"]),
     ("a Flocker data set without anything", {"flocker": {}}, ["flocker: Required"]),
     (
-        "a Flocker data set told twice",
+        "a Flocker data set reported twice",
         {"flocker": {"datasetName": "a/b", "datasetUUID": "u"}},
         ["flocker: Invalid", "flocker.datasetName: Invalid"],
     ),

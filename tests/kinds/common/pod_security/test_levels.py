@@ -11,7 +11,7 @@ from jobgate.kinds.common.pod_security.levels import violations
 from webhook.path import Path
 
 ANYTHING: list[Any] = [None, True, -1, "x", [[]], {"": "x"}]
-#: Enough of them: each field stands in one at least.
+#: Enough of them: each field is in at least one.
 SOME = list(PODS.values())[::3]
 
 

@@ -68,7 +68,7 @@ def hardened(**spec: Any) -> dict[str, Any]:
     }
 
 
-def told(response: Response) -> list[str]:
+def reported(response: Response) -> list[str]:
     """Return the notices that speak of Pod Security."""
     return [str(notice) for notice in response.notices if "Pod Security" in str(notice)]
 
@@ -88,13 +88,13 @@ def test_a_plain_job_is_told_all_that_a_restricted_namespace_lacks_in_it() -> No
 def test_a_plain_job_is_taken_by_all_other_namespaces(labels: Mapping[str, str] | None) -> None:
     response = ask(plain(), labels)
     assert response.allowed, jobs.faults(response)
-    assert not told(response)
+    assert not reported(response)
 
 
 def test_a_hardened_job_is_taken_by_a_restricted_namespace() -> None:
     response = ask(hardened(), {ENFORCE: "restricted"})
     assert response.allowed, jobs.faults(response)
-    assert not told(response)
+    assert not reported(response)
 
 
 def test_a_namespace_of_which_nothing_is_known_refuses_nothing() -> None:
@@ -126,7 +126,7 @@ def test_what_only_some_versions_of_kubernetes_refuse_is_told() -> None:
     probed["containers"][0]["livenessProbe"] = {"tcpSocket": {"port": 80, "host": "10.0.0.1"}}
     response = ask(probed, {ENFORCE: "baseline"})
     assert response.allowed
-    (notice,) = told(response)
+    (notice,) = reported(response)
     assert notice == (
         f"{MAIN}.livenessProbe.tcpSocket.host: must not be set: {ENFORCED} baseline; Kubernetes 1.34 and "
         "later would reject the pods"
@@ -136,18 +136,18 @@ def test_what_only_some_versions_of_kubernetes_refuse_is_told() -> None:
 def test_what_the_namespace_warns_of_is_told_and_not_refused() -> None:
     response = ask(plain(), {ENFORCE: "baseline", WARN: "restricted"})
     assert response.allowed
-    assert len(told(response)) == 4
-    assert told(response)[0].endswith("must be false: namespace ada warns on Pod Security level restricted")
+    assert len(reported(response)) == 4
+    assert reported(response)[0].endswith("must be false: namespace ada warns on Pod Security level restricted")
 
 
 def test_what_the_namespace_only_logs_is_not_told() -> None:
-    assert not told(ask(plain(), {"pod-security.kubernetes.io/audit": "restricted"}))
+    assert not reported(ask(plain(), {"pod-security.kubernetes.io/audit": "restricted"}))
 
 
 def test_a_runtime_class_may_be_exempt() -> None:
     response = ask(plain(hostPID=True, runtimeClassName="kata"), {ENFORCE: "baseline"})
     assert response.allowed
-    (notice,) = told(response)
+    (notice,) = reported(response)
     assert notice.endswith('the pods would be rejected unless the API server exempts runtime class "kata"')
 
 
@@ -169,7 +169,7 @@ def test_a_job_that_was_stored_before_its_namespace_was_held_to_a_level_can_be_c
     after = jobs.job(jobs.task("learner", template={"spec": plain()}, replicas=1), priority="high")
     response = asked(after, {ENFORCE: "restricted"}, old=before)
     assert not [fault for fault in jobs.faults(response) if "Pod Security" in fault]
-    assert all("already stored" in notice for notice in told(response))
+    assert all("already stored" in notice for notice in reported(response))
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=lambda kind: kind.kind)
