@@ -29,7 +29,7 @@ def test_a_queue_that_something_reads_is_not_warned_of() -> None:
 def test_a_system_that_is_not_known_is_refused(command: list[str]) -> None:
     done = run(command[0], "--queueing=yarn", *command[1:])
     assert done.exit_code == 2
-    assert "its value must be kubernetes, kueue, coscheduling or volcano" in done.stderr
+    assert "'yarn' must be one of kubernetes, kueue, coscheduling or volcano" in done.stderr
 
 
 def test_the_domain_is_a_domain() -> None:
