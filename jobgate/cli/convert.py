@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from crdgen import to_yaml
-from crdgen.cli.command import UsageError
 from crdgen.reading import Manifest
-from jobgate.cli.report import bullets, objects, warn_of_reading
+from jobgate.cli.report import bullets, read_files
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, judge
 from webhook import Conversion, Registry
@@ -32,12 +31,7 @@ def convert(context: click.Context, *, file: str, output_file: Path | None) -> N
     standard input, and is changed only if it is also the output file. Exit status: 0 if a job was converted, 1 if there
     was nothing to convert, 2 if the input is invalid.
     """
-    try:
-        manifests = objects(file)
-    except UsageError as error:
-        click.echo(str(error), err=True)
-        context.exit(2)
-    warn_of_reading(manifests)
+    manifests = read_files(context, file)
     kinds = installed()
     results = [(manifest, _conversion(manifest, kinds)) for manifest in manifests]
     faults = [fault for manifest, conversion in results if conversion for fault in _faults(manifest, conversion, kinds)]

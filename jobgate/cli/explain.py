@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from crdgen.cli.command import UsageError
 from crdgen.reading import Manifest
 from jobgate.cli.cluster import OUTPUT
-from jobgate.cli.report import name_of, objects, title, warn_of_reading
+from jobgate.cli.report import name_of, read_files, title
 from jobgate.cli.settings import Configured, installation
 from jobgate.explain import Explanation, report
 from jobgate.explain import explain as explained
@@ -34,12 +33,7 @@ def explain(
     job, each with the plugin or prerequisite that it comes from. Prerequisites are looked up in FILEs. FILE may be -
     for standard input. Exit status: 0; 1 if a job would be denied; 2 if the input is invalid, or no object makes pods.
     """
-    try:
-        manifests = [manifest for file in files for manifest in objects(file)]
-    except UsageError as error:
-        click.echo(str(error), err=True)
-        context.exit(2)
-    warn_of_reading(manifests)
+    manifests = read_files(context, *files)
     known = FileObjects([manifest.object for manifest in manifests], namespace)
     options = ReviewOptions(configured.kinds, namespace=namespace, settings=configured.settings, objects=known)
     found = [

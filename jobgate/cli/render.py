@@ -7,8 +7,7 @@ from typing import Any
 import click
 import yaml
 
-from crdgen.cli.command import UsageError
-from jobgate.cli.report import bullets, objects, title, warn_of_reading
+from jobgate.cli.report import bullets, read_files, title
 from jobgate.cli.settings import Configured, installation, queueing_of
 from jobgate.kinds.common.runner import runner_of
 from jobgate.offline.items import schema_of
@@ -39,12 +38,7 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
     if queueing is not None:
         groups = grouping(queueing, next((one for one in versions(queueing.system) if one != _FUTURE), ""))
     denied = False
-    try:
-        manifests = [manifest for file in files for manifest in objects(file)]
-    except UsageError as error:
-        click.echo(str(error), err=True)
-        context.exit(2)
-    warn_of_reading(manifests)
+    manifests = read_files(context, *files)
     options = ReviewOptions(kinds=configured.kinds, namespace=namespace, settings=configured.settings)
     for manifest in manifests:
         kind = configured.kinds.get(str(manifest.object.get("apiVersion")), str(manifest.object.get("kind")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -55,11 +55,17 @@ def reading_warnings(manifest: Manifest) -> Iterator[str]:
         yield f"line {manifest.ignored}: kubectl silently ignores the text from here on"
 
 
-def warn_of_reading(manifests: Iterable[Manifest]) -> None:
-    """Print what kubectl ignores in the text of objects to standard error."""
+def read_files(context: click.Context, *files: str) -> list[Manifest]:
+    """Return the objects in files, and print what kubectl ignores in them; end with status 2 if one cannot be read."""
+    try:
+        manifests = [manifest for file in files for manifest in objects(file)]
+    except UsageError as error:
+        click.echo(str(error), err=True)
+        context.exit(2)
     for manifest in manifests:
         for warning in reading_warnings(manifest):
             click.echo(f"{manifest.file}:{manifest.line}: {click.style('warning', fg='yellow')}: {warning}", err=True)
+    return manifests
 
 
 def title(manifest: Manifest) -> str:
