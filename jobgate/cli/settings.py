@@ -57,13 +57,8 @@ def installation(command: F) -> F:
 
 
 def running(command: F) -> F:
-    """Add the settings of the runner, as `configured`."""
+    """Add the settings of the runner and the controller, as `configured`."""
     return _configured(command, _WIRING, (RUN,))
-
-
-def wiring(command: F) -> F:
-    """Add the settings that decide what is put into pods, as `configured`."""
-    return _configured(command, _WIRING)
 
 
 def _configured(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
