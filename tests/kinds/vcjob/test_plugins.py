@@ -138,3 +138,9 @@ def test_a_job_that_jobgate_runs_is_judged_by_what_its_own_plugins_can(
     assert len(verdict.warnings) == len(warned)
     assert all(text in warning for text, warning in zip(warned, verdict.warnings, strict=True))
     assert judge(job(task("work"), **spec), ReviewOptions(kinds=KINDS)).status is None
+
+
+def test_the_name_of_a_job_that_jobgate_runs_has_no_dots() -> None:
+    for runs in (frozenset[str](), frozenset({VCJOB.qualified_plural})):
+        verdict = judge(job(task("work"), name="a.b"), ReviewOptions(kinds=KINDS, settings=Settings(runs=runs)))
+        assert (verdict.status is not None) == bool(runs)
