@@ -135,7 +135,7 @@ def _failure(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> 
     """Return why the job has failed; empty where it has not."""
     for task in tasks.values():
         if task.given_up:
-            return f"task {task.name} has failed: {task.given_up}"
+            return f"task {subject.tasks[task.name].written_name} has failed: {task.given_up}"
     limit, used = subject.runner.limit(subject.job), restarts_of(subject, sight)
     if limit is not None and used > limit:
         return f"{used} restarts would be more than the {limit} that the job may have"

@@ -170,7 +170,7 @@ def waits_for_names(job: Job[Any], task: Task) -> Wait:
     del job
     if task.depends_on is None:
         return Wait()
-    names = tuple((name, False) for _, name in task.depends_on.names(task.path))
+    names = tuple((name, False) for _, name, _ in task.depends_on.names(task.path))
     return Wait(names, any_suffices=task.depends_on.any_suffices and len(names) > 1)
 
 
