@@ -61,7 +61,7 @@ def test_gangs_wait_while_there_are_no_groups_and_others_go_on(
     whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str, tmp_path: Path
 ) -> None:
     space = Space(whole_api, whole_namespace)
-    with runner(whole_controlplane, tmp_path / "log", ["--queueing=coscheduling"]):
+    with runner(whole_controlplane, tmp_path / "log", ["--queueing=coscheduling"], queueing="coscheduling"):
         before = Run(space, gang("before"))
         before.until("Running")
         assert space.names("podgroups", GROUP) == ["before"]
