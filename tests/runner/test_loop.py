@@ -55,16 +55,13 @@ class Server:
         merge(changed, changes)
         return self._answer("patch", resource, changed)
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
-        self._answer("delete", resource, found)
-
     async def set_status(
         self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         self.statuses.append(changes)
         return self._answer("status", resource, found)
 
-    async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
+    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
         del propagation
         self._answer("delete", resource, found)
 
