@@ -33,11 +33,11 @@ from jobgate.plugins.queueing import (
 )
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import Loop
-from jobgate.runner.queues import Queues
+from jobgate.runner.queues import Queues, read_queues
 from jobgate.runner.reading import Caches, JobReader, Jobs, keep_job
-from jobgate.runner.reload import Reloader
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import JobKey, Seen
+from jobgate.serving.reload import FileReloader
 from webhook import Kind
 
 #: The label `controller` of metrics.
@@ -138,7 +138,7 @@ class RunnerController:
             if dispatcher is not None:
                 beside.append(dispatcher.run)
                 if settings.queues_file is not None:
-                    beside.append(Reloader(settings.queues_file, dispatcher.use).run)
+                    beside.append(reloader_of(settings.queues_file, dispatcher.use, settings.queues).run)
             await self._work.run(*beside)
         finally:
             self._work = None
@@ -156,6 +156,11 @@ class RunnerController:
                     f"{kind.qualified_plural} is run by {', '.join(found)}: stop it first, or leave out --run. If it "
                     "does not run these jobs, name it with --ignore-operator"
                 )
+
+
+def reloader_of(path: Path, use: Callable[[Queues], None], current: Queues | None = None) -> FileReloader[Queues]:
+    """Return what uses the queues of a file when it changes."""
+    return FileReloader(path, lambda content: read_queues(content.decode()), use, "queues", current)
 
 
 async def queueing_in(cluster: ClusterClient, settings: RunnerSettings) -> QueueingArguments | None:

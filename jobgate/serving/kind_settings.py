@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 
-class InvalidSettings(Exception):
+class InvalidSettings(ValueError):
     """A file does not contain valid settings of its kind."""
 
 
