@@ -6,12 +6,10 @@ The rules are those of `core/v1` validation of Kubernetes (`validateObjectFieldS
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from typing import Any, Final, Literal
 
 from jobgate import names
-from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod.reading import unset
 from jobgate.kinds.common.pod.shapes import Text
 from jobgate.kinds.common.pod.values import Finding, ValueRule, anything, fields, required
@@ -23,13 +21,6 @@ RESOURCES: Final = tuple(
     f"{side}.{name}" for side in ("limits", "requests") for name in ("cpu", "ephemeral-storage", "memory")
 )
 _HUGE_PAGES: Final = ("limits.hugepages-", "requests.hugepages-")
-
-#: What an amount may be divided by before it is shown.
-CPU_DIVISORS: Final = ("1", "1m")
-SIZE_DIVISORS: Final = (
-    "1",
-    *(f"1{suffix}" for suffix in ["k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]),
-)
 
 #: The old name of a field.
 _OLD_FIELDS: Final = {"spec.host": "spec.nodeName"}
@@ -66,7 +57,7 @@ def _field_path(field: str, known: Collection[str], path: Path) -> Iterator[Caus
 
 
 def resource_reference(*, of_container: bool) -> ValueRule:
-    """Return the rule of a `resourceFieldRef`: it names a resource, and what to divide the amount by.
+    """Return the rule of a `resourceFieldRef`: it names a resource.
 
     Args:
         of_container: whether the container is known from where the reference is; elsewhere it must be named.
@@ -84,26 +75,9 @@ def resource_reference(*, of_container: bool) -> ValueRule:
         elif isinstance(resource, str) and not sized:
             known = (*RESOURCES, "limits.hugepages-SIZE", "requests.hugepages-SIZE")
             yield NotSupported(path / "resource", resource, known)
-        if (divisor := reference.get("divisor")) is not None:
-            yield from _divisor(divisor, resource if sized else None, path / "divisor")
 
     plain = fields(
         resource=required(anything(Literal[RESOURCES])),
         containerName=ValueRule(plain=Text, required=not of_container),
     ).plain
     return ValueRule(check, plain)
-
-
-def _divisor(divisor: Any, resource: str | None, path: Path) -> Iterator[Cause]:
-    """A divisor is one of a few amounts; Kubernetes compares texts, so 1024 is not 1Ki."""
-    try:
-        amount = quantity.parse(divisor)
-    except ValueError as error:
-        yield Invalid(path, divisor, str(error))
-        return
-    supported = CPU_DIVISORS if str(resource).endswith(".cpu") else SIZE_DIVISORS
-    same = next((one for one in supported if quantity.parse(one) == amount), None)
-    binary = str(divisor).rstrip(" ").endswith("i")
-    exponent = re.search(r"[eE][+-]?[0-9]", str(divisor))
-    if amount and resource and (same is None or exponent or (same != "1" and binary != same.endswith("i"))):
-        yield NotSupported(path, divisor, supported)

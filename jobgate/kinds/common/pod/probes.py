@@ -1,8 +1,7 @@
 """Probes and hooks: how the kubelet finds out how a container is, and what runs after its start and before its end.
 
 The rules are those of `core/v1` validation of Kubernetes (`validateHandler`, `validateProbe`, `validateLifecycle`), of
-containers and of native sidecars. `stopSignal` is not judged: the API server drops it while its feature is off, as it
-is by default.
+containers and of native sidecars.
 """
 
 from __future__ import annotations
@@ -114,11 +113,8 @@ def check(pod: Json, path: Path) -> Iterator[Finding]:
 def _none_of_plain_init_containers(container: PodContainer) -> Iterator[Cause]:
     for name in _RULES:
         value = container.json.get(name)
-        # API servers drop `stopSignal`, a feature that is off by default: with nothing else, no lifecycle is left.
-        only_signal = mapping(value).keys() - {"postStart", "preStop"} and not any(
-            mapping(value).get(hook) for hook in ("postStart", "preStop")
-        )
-        if value is not None and not (name == "lifecycle" and only_signal):
+        # A lifecycle of `stopSignal` alone is allowed: API servers drop it while its feature is off.
+        if value is not None and (name != "lifecycle" or mapping(value).keys() != {"stopSignal"}):
             yield Forbidden(container.path / name, "may only be set on an init container with restartPolicy Always")
 
 

@@ -18,7 +18,7 @@ from jobgate.kinds.common.fitting import Never
 from jobgate.kinds.common.pod.family import Family, always
 from jobgate.kinds.common.pod.reading import Json, containers, items, metadata_of, objects, spec_of, text, whole
 from jobgate.kinds.common.pod.shapes import Text
-from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice, NotSupported, Required, TooMany
+from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
 Finding: TypeAlias = Cause | Notice
@@ -278,16 +278,6 @@ def one_source(sources: Rules, why: str = "", missing: str = "") -> Check:
             yield Forbidden(path / extra, f"may not be set together with {present[0]}: {why}")
         for name in present[:1] if why else present:
             yield from sources[name].check(value[name], path / name)
-
-    return check
-
-
-def at_most(limit: int) -> Check:
-    """Return the check that a list has at most so many items."""
-
-    def check(value: Any, path: Path) -> Iterator[Finding]:
-        if len(items(value)) > limit:
-            yield TooMany(path, len(value), limit)
 
     return check
 
