@@ -42,7 +42,7 @@ broken volume once while the server reports it again at each of its mounts.
 
 #: Cases of one sort that the page lists.
 _LISTED = 60
-_PATTERN = re.compile(r" \(e\.g\..*?\)'\)")
+_PATTERN = re.compile(r" \(e\.g\..*?\?'\)")
 _DISAGREEMENTS = "\n## Disagreements\n\n"
 
 

@@ -27,7 +27,7 @@ from jobgate.kinds.common.pod import (
 )
 from jobgate.kinds.common.pod.family import Families, Keys
 from jobgate.kinds.common.pod.shapes import Plain
-from webhook import Cause, Notice, Path
+from webhook import Notice, Path
 
 __all__ = ["FAMILIES", "check", "look", "plain"]
 
@@ -55,7 +55,7 @@ _UNRULED = Keys(
 )
 
 #: In the order in which a reader looks at a template.
-FAMILIES: Families[Cause | Notice] = Families(
+FAMILIES: Families[Notice] = Families(
     (
         metadata.FAMILY,
         containers.FAMILY,
@@ -79,7 +79,7 @@ def plain(pod: Mapping[str, Any]) -> bool:
     return FAMILIES.plain(pod)
 
 
-def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
+def check(pod: Mapping[str, Any], path: Path) -> Iterator[Notice]:
     """Yield what is wrong with a Pod."""
     return FAMILIES.check(pod, path)
 

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 from jobgate import names
 from jobgate.kinds.common.pod.reading import unset
 from jobgate.kinds.common.pod.shapes import Text
-from jobgate.kinds.common.pod.values import Finding, ValueRule, anything, fields, required
-from webhook.cause import Cause, Invalid, NotSupported, Required
+from jobgate.kinds.common.pod.values import ValueRule, anything, fields, required
+from webhook.cause import Cause, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
 #: The resources of a container that it may learn, beside its huge pages of any size.
@@ -29,7 +29,7 @@ _OLD_FIELDS: Final = {"spec.host": "spec.nodeName"}
 def field_reference(known: Collection[str]) -> ValueRule:
     """Return the rule of a `fieldRef`: it names one of these fields, or one label or annotation by its key."""
 
-    def check(reference: Any, path: Path) -> Iterator[Finding]:
+    def check(reference: Any, path: Path) -> Iterator[Notice]:
         if not isinstance(reference, dict):
             return
         version, field = reference.get("apiVersion"), reference.get("fieldPath")
@@ -63,7 +63,7 @@ def resource_reference(*, of_container: bool) -> ValueRule:
         of_container: whether the container is known from where the reference is; elsewhere it must be named.
     """
 
-    def check(reference: Any, path: Path) -> Iterator[Finding]:
+    def check(reference: Any, path: Path) -> Iterator[Notice]:
         if not isinstance(reference, dict):
             return
         resource = reference.get("resource")

@@ -12,8 +12,8 @@ from jobgate import names
 from jobgate.kinds.common.pod.placement import LABELS
 from jobgate.kinds.common.pod.reading import Json, items, mapping, metadata_of, spec_of, text
 from jobgate.kinds.common.pod.shapes import DnsLabel, DnsSubdomain, whole_text
-from jobgate.kinds.common.pod.values import Finding, anything, family, formatted, texts
-from webhook.cause import Cause, Forbidden, Invalid, TooLong
+from jobgate.kinds.common.pod.values import anything, family, formatted, texts
+from webhook.cause import Cause, Forbidden, Invalid, Notice, TooLong
 from webhook.path import Path
 
 #: Most that keys and values take together, in bytes of UTF-8.
@@ -38,7 +38,7 @@ PlainAnnotations: TypeAlias = Annotated[
 _INTEGER = re.compile(r"(-[0-9]{1,20}|0|[1-9][0-9]{0,10})\Z")
 
 
-def _annotations(pod: Json, path: Path) -> Iterator[Finding]:
+def _annotations(pod: Json, path: Path) -> Iterator[Notice]:
     """Check the annotations of a pod: their keys, their size, and the values that Kubernetes reads today.
 
     From `k8s.io/apimachinery/pkg/api/validation`, `ValidateAnnotations`, and `core/v1` validation,
@@ -73,7 +73,7 @@ ORPHAN: Final = "orphan"
 FOREGROUND: Final = "foregroundDeletion"
 
 
-def _agreement(pod: Any, path: Path) -> Iterator[Finding]:
+def _agreement(pod: Any, path: Path) -> Iterator[Notice]:
     """Annotations agree with the spec; finalizers do not ask to keep and to delete dependents both."""
     yield from _annotations(pod, path)
     finalizers = items(metadata_of(pod).get("finalizers"))

@@ -15,7 +15,6 @@ from jobgate import names
 from jobgate.kinds.common.pod.reading import items, mapping, objects, text, whole
 from jobgate.kinds.common.pod.shapes import LARGE, Labels, LabelValue, QualifiedName
 from jobgate.kinds.common.pod.values import (
-    Finding,
     ValueRule,
     agreed,
     anything,
@@ -31,7 +30,7 @@ from jobgate.kinds.common.pod.values import (
     required,
     texts,
 )
-from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Required
+from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice, Required
 from webhook.path import Path
 
 #: Operators of an expression: those that need values, those that may have none, and, of nodes, those that compare.
@@ -61,7 +60,7 @@ def _expression(values: ValueRule, *, of_nodes: bool = False) -> ValueRule:
     """Return the rule of an expression: its operator is known, and has the values that it needs."""
     known = "In, NotIn, Exists, DoesNotExist, Gt or Lt" if of_nodes else "In, NotIn, Exists or DoesNotExist"
 
-    def check(expression: Any, path: Path) -> Iterator[Finding]:
+    def check(expression: Any, path: Path) -> Iterator[Notice]:
         operator, count = expression.get("operator"), len(items(expression.get("values")))
         if operator in WITH_VALUES:
             if not count:
@@ -92,7 +91,7 @@ _NODE_EXPRESSION: Final = _expression(_VALUES, of_nodes=True)
 _PREFERRED_NODE_EXPRESSION: Final = _expression(anything(list[LabelValue]), of_nodes=True)
 
 
-def _label_keys(owner: Any, path: Path) -> Iterator[Finding]:
+def _label_keys(owner: Any, path: Path) -> Iterator[Notice]:
     """Check `matchLabelKeys` and `mismatchLabelKeys`: keys of labels that add to a label selector."""
     match, mismatch = (items(owner.get(field)) for field in ("matchLabelKeys", "mismatchLabelKeys"))
     for field, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
@@ -179,7 +178,7 @@ _TOLERATION: Final = fields(
 )
 
 
-def _constraint(constraint: Any, path: Path) -> Iterator[Finding]:
+def _constraint(constraint: Any, path: Path) -> Iterator[Notice]:
     """Only DoNotSchedule can ask for a number of domains."""
     action, domains = constraint.get("whenUnsatisfiable"), whole(constraint.get("minDomains"))
     if domains is not None and action not in (None, "DoNotSchedule"):

@@ -16,7 +16,6 @@ from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import Json, PodContainer, containers, mapping, spec_of, whole
 from jobgate.kinds.common.pod.shapes import PortName, PortNumber
 from jobgate.kinds.common.pod.values import (
-    Finding,
     Rules,
     ValueRule,
     anything,
@@ -32,7 +31,7 @@ from jobgate.kinds.common.pod.values import (
     plain_types,
     rare,
 )
-from webhook.cause import Cause, Forbidden, Invalid
+from webhook.cause import Cause, Forbidden, Invalid, Notice
 from webhook.path import Path
 
 PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -100,7 +99,7 @@ _RULES: Final[Rules] = {
 }
 
 
-def check(pod: Json, path: Path) -> Iterator[Finding]:
+def check(pod: Json, path: Path) -> Iterator[Notice]:
     """Check the probes and hooks of every container; a container that ends before others start may have none."""
     for container in containers(pod, path):
         if container.init and not container.sidecar:

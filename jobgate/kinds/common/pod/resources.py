@@ -47,7 +47,7 @@ _Name: TypeAlias = Annotated[str, Meta(max_length=names.LABEL_LIMIT)]
 _Amount: TypeAlias = Annotated[str, Meta(max_length=quantity.REMEMBERED)] | Annotated[int, Meta(ge=0, le=2**53)]
 
 
-def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
+def check(pod: Json, path: Path) -> Iterator[Notice]:
     """Check the resources of every container, and those of the pod."""
     claims = {text(claim.get("name")): None for _, claim in objects(spec_of(pod).get("resourceClaims"))}
     for container in containers(pod, path):

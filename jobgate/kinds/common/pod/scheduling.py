@@ -9,7 +9,6 @@ from jobgate import names
 from jobgate.kinds.common.pod.reading import spec_of, text, whole
 from jobgate.kinds.common.pod.shapes import DnsSubdomain
 from jobgate.kinds.common.pod.values import (
-    Finding,
     ValueRule,
     distinct,
     family,
@@ -21,7 +20,7 @@ from jobgate.kinds.common.pod.values import (
     one_of,
     rare,
 )
-from webhook.cause import Cause, Forbidden, Invalid
+from webhook.cause import Cause, Forbidden, Invalid, Notice
 from webhook.path import Path
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
@@ -35,7 +34,7 @@ SYSTEM_PRIORITIES: Final = {"system-cluster-critical": 2_000_000_000, "system-no
 DEADLINE_LIMIT: Final = 2**31 - 1
 
 
-def _agreement(pod: Mapping[str, Any], path: Path) -> Iterator[Finding]:
+def _agreement(pod: Mapping[str, Any], path: Path) -> Iterator[Notice]:
     spec, path = spec_of(pod), path / "spec"
     # The old name of serviceAccountName, which counts where that is empty.
     if not spec.get("serviceAccountName"):

@@ -13,7 +13,6 @@ from typing import Any, Final
 from jobgate.kinds.common.pod.reading import WHITE_SPACE, Json, containers, items, mapping, spec_of, text
 from jobgate.kinds.common.pod.values import (
     Check,
-    Finding,
     ValueRule,
     anything,
     distinct,
@@ -27,7 +26,7 @@ from jobgate.kinds.common.pod.values import (
     rare,
 )
 from jobgate.kinds.common.pod.volumes import without_backsteps
-from webhook.cause import Cause, Invalid, Required
+from webhook.cause import Cause, Invalid, Notice, Required
 from webhook.path import Path
 
 #: Greatest number of a user or a group.
@@ -42,7 +41,7 @@ _SYSCTL = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*
 def _profile(local: Check, *, app_armor: bool = False) -> ValueRule:
     """Return the rule of a profile: it has a type, and a path on the node if and only if the type is Localhost."""
 
-    def check(profile: Any, path: Path) -> Iterator[Finding]:
+    def check(profile: Any, path: Path) -> Iterator[Notice]:
         sort, given = profile.get("type"), profile.get("localhostProfile")
         here = path / "localhostProfile"
         if sort == "Localhost" and (given is None or (given == "" and app_armor)):
@@ -73,7 +72,7 @@ def _sysctl_name(name: str) -> str | None:
     return f"must be at most {SYSCTL_LIMIT} characters: segments of a-z, 0-9, '-' and '_', separated by '.' or '/'"
 
 
-def _unmasked_proc(pod: Json, path: Path) -> Iterator[Finding]:
+def _unmasked_proc(pod: Json, path: Path) -> Iterator[Notice]:
     """An unmasked /proc is for pods that have users of their own."""
     for container in containers(pod, path):
         context = mapping(container.json.get("securityContext"))

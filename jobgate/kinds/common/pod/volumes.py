@@ -20,7 +20,6 @@ from jobgate.kinds.common.pod.reading import items, mapping, spec_of
 from jobgate.kinds.common.pod.shapes import AbsolutePath, DnsLabel, RelativePath, Text, whole_text
 from jobgate.kinds.common.pod.values import (
     Check,
-    Finding,
     Rules,
     ValueRule,
     amount,
@@ -120,7 +119,7 @@ def _driver(value: Any, path: Path) -> Iterator[Cause]:
         yield Invalid(path, value, fault.replace("lower case letters", "letters"))
 
 
-def _one_reference(item: Any, path: Path) -> Iterator[Finding]:
+def _one_reference(item: Any, path: Path) -> Iterator[Notice]:
     """A file shows one thing, a field or a resource (`core/v1` validation, DownwardAPIVolumeFile)."""
     present = [name for name in _REFERENCES if item.get(name) is not None]
     if len(present) > 1:
@@ -131,7 +130,7 @@ def _one_reference(item: Any, path: Path) -> Iterator[Finding]:
         yield from _REFERENCES[name].check(item[name], path / name)
 
 
-def _claim(spec: Any, path: Path) -> Iterator[Finding]:
+def _claim(spec: Any, path: Path) -> Iterator[Notice]:
     """A claim has access modes, of which ReadWriteOncePod stands alone, and requests storage."""
     modes = items(spec.get("accessModes"))
     if not modes:
@@ -150,7 +149,7 @@ def _claim(spec: Any, path: Path) -> Iterator[Finding]:
         yield Required((here / "requests").key("storage"), "must be the size of the volume, such as 10Gi")
 
 
-def _claim_template(template: Any, path: Path) -> Iterator[Finding]:
+def _claim_template(template: Any, path: Path) -> Iterator[Notice]:
     yield from CLAIM_SPEC.check(mapping(template.get("spec")), path / "spec")
 
 
@@ -230,7 +229,7 @@ SOURCES: Final[Rules] = {
 _one_source = one_source(SOURCES, "a volume has exactly one source")
 
 
-def _source(volume: Any, path: Path) -> Iterator[Finding]:
+def _source(volume: Any, path: Path) -> Iterator[Notice]:
     """A volume has one source; without any it is an emptyDir (`core/v1` defaults and validation, VolumeSource)."""
     yield from _one_source(volume, path)
     present = [name for name in volume if name in SOURCES and volume[name] is not None]
@@ -245,7 +244,7 @@ _NAME: Final = need(formatted(names.dns_label, DnsLabel), "must be the name that
 _VOLUMES: Final = listed(fields(_source, name=_NAME), distinct("name", "already used by {first}"))
 
 
-def check(pod: Mapping[str, Any], path: Path) -> Iterator[Finding]:
+def check(pod: Mapping[str, Any], path: Path) -> Iterator[Notice]:
     """Check the volumes of a pod whose template is at `path`."""
     yield from _VOLUMES.check(spec_of(pod).get("volumes"), path / "spec" / "volumes")
 
