@@ -10,8 +10,7 @@ from webhook.path import Path
 
 #: What namespaces are held to: by the server's own version, and by older ones, at which something changed.
 STANDARDS = [
-    "baseline", "restricted", "baseline:v1.34", "restricted:v1.34", "baseline:v1.28", "restricted:v1.24",
-    "restricted:v1.21", "baseline:v1.18",
+    "baseline", "restricted", "baseline:v1.34", "restricted:v1.34", "baseline:v1.28", "restricted:v1.25",
 ]  # fmt: skip
 
 

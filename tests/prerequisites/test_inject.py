@@ -5,8 +5,8 @@ from typing import Any
 import jsonpatch
 import pytest
 
+from jobgate.kinds.common.pod_security.checks import Level
 from jobgate.kinds.common.pod_security.levels import violations
-from jobgate.kinds.common.pod_security.violation import Level
 from jobgate.prerequisites.content import Content, content_of
 from jobgate.prerequisites.inject import inject, volume_name
 from jobgate.prerequisites.models import NAMESPACED

@@ -11,20 +11,21 @@ from msgspec import UNSET, Meta, UnsetType, defstruct
 from jobgate.kinds.common.fitting import Never
 from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.shapes import PartialObject, whole_text
-from jobgate.kinds.common.pod_security import limits, privileges, profiles
-from jobgate.kinds.common.pod_security.violation import CONTEXT, Level, PodSecurityViolation
+from jobgate.kinds.common.pod_security.checks import (
+    CHECKS,
+    CONTEXT,
+    NAMESPACES,
+    OUTSIDE,
+    PROBES,
+    Binding,
+    Capability,
+    Level,
+    PodSecurityViolation,
+    Profile,
+)
 from webhook.path import Path
 
 _Nothing: TypeAlias = Never | UnsetType
-#: In the order in which a reader looks at a template.
-CHECKS: Final = (
-    privileges.host,
-    privileges.privileges,
-    limits.users,
-    profiles.check,
-    limits.sysctls,
-    limits.volumes,
-)
 
 
 class _NoHostPort(PartialObject):
@@ -46,7 +47,7 @@ class _Hooks(PartialObject):
 
 
 class _Profile(PartialObject):
-    type: profiles.Profile
+    type: Profile
 
 
 class _OfAll(PartialObject):
@@ -60,7 +61,7 @@ class _OfAll(PartialObject):
 
 
 class _Capabilities(PartialObject):
-    add: list[privileges.Capability] = msgspec.field(default_factory=list)
+    add: list[Capability] = msgspec.field(default_factory=list)
 
 
 class _Baseline(_OfAll):
@@ -84,7 +85,7 @@ class _RestrictedPod(_OfAll):
 
 class _CapabilitiesDropped(PartialObject):
     drop: list[str]
-    add: list[privileges.Binding] = msgspec.field(default_factory=list)
+    add: list[Binding] = msgspec.field(default_factory=list)
 
 
 class _Restricted(_RestrictedPod, kw_only=True):
@@ -120,11 +121,11 @@ def _each_has_a_profile_and_is_not_root(spec: Mapping[str, Any], containers: Seq
 
 
 _CONTAINER: Final = {
-    **dict.fromkeys(privileges.PROBES, _Handler),
+    **dict.fromkeys(PROBES, _Handler),
     "lifecycle": _Hooks,
     "ports": list[_NoHostPort],
 }
-_SPEC: Final = {**dict.fromkeys(privileges.NAMESPACES, LOOK), "ephemeralContainers": LOOK}
+_SPEC: Final = {**dict.fromkeys(NAMESPACES, LOOK), "ephemeralContainers": LOOK}
 _FAMILIES: Final[Mapping[Level, Family[PodSecurityViolation]]] = {
     Level.BASELINE: Family(
         check=_check,
@@ -136,7 +137,7 @@ _FAMILIES: Final[Mapping[Level, Family[PodSecurityViolation]]] = {
         check=_check,
         needs=frozenset({CONTEXT}),
         metadata={"annotations": _Annotations},
-        spec={**_SPEC, CONTEXT: _RestrictedPod, "volumes": _volumes_without("hostPath", *limits.OUTSIDE)},
+        spec={**_SPEC, CONTEXT: _RestrictedPod, "volumes": _volumes_without("hostPath", *OUTSIDE)},
         container={**_CONTAINER, CONTEXT: _Restricted},
         agree=_each_has_a_profile_and_is_not_root,
     ),

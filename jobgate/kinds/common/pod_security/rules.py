@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, spec_of
+from jobgate.kinds.common.pod_security.checks import ALWAYS, Level, PodSecurityViolation
 from jobgate.kinds.common.pod_security.levels import keeps_to, violations
-from jobgate.kinds.common.pod_security.policy import Certainty, Policy, policy_of
-from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, PodSecurityViolation
+from jobgate.kinds.common.pod_security.policy import OLDEST_DEFINITION, Certainty, Policy, Standard, policy_of
 from jobgate.kinds.common.templates import judged
 from webhook import Cause, Context, Invalid, Job, Notice, Path, Required, rule
 from webhook.text import shown
@@ -68,7 +68,8 @@ def _finding(
         unless = f"the pods would be rejected unless the API server exempts runtime class {shown(exempt)}"
         return 1, Notice(violation.path, f"{violation.right}: {by}; {unless}")
     if enforced is Certainty.BY_VERSION:
-        return 2, Notice(violation.path, f"{violation.right}: {by}; {_versions(violation)} would reject the pods")
+        versions = _versions(violation, policy.enforce)
+        return 2, Notice(violation.path, f"{violation.right}: {by}; {versions} would reject the pods")
     if policy.warn.violated_by(violation) is not Certainty.NO:
         asked = f"namespace {namespace} warns on Pod Security level {policy.warn}"
         return 3, Notice(violation.path, f"{violation.right}: {asked}")
@@ -84,8 +85,10 @@ def _refusal(violation: PodSecurityViolation, detail: str) -> Cause:
     return cause
 
 
-def _versions(violation: PodSecurityViolation) -> str:
+def _versions(violation: PodSecurityViolation, enforced: Standard) -> str:
     """Return which versions of Kubernetes reject a violation."""
+    if enforced.minor is not None and enforced.minor < OLDEST_DEFINITION:
+        return f"the definition of v1.{OLDEST_DEFINITION}"
     if violation.until == ALWAYS:
         return f"Kubernetes 1.{violation.since} and later"
     return f"Kubernetes before 1.{violation.until}"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from bench.differential.pods.pod_security import PODS, plain, restricted
-from jobgate.kinds.common.pod_security.levels import CHECKS, keeps_to, violations
-from jobgate.kinds.common.pod_security.violation import Level, PodSecurityViolation
+from jobgate.kinds.common.pod_security.checks import CHECKS, Level, PodSecurityViolation
+from jobgate.kinds.common.pod_security.levels import keeps_to, violations
 from tests.kinds.common.pod.templates import PLAIN
 from tests.kinds.common.pod_security.test_levels import places
 from webhook.path import Path
