@@ -4,7 +4,7 @@ import pytest
 
 from bench.differential.pods.pod_security import PODS
 from controlplane.client import ClusterApi
-from jobgate.kinds.common.pod_security.levels import violations
+from jobgate.kinds.common.pod_security.checks import violations
 from jobgate.kinds.common.pod_security.policy import Certainty, labels_of, standard
 from webhook.path import Path
 

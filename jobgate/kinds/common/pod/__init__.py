@@ -55,7 +55,7 @@ _UNRULED = Keys(
 )
 
 #: In the order in which a reader looks at a template.
-FAMILIES: Families[Notice] = Families(
+FAMILIES = Families(
     (
         metadata.FAMILY,
         containers.FAMILY,

@@ -209,7 +209,7 @@ def family(
     spec: Rules | None = None,
     container: Rules | None = None,
     agree: Callable[[Json, Sequence[Json]], bool] = always,
-) -> Family[Notice]:
+) -> Family:
     """Return the family of the rules of some fields of a pod.
 
     Args:

@@ -1,7 +1,6 @@
 """The Pod Security levels: what the level of a namespace rejects in pods, reported when the job is applied.
 
 - `checks`: what violates a level
-- `levels`: the plain types of Pods that violate none
 - `policy`: what the labels of a namespace ask for
 - `rules`: the rule of jobs
 

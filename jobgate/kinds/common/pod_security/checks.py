@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, NamedTuple
 
 from jobgate.kinds.common.pod.reading import (
     ALL_CONTAINERS,
@@ -71,36 +71,36 @@ class SecurityContext(NamedTuple):
     path: Path
 
 
-def of_pod(pod: Mapping[str, Any], path: Path) -> SecurityContext:
-    """Return the security context of a pod."""
-    return SecurityContext(mapping(spec_of(pod).get(CONTEXT)), path / "spec" / CONTEXT)
+class CheckedPod:
+    """A Pod that the checks look at, with its containers and security contexts."""
+
+    def __init__(self, pod: Mapping[str, Any], path: Path) -> None:
+        self.metadata, self.spec = metadata_of(pod), spec_of(pod)
+        self.path = path
+        self.containers = list(containers(pod, path, ALL_CONTAINERS))
+        #: The security context of the pod, those of its containers, and all of them.
+        self.own = SecurityContext(mapping(self.spec.get(CONTEXT)), path / "spec" / CONTEXT)
+        self.contexts = [SecurityContext(mapping(one.json.get(CONTEXT)), one.path / CONTEXT) for one in self.containers]
+        self.all_contexts = [self.own, *self.contexts]
+
+    @property
+    def on_windows(self) -> bool:
+        """Whether the pod runs on Windows."""
+        return mapping(self.spec.get("os")).get("name") == "windows"
+
+    @property
+    def own_users_until(self) -> int:
+        """The minor since which a violation is allowed in the user namespace of a pod that has its own."""
+        return _OWN_USERS_SINCE if self.spec.get("hostUsers") is False else ALWAYS
+
+    def lacks(self, field: str) -> bool:
+        """Return whether neither the pod nor each container sets a field of their security contexts."""
+        return self.own.json.get(field) is None and any(one.json.get(field) is None for one in self.contexts)
 
 
-def of_containers(pod: Mapping[str, Any], path: Path) -> Iterator[SecurityContext]:
-    """Yield the security context of each container of a pod."""
-    for container in containers(pod, path, ALL_CONTAINERS):
-        yield SecurityContext(mapping(container.json.get(CONTEXT)), container.path / CONTEXT)
-
-
-def of_all(pod: Mapping[str, Any], path: Path) -> Iterator[SecurityContext]:
-    """Yield the security context of a pod, and those of its containers."""
-    yield of_pod(pod, path)
-    yield from of_containers(pod, path)
-
-
-def on_windows(pod: Mapping[str, Any]) -> bool:
-    """Return whether a pod says that it runs on Windows."""
-    return mapping(spec_of(pod).get("os")).get("name") == "windows"
-
-
-def has_own_users(pod: Mapping[str, Any]) -> bool:
-    """Return whether a pod has its own user namespace (`hostUsers: false`)."""
-    return spec_of(pod).get("hostUsers") is False
-
-
-NAMESPACES: Final = ("hostNetwork", "hostPID", "hostIPC")
-PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
-HOOKS: Final = ("postStart", "preStop")
+_NAMESPACES: Final = ("hostNetwork", "hostPID", "hostIPC")
+_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+_HOOKS: Final = ("postStart", "preStop")
 _REACHING: Final = ("httpGet", "tcpSocket")
 
 #: Since then a pod with its own user namespace may run as root in it, and at the level baseline unmask its /proc.
@@ -109,17 +109,17 @@ _OWN_USERS_SINCE: Final = 35
 _OWN_HOST_SINCE: Final = 34
 
 
-def host(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
+def host(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """Yield what a pod shares with its host."""
-    spec, here = spec_of(pod), path / "spec"
-    for field in NAMESPACES:
+    spec, here = pod.spec, pod.path / "spec"
+    for field in _NAMESPACES:
         if spec.get(field) is True:
             yield PodSecurityViolation(here / field, True, "must be false or not set", Level.BASELINE)
-    for context in of_all(pod, path):
+    for context in pod.all_contexts:
         if mapping(context.json.get("windowsOptions")).get("hostProcess") is True:
             where = context.path / "windowsOptions" / "hostProcess"
             yield PodSecurityViolation(where, True, "must be false or not set", Level.BASELINE)
-    for container in containers(pod, path, ALL_CONTAINERS):
+    for container in pod.containers:
         for index, port in objects(container.json.get("ports")):
             if whole(port.get("hostPort")):
                 place = container.path / "ports" / index / "hostPort"
@@ -129,17 +129,17 @@ def host(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
 
 def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
     lifecycle = mapping(container.get("lifecycle"))
-    handlers = [(mapping(container.get(probe)), path / probe) for probe in PROBES]
-    handlers += [(mapping(lifecycle.get(hook)), path / "lifecycle" / hook) for hook in HOOKS]
+    handlers = [(container[probe], path / probe) for probe in _PROBES if probe in container]
+    handlers += [(lifecycle[hook], path / "lifecycle" / hook) for hook in _HOOKS if hook in lifecycle]
     for handler, where in handlers:
         for way in _REACHING:
-            if host := mapping(handler.get(way)).get("host"):
+            if host := mapping(mapping(handler).get(way)).get("host"):
                 right = "must not be set"
                 yield PodSecurityViolation(where / way / "host", host, right, Level.BASELINE, since=_OWN_HOST_SINCE)
 
 
 #: What container runtimes give by default, except NET_RAW.
-Capability: TypeAlias = Literal[
+DEFAULT: Final = (
     "AUDIT_WRITE",
     "CHOWN",
     "DAC_OVERRIDE",
@@ -153,17 +153,15 @@ Capability: TypeAlias = Literal[
     "SETPCAP",
     "SETUID",
     "SYS_CHROOT",
-]
-DEFAULT: Final = get_args(Capability)
+)
 #: The one that may be added where all must be dropped.
-Binding: TypeAlias = Literal["NET_BIND_SERVICE"]
 _BINDING: Final = "NET_BIND_SERVICE"
 
 
-def privileges(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
+def privileges(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """Yield what containers are privileged to do, or are not kept from."""
-    windows = on_windows(pod)
-    for context in of_containers(pod, path):
+    windows = pod.on_windows
+    for context in pod.contexts:
         if context.json.get("privileged") is True:
             yield PodSecurityViolation(context.path / "privileged", True, "must be false or not set", Level.BASELINE)
         escalation = context.json.get("allowPrivilegeEscalation")
@@ -186,8 +184,7 @@ def _capabilities(context: SecurityContext, *, windows: bool) -> Iterator[PodSec
         yield PodSecurityViolation(here / "drop", list(dropped) or None, 'must include "ALL"', Level.RESTRICTED)
 
 
-Profile: TypeAlias = Literal["RuntimeDefault", "Localhost"]
-_PROFILES: Final = get_args(Profile)
+_PROFILES: Final = ("RuntimeDefault", "Localhost")
 _TYPES: Final = 'must be "RuntimeDefault" or "Localhost"'
 
 #: Annotations that were before the fields.
@@ -199,30 +196,28 @@ _SELINUX_ENGINE: Final = "container_engine_t"
 _SELINUX_ENGINE_SINCE: Final = 31
 
 
-def seccomp(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
+def seccomp(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """A profile that is given must be one of two sorts, and where the pod is restricted there must be one."""
-    for context in of_all(pod, path):
+    for context in pod.all_contexts:
         given = context.json.get("seccompProfile")
         if isinstance(given, dict) and given.get("type") not in _PROFILES:
             where = context.path / "seccompProfile" / "type"
             yield PodSecurityViolation(where, text(given.get("type")), _TYPES, Level.BASELINE)
-    own = of_pod(pod, path)
-    silent = any(context.json.get("seccompProfile") is None for context in of_containers(pod, path))
-    if silent and own.json.get("seccompProfile") is None and not on_windows(pod):
-        where = own.path / "seccompProfile" / "type"
+    if pod.lacks("seccompProfile") and not pod.on_windows:
+        where = pod.own.path / "seccompProfile" / "type"
         yield PodSecurityViolation(where, None, f"{_TYPES} for the pod or for every container", Level.RESTRICTED)
 
 
-def app_armor(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
+def app_armor(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """The node's default profile may be replaced by another, and not be switched off."""
-    for context in of_all(pod, path):
+    for context in pod.all_contexts:
         profile = context.json.get("appArmorProfile")
         if isinstance(profile, dict) and profile.get("type") not in _PROFILES:
             where = context.path / "appArmorProfile" / "type"
             yield PodSecurityViolation(where, text(profile.get("type")), _TYPES, Level.BASELINE)
-    for key, profile in mapping(metadata_of(pod).get("annotations")).items():
+    for key, profile in mapping(pod.metadata.get("annotations")).items():
         if str(key).startswith(_APP_ARMOR) and not _is_kept(profile):
-            where = (path / "metadata" / "annotations").key(str(key))
+            where = (pod.path / "metadata" / "annotations").key(str(key))
             yield PodSecurityViolation(where, profile, "must be runtime/default or localhost/<profile>", Level.BASELINE)
 
 
@@ -231,9 +226,9 @@ def _is_kept(profile: Any) -> bool:
     return profile in (None, "", "runtime/default") or text(profile).startswith("localhost/")
 
 
-def selinux(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
+def selinux(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """A container's type may be one of those made for containers; its user and role are the system's."""
-    for context in of_all(pod, path):
+    for context in pod.all_contexts:
         options = mapping(context.json.get("seLinuxOptions"))
         here = context.path / "seLinuxOptions"
         sort = text(options.get("type"))
@@ -246,10 +241,10 @@ def selinux(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation
                 yield PodSecurityViolation(here / field, value, "must not be set", Level.BASELINE)
 
 
-def proc_mount(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
+def proc_mount(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """Yield where /proc is unmasked."""
-    until = _OWN_USERS_SINCE if has_own_users(pod) else ALWAYS
-    for context in of_containers(pod, path):
+    until = pod.own_users_until
+    for context in pod.contexts:
         mount = context.json.get("procMount")
         if mount not in (None, "Default"):
             where = context.path / "procMount"
@@ -281,10 +276,10 @@ OUTSIDE: Final = (
 )
 
 
-def users(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
+def users(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """Yield where a container runs as root, or might."""
-    until = _OWN_USERS_SINCE if has_own_users(pod) else ALWAYS
-    for context in of_all(pod, path):
+    until = pod.own_users_until
+    for context in pod.all_contexts:
         if context.json.get("runAsNonRoot") is False:
             yield PodSecurityViolation(
                 context.path / "runAsNonRoot", False, "must be true", Level.RESTRICTED, until=until
@@ -292,28 +287,25 @@ def users(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
         if whole(context.json.get("runAsUser")) == 0:
             right = "must be a non-root user, or not be set"
             yield PodSecurityViolation(context.path / "runAsUser", 0, right, Level.RESTRICTED, until=until)
-    own = of_pod(pod, path)
-    silent = any(context.json.get("runAsNonRoot") is None for context in of_containers(pod, path))
-    if silent and own.json.get("runAsNonRoot") is None:
+    if pod.lacks("runAsNonRoot"):
         right = "must be true for the pod or for every container"
-        yield PodSecurityViolation(own.path / "runAsNonRoot", None, right, Level.RESTRICTED, until=until)
+        yield PodSecurityViolation(pod.own.path / "runAsNonRoot", None, right, Level.RESTRICTED, until=until)
 
 
-def sysctls(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
+def sysctls(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """Yield the parameters that are not safe."""
-    context = of_pod(pod, path)
-    for index, sysctl in objects(context.json.get("sysctls")):
+    for index, sysctl in objects(pod.own.json.get("sysctls")):
         name = sysctl.get("name")
         safe = SAFE.get(name, ALWAYS) if isinstance(name, str) else ALWAYS
         if safe:
-            where = context.path / "sysctls" / index / "name"
+            where = pod.own.path / "sysctls" / index / "name"
             yield PodSecurityViolation(where, name, f"must be one of {', '.join(SAFE)}", Level.BASELINE, until=safe)
 
 
-def volumes(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
+def volumes(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """Yield the volumes that a pod may not have."""
-    for index, volume in objects(spec_of(pod).get("volumes")):
-        here = path / "spec" / "volumes" / index
+    for index, volume in objects(pod.spec.get("volumes")):
+        here = pod.path / "spec" / "volumes" / index
         if volume.get("hostPath") is not None:
             right = "hostPath volumes are not allowed: use another volume type"
             yield PodSecurityViolation(here / "hostPath", "hostPath", right, Level.BASELINE, written=volume["hostPath"])
@@ -323,5 +315,11 @@ def volumes(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation
                 yield PodSecurityViolation(here / source, source, right, Level.RESTRICTED, written=volume[source])
 
 
-#: In the order in which a reader looks at a template.
-CHECKS: Final = (host, privileges, users, seccomp, app_armor, selinux, proc_mount, sysctls, volumes)
+_CHECKS: Final = (host, privileges, users, seccomp, app_armor, selinux, proc_mount, sysctls, volumes)
+
+
+def violations(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
+    """Yield what violates any level, in any version, in a Pod whose template is at `path`."""
+    checked = CheckedPod(pod, path)
+    for check in _CHECKS:
+        yield from check(checked)
