@@ -22,9 +22,9 @@ USER = f"system:serviceaccount:{SYSTEM}:{ACCOUNT}"
 Runner: TypeAlias = "subprocess.Popen[bytes]"
 
 
-def install(plane: ControlPlane, kinds: Sequence[str] = KINDS) -> Path:
+def install(plane: ControlPlane, kinds: Sequence[str] = KINDS, queueing: str = "kubernetes") -> Path:
     """Install what the runner may do, and give the credentials of its account."""
-    rights = base(installed(), Installation(run=tuple(kinds), queueing="kubernetes", queues="queues: []"))["runner"]
+    rights = base(installed(), Installation(run=tuple(kinds), queueing=queueing, queues="queues: []"))["runner"]
     install_rights(plane.client, rights)
     return plane.kubeconfig_for(USER, ["system:serviceaccounts"])
 
@@ -45,10 +45,14 @@ def forget_lease(plane: ControlPlane) -> None:
 
 @contextmanager
 def runner(
-    plane: ControlPlane, log: Path, settings: Sequence[str] = (), kinds: Sequence[str] = KINDS
+    plane: ControlPlane,
+    log: Path,
+    settings: Sequence[str] = (),
+    kinds: Sequence[str] = KINDS,
+    queueing: str = "kubernetes",
 ) -> Iterator[Runner]:
-    """Run `jobgate run` for kinds; what it logs is in the file."""
-    process = start(install(plane, kinds), log, settings, kinds)
+    """Run `jobgate run` for kinds, with the rights for a queueing system; what it logs is in the file."""
+    process = start(install(plane, kinds, queueing), log, settings, kinds)
     try:
         yield process
     finally:

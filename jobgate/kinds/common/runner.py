@@ -180,7 +180,7 @@ def waits_for_names(job: Job[Any], task: Task) -> Wait:
     del job
     if task.depends_on is None:
         return Wait()
-    names = tuple((name, False) for _, name in task.depends_on.names(task.path))
+    names = tuple((name, False) for _, name, _ in task.depends_on.names(task.path))
     return Wait(names, any_suffices=task.depends_on.any_suffices and len(names) > 1)
 
 
@@ -189,9 +189,11 @@ def _all_complete(job: Job[Any], tasks: Mapping[str, TaskProgress]) -> bool:
     return all(task.complete for task in tasks.values())
 
 
-def given_up(_: Job[Any], tasks: Mapping[str, TaskProgress]) -> str:
+def given_up(job: Job[Any], tasks: Mapping[str, TaskProgress]) -> str:
     """Return which task has failed, and why; empty where none has."""
-    return next((f"task {task.name} has failed: {task.given_up}" for task in tasks.values() if task.given_up), "")
+    written = {task.name: task.written_name for task in job.tasks}
+    failed = (task for task in tasks.values() if task.given_up)
+    return next((f"task {written.get(task.name) or task.name} has failed: {task.given_up}" for task in failed), "")
 
 
 def all_started(_: Job[Any], tasks: Mapping[str, TaskProgress]) -> bool:
