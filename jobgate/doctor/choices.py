@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import container_of
 from jobgate.doctor.observed import (
     ACCOUNTS,
@@ -18,7 +19,6 @@ from jobgate.doctor.observed import (
     CONFIGURATIONS,
     CRON_JOBS,
     DEPLOYMENTS,
-    SERVICES,
     ClusterSnapshot,
 )
 from jobgate.installation import Installation, certificates, controller, runner
