@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from cryptography import x509
 
-from certs import CLOCK_SKEW, ServerNames, Stored
+from certs import CLOCK_SKEW, ServerNames, StoredCertificates
 from certs.bundle import read_certificates
 from certs.generation import AUTHORITY_NAME
 from certs.mark import issuing_number
@@ -89,12 +89,12 @@ def lacks(leaf: x509.Certificate, name: str) -> bool:
     return not names & {name, f"*.{name.partition('.')[2]}"}
 
 
-def _secret(observed: ClusterSnapshot, expected: Expected) -> Stored | None:
+def _secret(observed: ClusterSnapshot, expected: Expected) -> StoredCertificates | None:
     found = observed.get(SECRETS, expected.installation.secret, expected.namespace)
     return None if found is None else stored_of(found)
 
 
-def _chain(secret: Stored | None) -> tuple[x509.Certificate, ...]:
+def _chain(secret: StoredCertificates | None) -> tuple[x509.Certificate, ...]:
     return read_certificates((secret.contents if secret else {}).get(CERTIFICATE, b""))
 
 
@@ -102,7 +102,9 @@ def _where(expected: Expected) -> str:
     return place(SECRETS, expected.installation.secret, expected.namespace)
 
 
-def _secret_findings(observed: ClusterSnapshot, expected: Expected, secret: Stored | None) -> Iterator[FoundFault]:
+def _secret_findings(
+    observed: ClusterSnapshot, expected: Expected, secret: StoredCertificates | None
+) -> Iterator[FoundFault]:
     where = _where(expected)
     if secret is None:
         missing = observed.missing(SECRETS, expected.installation.secret, expected.namespace)
@@ -155,7 +157,7 @@ def _leaf_findings(
         yield fault_at("certificate-expires-soon", where, f"expires at {_time(ends)}")
 
 
-def _standstill(secret: Stored, expected: Expected, now: datetime, where: str) -> Iterator[FoundFault]:
+def _standstill(secret: StoredCertificates, expected: Expected, now: datetime, where: str) -> Iterator[FoundFault]:
     state = read_state(secret, ServerNames((expected.server_name,)), now)
     staged = read_certificates(secret.contents.get(NEXT + CERTIFICATE, b""))
     if staged:
@@ -183,7 +185,7 @@ def _behind(leaf: x509.Certificate, stored: x509.Certificate) -> str:
     return f"serves generation {is_}; the Secret contains generation {should}"
 
 
-def _just_written(stored: Stored, now: datetime | None) -> bool:
+def _just_written(stored: StoredCertificates, now: datetime | None) -> bool:
     """Return whether servers may not have read the Secret yet."""
     if now is None:
         return True

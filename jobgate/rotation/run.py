@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 
-from certs import Blocked, Places, Report, Rotation, Settings, Stage, Step, Wait, report
-from certs.plan import Observed
+from certs import Blocked, Rotation, RotationReport, RotationSettings, Stage, Step, Wait, report
+from certs.places import Places
+from certs.plan import RotationSnapshot
 from certs.state import read_state
 from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, Selection
 from jobgate.cluster.client import Named
@@ -58,7 +59,7 @@ def places(client: Writer, scope: RotationScope) -> Places:
 async def rotate_once(
     client: Writer,
     scope: RotationScope,
-    settings: Settings,
+    settings: RotationSettings,
     patience: timedelta,
     *,
     now: bool,
@@ -82,7 +83,7 @@ async def rotate_once(
         return await rotation.run(patience)
 
 
-async def status_of(client: Writer, scope: RotationScope, settings: Settings) -> Report:
+async def status_of(client: Writer, scope: RotationScope, settings: RotationSettings) -> RotationReport:
     """Return a report, and change nothing.
 
     Raises:
@@ -93,7 +94,7 @@ async def status_of(client: Writer, scope: RotationScope, settings: Settings) ->
     return report(observed, await used.probe.look(), settings)
 
 
-async def keep(client: Writer, scope: RotationScope, settings: Settings, place: Place) -> None:
+async def keep(client: Writer, scope: RotationScope, settings: RotationSettings, place: Place) -> None:
     """Rotate while the Lease is held, until SIGTERM or SIGINT.
 
     Raises:
@@ -126,7 +127,7 @@ def events_of(client: Writer, scope: RotationScope) -> EventRecorder:
     return EventRecorder(client, {"apiVersion": "v1", **about}, "jobgate-certificates")
 
 
-def announce(step: Step, seen: Observed | None, events: EventRecorder) -> None:
+def announce(step: Step, seen: RotationSnapshot | None, events: EventRecorder) -> None:
     """Record an Event if the stored certificate could not be served."""
     if seen is None or not isinstance(step, Stage) or not step.emergency:
         return
