@@ -135,11 +135,7 @@ def rotate(
 
 
 def _run(kubeconfig: Path | None, work: Callable[[Writer], Awaitable[T]]) -> T:
-    """Run something with a client.
-
-    Raises:
-        click.ClickException: there are no credentials, or the rotation fails.
-    """
+    """Run something with a client."""
     from certs import Conflict, Refusal, Unavailable
 
     async def connected() -> T:

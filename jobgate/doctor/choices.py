@@ -65,9 +65,6 @@ def read_back(
         kinds: all kinds.
         namespace: of the installation.
         given: settings by name of field; they take precedence.
-
-    Raises:
-        pydantic.ValidationError: the given settings conflict with those that were read.
     """
     policies = [entry.get("failurePolicy", "Fail") for _, entry in observed.webhooks()]
     service = service_of(observed, namespace, given)

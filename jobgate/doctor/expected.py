@@ -72,9 +72,6 @@ def expected(kinds: Registry, installation: Installation, definitions: Sequence[
         kinds: all kinds.
         installation: its settings.
         definitions: the CRDs of all kinds, if they have been generated already: that takes half a second.
-
-    Raises:
-        ValueError: the settings name an unknown kind or plugin, or disable all kinds.
     """
     chosen = tuple(kind for kind in kinds if installation.on("kinds", kind.qualified_plural))
     groups = base(kinds, installation)

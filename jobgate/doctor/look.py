@@ -218,11 +218,7 @@ class _SnapshotReader:
         return ClusterSnapshot(self.objects, self._lists, self._permissions, (), self._clock, self._version)
 
     async def first(self) -> None:
-        """Read clock and version.
-
-        Raises:
-            CannotDiagnose: the API server does not respond.
-        """
+        """Read clock and version."""
         try:
             self._clock = await self._repeated(Server(self._client).read)
             self._version = await self._repeated(Server(self._client).version)

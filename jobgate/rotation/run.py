@@ -65,11 +65,7 @@ async def rotate_once(
     now: bool,
     on_step: Callable[[Step], None],
 ) -> Wait | Blocked:
-    """Make one pass. With `now`, replace the generation that is current when it begins.
-
-    Raises:
-        Conflict, Refusal, Unavailable: see `certs.Rotation.run`.
-    """
+    """Make one pass. With `now`, replace the generation that is current when it begins."""
     async with events_of(client, scope) as events:
 
         def done(step: Step) -> None:
@@ -84,11 +80,7 @@ async def rotate_once(
 
 
 async def status_of(client: Writer, scope: RotationScope, settings: RotationSettings) -> RotationReport:
-    """Return a report, and change nothing.
-
-    Raises:
-        Refusal, Unavailable: the cluster cannot be read.
-    """
+    """Return a report, and change nothing."""
     used = places(client, scope)
     observed = await Rotation(used, settings).observe()
     return report(observed, await used.probe.look(), settings)
