@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from controlplane.plane import ControlPlane
 from controlplane.rights import SYSTEM, install_rights
-from controlplane.webhook import COMMAND, environment
+from controlplane.webhook import COMMAND, environment, stop
 from jobgate.installation import Installation
 from jobgate.installation.objects import base
 from jobgate.installation.runner import ACCOUNT
@@ -17,7 +17,6 @@ from jobgate.kinds import installed
 KINDS = ("dijobs.diengine.opendilab.org", "mxjobs.mxnet.mlkube.io", "torchjobs.train.distributed.io")
 #: Settings of both the webhook server and the runner.
 RUN = tuple(f"--run={kind}" for kind in KINDS)
-_STOP_WAIT = 30.0
 USER = f"system:serviceaccount:{SYSTEM}:{ACCOUNT}"
 Runner: TypeAlias = "subprocess.Popen[bytes]"
 
@@ -56,9 +55,4 @@ def runner(
     try:
         yield process
     finally:
-        process.terminate()
-        try:
-            process.wait(_STOP_WAIT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        stop(process)

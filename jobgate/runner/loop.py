@@ -27,7 +27,7 @@ from jobgate.runner.actions import Action, Create, Delete, Event, Patch, Requeue
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan, report
 from jobgate.runner.reading import Caches, keep_job
-from jobgate.runner.seen import JobKey, controllers_of
+from jobgate.runner.seen import CLAIMS, JobKey, controllers_of
 from jobgate.runner.subject import Observed, Subject, moment
 from webhook import Kind
 
@@ -124,6 +124,9 @@ class Loop:
         creates = any(isinstance(one, Create) for one in actions)
         if creates and not written and not await self._exists(subject, resource):
             return Outcome.FINE, None
+        if creates and (absent := await self._absent_claims(subject, namespace)):
+            await self._carried_out(key, subject, resource, observed, report(subject, observed, absent))
+            return Outcome.AGAIN, None
         done = await self._carried_out(key, subject, resource, observed, actions)
         if done.outcome is Outcome.AGAIN:
             self._undone[key] = self._undone.get(key, 0) + 1
@@ -194,6 +197,8 @@ class Loop:
         document = subject.job.document
         match action:
             case Create(manifest):
+                if manifest["kind"] == "PersistentVolumeClaim" and await self._has(subject, manifest):
+                    return None
                 await self._objects.create(self._caches.seen.resource(manifest["kind"]), manifest)
                 self._wrote(manifest, "create")
             case Delete(found, foreground):
@@ -223,6 +228,19 @@ class Loop:
         metadata = subject.job.document["metadata"]
         found = metadata_of(await self._objects.get(resource, metadata["name"], metadata["namespace"]) or {})
         return found.get("uid") == metadata["uid"] and not found.get("deletionTimestamp")
+
+    async def _has(self, subject: Subject, manifest: Mapping[str, Any]) -> bool:
+        """Tell whether an object that is not followed is there already, of this job."""
+        metadata = manifest["metadata"]
+        found = await self._objects.get(CLAIMS, metadata["name"], metadata["namespace"])
+        return found is not None and subject.crew.uid in controllers_of(found)
+
+    async def _absent_claims(self, subject: Subject, namespace: str) -> str:
+        """Return which claims are not there that a job does not make itself; empty for none."""
+        claims = subject.runner.claims(subject.job) if subject.runner.claims else {}
+        names = [name for name, spec in claims.items() if spec is None]
+        absent = [name for name in names if await self._objects.get(CLAIMS, name, namespace) is None]
+        return "; ".join(f"PersistentVolumeClaim {name} does not exist" for name in absent)
 
     def _replaces(self, key: JobKey, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         """Remember that a job is not any more as it was read: what is decided of that would be rejected."""

@@ -20,12 +20,10 @@ from jobgate.runner.actions import Action, Create, Delete, Event, Patch, Requeue
 from jobgate.runner.gangs import Gang, gangs
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
-from jobgate.runner.rendering import batch_job, beside
+from jobgate.runner.rendering import batch_job, beside, claims
 from jobgate.runner.state import COMMAND, RunState
 from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
 
-#: Where kinds say when a job ended.
-_ENDED: Final = ("completionTime", "completionTimestamp")
 #: After these reasons no pod goes on.
 _STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
 #: In these phases nothing has happened but that pods were asked for.
@@ -99,7 +97,7 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
         after = replace(state, held=found.message, admitted=False)
     elif found.action is Wish.RESUME_JOB:
         # A new attempt that costs no restart; a job that is not held goes on.
-        again = RunState(state.attempt + 1, {}, state.restarts + replaced)
+        again = RunState(state.attempt + 1, {}, state.restarts + replaced, resumed=state.resumed + 1)
         after = again if state.held else state
     else:
         after = state.restarted(replaced, found.task)
@@ -133,6 +131,9 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
     if not sight.observed.unknown_groups:
         yield from _groups(subject, groups, sight.observed.groups)
     tasks = tasks_of(subject, sight)
+    if any(seen.batch is None for seen in sight.tasks.values()):
+        # They are not watched: those that are there stay as they are.
+        yield from map(Create, claims(subject))
     for name, seen in sight.tasks.items():
         replicas, waits = subject.replicas(name), _waits(subject, name, sight, tasks, gang_of.get(name))
         if not name or replicas <= 0:
@@ -243,7 +244,7 @@ def _after(subject: Subject, sight: Sight) -> Iterator[Action]:
     yield from (Delete(one) for one in sight.observed.groups if not _going(one))
     seconds = subject.runner.ttl(job)
     stored = mapping(job.document.get("status"))
-    ended = next((found for word in _ENDED if (found := moment(stored.get(word)))), None)
+    ended = moment(subject.runner.ended(stored))
     if seconds is not None and ended is not None:
         left = (later(ended, seconds) - sight.observed.now).total_seconds()
         yield RequeueAfter(left) if left > 0 else Delete(job.document, foreground=True)

@@ -16,6 +16,8 @@ from jobgate.runner.subject import Observed
 JOBS: Final = Resource("jobs", "v1", "batch")
 PODS: Final = Resource("pods", "v1", "")
 SERVICES: Final = Resource("services", "v1", "")
+#: Made, or looked for, and not followed.
+CLAIMS: Final = Resource("persistentvolumeclaims", "v1", "")
 
 #: Of which job something is: its kind as `<plural>.<group>`, its namespace and its name.
 JobKey = tuple[str, str, str]
@@ -114,6 +116,8 @@ class Seen:
 
     def resource(self, kind: str) -> Resource:
         """Return the resource of a kind of these objects."""
+        if kind == "PersistentVolumeClaim":
+            return CLAIMS
         return next(resource for resource, (name, _) in self._kinds.items() if name == kind)
 
     def _of(self, uid: str, inside: str, without: Resource | None) -> Iterator[tuple[Resource, Mapping[str, Any]]]:

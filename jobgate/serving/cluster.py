@@ -170,11 +170,7 @@ class ClusterView:
         return self.access.learn(questions) if self.access.lacks(questions) else None
 
     async def _may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool:
-        """Return whether a user may do something with an object, by a SubjectAccessReview.
-
-        Raises:
-            Exception: raised by the client, or there is no connection yet.
-        """
+        """Return whether a user may do something with an object, by a SubjectAccessReview."""
         if self._client is None:
             raise LookupError("not connected to a cluster")
         plural, _, group = resource.split(".", 2)
@@ -182,20 +178,12 @@ class ClusterView:
         return await is_allowed(self._client, user.name, user.groups, **attributes)
 
     async def _fetch(self, kind: Kind, digests: Digests, name: str, namespace: str) -> Read | None:
-        """Read one job.
-
-        Raises:
-            Exception: raised by the client, or there is no connection.
-        """
+        """Read one job."""
         found = await self._job(kind, name, namespace)
         return None if found is None else digests.read(found)
 
     async def _job(self, kind: Kind, name: str, namespace: str) -> dict[str, Any] | None:
-        """Read one job, as it is stored.
-
-        Raises:
-            Exception: raised by the client, or there is no connection.
-        """
+        """Read one job, as it is stored."""
         if self._client is None:
             raise LookupError("not connected to a cluster")
         found: dict[str, Any] | None = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)

@@ -13,9 +13,10 @@ from jobgate.kinds.common.pod.reading import mapping, objects, spec_of
 from jobgate.kinds.mxjob.accelerators import Accelerator, HostVolume, accelerators_of
 from jobgate.kinds.mxjob.models import MxJobSpec
 from jobgate.kinds.mxjob.operator import MAIN_CONTAINER
-from webhook import Cause, Context, Draft, Invalid, Job, Notice, Path, rule
+from webhook import Cause, Context, Draft, Invalid, Job, Notice, Path, adds_nothing, rule
 
 
+@adds_nothing(lambda _, context: not accelerators_of(context))
 def main_containers_have_their_accelerators_drivers(job: Draft, context: Context) -> None:
     """Containers that request an accelerator get the volumes and variables that are configured for it.
 

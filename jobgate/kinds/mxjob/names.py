@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name, labels_can_begin_with_the_name, name_path
+from jobgate.kinds.common.tasks import (
+    GENERATED_SUFFIX,
+    expected_name,
+    labels_can_begin_with_the_name,
+    name_path,
+    names_have_room,
+)
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec
 from jobgate.kinds.mxjob.operator import MADE_UP_ID, MXNET_OPERATOR
-from jobgate.names import LABEL_LIMIT, dns_label
+from jobgate.names import LABEL_LIMIT, dns_1035_label, dns_label
 from webhook import Cause, Context, Invalid, Job, Notice, Path, TooLong, rule
 
 _USES = (
@@ -16,7 +22,7 @@ _USES = (
 )
 
 
-@rule(reads=("runtime_id", "former_runtime_id"))
+@rule(reads=("runtime_id", "former_runtime_id"), quiet=("runtime_id", "former_runtime_id"))
 def runtime_ids_are_labels(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The runtime ID is part of names, and a label on all objects of the job."""
     identity = job.spec.identity
@@ -24,7 +30,7 @@ def runtime_ids_are_labels(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
         yield Invalid(_identity_path(job), identity, fault)
 
 
-@rule("job_mode")
+@rule("job_mode", quiet=lambda _, context: bool(context.name) and not dns_1035_label(context.name))
 def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """Pods find the scheduler by its Service, whose name begins with the job's name: it may not contain dots.
 
@@ -43,7 +49,11 @@ def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -
         )
 
 
-@rule(reads=("runtime_id", "former_runtime_id", "tasks.name", "tasks.replicas"))
+def _have_room(job: Job[MxJobSpec], context: Context) -> bool:
+    return not (job.said("runtime_id") or job.said("former_runtime_id")) and names_have_room(job, context)
+
+
+@rule(reads=("runtime_id", "former_runtime_id", "tasks.name", "tasks.replicas"), quiet=_have_room)
 def derived_names_are_short_enough(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
     """The largest index of the longest role counts. The longer of job name and runtime ID is reported."""
     name = expected_name(context)

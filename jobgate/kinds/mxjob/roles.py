@@ -10,7 +10,36 @@ from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, 
 ROLES = Path("spec") / "replicaSpecs"
 
 
-@rule("replica_specs")
+def _is_distributed(job: Job[MxJobSpec], _: Context) -> bool:
+    return bool(job.said("job_mode") == JobMode.DIST)
+
+
+def _each_is_played_once(job: Job[MxJobSpec], _: Context) -> bool:
+    roles = job.said("tasks.type")
+    return len({*roles}) == len(roles)
+
+
+def _all_are_played(job: Job[MxJobSpec], _: Context) -> bool:
+    return len({*job.said("tasks.type")}) == len(ReplicaType)
+
+
+def _schedulers_are_single(job: Job[MxJobSpec], _: Context) -> bool:
+    roles = zip(job.said("tasks.type"), job.said("tasks.replicas"), strict=True)
+    return all(replicas == 1 for role, replicas in roles if role == ReplicaType.SCHEDULER)
+
+
+def said_ports(job: Job[MxJobSpec]) -> Iterator[tuple[str, int | None]]:
+    """Yield each role of a plain job, with its port in either spelling."""
+    ports = zip(job.said("tasks.ps_root_port"), job.said("tasks.former_ps_root_port"), strict=True)
+    for role, (port, former) in zip(job.said("tasks.type"), ports, strict=True):
+        yield role, port or former
+
+
+def _others_have_no_port(job: Job[MxJobSpec], _: Context) -> bool:
+    return all(role == ReplicaType.SCHEDULER or port is None for role, port in said_ports(job))
+
+
+@rule("replica_specs", quiet=_each_is_played_once)
 def each_role_is_played_by_one_element(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """Pods are named by role and index: two elements of one role would share names."""
     seen: dict[ReplicaType, int] = {}
@@ -27,7 +56,7 @@ def _is_one(role: ReplicaType, job: Job[MxJobSpec]) -> bool:
     return role is ReplicaType.SCHEDULER or getattr(job.spec, "job_mode", None) is JobMode.LOCAL
 
 
-@rule("job_mode", reads=("replica_specs",))
+@rule("job_mode", reads=("replica_specs",), quiet=_is_distributed)
 def local_jobs_have_workers_only(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """A local job trains in one worker, without a scheduler or servers."""
     if job.spec.job_mode is not JobMode.LOCAL:
@@ -38,7 +67,7 @@ def local_jobs_have_workers_only(job: Job[MxJobSpec], _: Context) -> Iterator[Ca
             yield Forbidden(ROLES / index / "mxReplicaType", detail)
 
 
-@rule(reads=("job_mode", "replica_specs"), whole=("tasks.type",))
+@rule(reads=("job_mode", "replica_specs"), whole=("tasks.type",), quiet=_all_are_played)
 def jobs_have_the_roles_of_their_mode(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """A local job needs a worker; a distributed job waits for pods of every role."""
     played = {role.mx_replica_type for role in job.spec.replica_specs}
@@ -48,7 +77,7 @@ def jobs_have_the_roles_of_their_mode(job: Job[MxJobSpec], _: Context) -> Iterat
             yield Required(ROLES, f"a {mode} job needs a {role}: add an element with mxReplicaType {role}")
 
 
-@rule("replica_specs")
+@rule("replica_specs", quiet=_schedulers_are_single)
 def there_is_one_scheduler(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator fails a job with more than one scheduler after it is created."""
     for index, role in readable(job.spec.replica_specs, "mx_replica_type", "replicas"):
@@ -56,7 +85,7 @@ def there_is_one_scheduler(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
             yield Invalid(ROLES / index / "replicas", role.replicas, "must be 1 for the role SCHEDULER")
 
 
-@rule("job_mode", reads=("replica_specs",))
+@rule("job_mode", reads=("replica_specs",), quiet=_is_distributed)
 def there_is_one_local_worker(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator creates one pod for a local job, regardless of replicas."""
     if job.spec.job_mode is not JobMode.LOCAL:
@@ -67,7 +96,7 @@ def there_is_one_local_worker(job: Job[MxJobSpec], _: Context) -> Iterator[Cause
             yield Invalid(ROLES / index / "replicas", role.replicas, detail)
 
 
-@rule("replica_specs")
+@rule("replica_specs", quiet=_others_have_no_port)
 def the_port_is_the_schedulers(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """Only the port of the SCHEDULER is used."""
     for index, role in readable(job.spec.replica_specs, "mx_replica_type", "ps_root_port", "former_ps_root_port"):

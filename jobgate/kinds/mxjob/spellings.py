@@ -12,8 +12,10 @@ from typing import Any
 from jobgate.kinds.mxjob.models import MxJobSpec
 from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable, rule
 
+_FORMER = ("former_runtime_id", "tasks.former_ps_root_port")
 
-@rule(reads=("replica_specs",))
+
+@rule(reads=("replica_specs",), quiet=_FORMER)
 def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
     """The operator reads the spelling that comes last, so only one may be set.
 
@@ -24,7 +26,7 @@ def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[
             yield Forbidden(path / former, f"same field as {canonical}, which is also set: remove {former}")
 
 
-@rule(reads=("replica_specs",))
+@rule(reads=("replica_specs",), quiet=_FORMER)
 def old_spellings_are_left_behind(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """The old spelling works but is deprecated."""
     for path, canonical, former, current, old in _spellings(job):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of
+from jobgate.kinds.common.templates import has_container, sets_none
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec
 from jobgate.kinds.mxjob.operator import BATCH_LABELS, LABELS, MAIN_CONTAINER, MXNET_OPERATOR, OWN_VARIABLES, VARIABLES
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, Task, rule
@@ -12,7 +13,11 @@ from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Requi
 _POLICIES = ("OnFailure", "Never")
 
 
-@rule(reads=("tasks.template",))
+def _end(job: Job[MxJobSpec], _: Context) -> bool:
+    return all(template["spec"].get("restartPolicy") in _POLICIES for template in job.said("tasks.template"))
+
+
+@rule(reads=("tasks.template",), quiet=_end)
 def pods_of_batch_jobs_end(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The API server rejects batch Jobs with restartPolicy Always."""
     for task in job.tasks:
@@ -23,7 +28,7 @@ def pods_of_batch_jobs_end(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
             yield Invalid(task.template_path / "spec" / "restartPolicy", policy, detail)
 
 
-@rule(reads=("tasks.template",))
+@rule(reads=("tasks.template",), quiet=("tasks.template.metadata",))
 def labels_of_batch_jobs_are_left_to_them(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The API server sets these labels of batch Jobs and rejects templates that set them."""
     for task in job.tasks:
@@ -31,7 +36,7 @@ def labels_of_batch_jobs_are_left_to_them(job: Job[MxJobSpec], _: Context) -> It
             yield Forbidden(path, "set by the API server for the pods of batch Jobs: remove it")
 
 
-@rule(reads=("tasks.template",))
+@rule(reads=("tasks.template",), quiet=("tasks.template.metadata",))
 def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """The operator overwrites the labels that it selects pods by."""
     for task in job.tasks:
@@ -39,7 +44,7 @@ def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> It
             yield Notice(path, f"{MXNET_OPERATOR.name} overwrites this value in every pod")
 
 
-@rule(reads=("tasks.template",))
+@rule(reads=("tasks.template",), quiet=has_container(MAIN_CONTAINER))
 def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator sets the variables of the container with this name."""
     for task in job.tasks:
@@ -49,7 +54,7 @@ def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator
             yield Required(task.template_path / "spec" / "containers", detail)
 
 
-@rule(reads=("job_mode", "tasks.template"))
+@rule(reads=("job_mode", "tasks.template"), quiet=sets_none(VARIABLES))
 def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """All roles need the same values, which only the operator knows."""
     for path, variables in _variables(job):
