@@ -99,6 +99,19 @@ def asked(job: Mapping[str, Any], where: Where) -> Iterator[Asked]:
             )
 
 
+def template_of(workload: Any) -> Mapping[str, Any]:
+    """Return the pod template of a workload of Kubernetes, or the Pod itself; empty where it has none."""
+    if _mapping(workload).get("kind") == "Pod":
+        return _mapping(workload)
+    spec = _mapping(_mapping(workload).get("spec"))
+    return _mapping((_mapping(_mapping(spec.get("jobTemplate")).get("spec")) or spec).get("template"))
+
+
+def named_in(template: Mapping[str, Any]) -> Any:
+    """Return the annotation by which a pod or a pod template names prerequisites; None where it has none."""
+    return _mapping(_mapping(template.get("metadata")).get("annotations")).get(ANNOTATION)
+
+
 def parts(job: Mapping[str, Any], where: Where) -> list[tuple[int | str, Mapping[str, Any]]]:
     """Return the tasks of a job that are objects, each with its index or key."""
     found: Any = job

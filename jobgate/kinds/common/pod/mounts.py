@@ -22,7 +22,7 @@ from jobgate.kinds.common.pod.values import (
     one_of,
     rare,
 )
-from jobgate.kinds.common.pod.volumes.files import relative, without_backsteps
+from jobgate.kinds.common.pod.volumes import relative, without_backsteps
 from webhook.cause import Cause, Forbidden, Invalid, NotFound
 from webhook.path import Path
 
@@ -50,42 +50,25 @@ def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
             if mount.get("mountPropagation") == "Bidirectional" and not privileged:
                 detail = "Bidirectional is only allowed in privileged containers: use HostToContainer, or remove it"
                 yield Forbidden(container.path / "volumeMounts" / index / "mountPropagation", detail)
-        yield from _devices(devices, mounts, volumes, container.path)
+        yield from _devices(devices, volumes, container.path)
 
 
-def _devices(
-    devices: Sequence[tuple[int, Json]],
-    mounts: Sequence[tuple[int, Json]],
-    volumes: Mapping[str, Json],
-    path: Path,
-) -> Iterator[Cause]:
-    """Only a volume by claim can be a device; a container sees it as files or as a device, and at a path of its own."""
-    mounted = {text(mount.get("name")): index for index, mount in reversed(mounts)}
-    taken = {text(mount.get("mountPath")): index for index, mount in reversed(mounts)}
+def _devices(devices: Sequence[tuple[int, Json]], volumes: Mapping[str, Json], path: Path) -> Iterator[Cause]:
+    """Only a volume by claim can be a block device."""
     for index, device in devices:
-        here = path / "volumeDevices" / index
-        name, place = text(device.get("name")), text(device.get("devicePath"))
+        name = text(device.get("name"))
         if name in volumes and all(volumes[name].get(source) is None for source in _CLAIMS):
             detail = "must be a volume whose source is persistentVolumeClaim or ephemeral"
-            yield Invalid(here / "name", name, detail)
-        if name and name in mounted:
-            yield Invalid(here / "name", name, f"is already mounted by {path / 'volumeMounts' / mounted[name]}")
-        if place and place in taken:
-            detail = f"must not be the mountPath of {path / 'volumeMounts' / taken[place]}"
-            yield Invalid(here / "devicePath", place, detail)
+            yield Invalid(path / "volumeDevices" / index / "name", name, detail)
 
 
 def _mount(mount: Any, path: Path) -> Iterator[Cause]:
-    """A sub path is said in one way; a mount is recursively read-only only if it is read-only and not propagated."""
+    """A sub path is given in one way; a mount is recursively read-only only if it is read-only."""
     if mount.get("subPath") and mount.get("subPathExpr"):
         yield Invalid(path / "subPathExpr", mount["subPathExpr"], "may not be set together with subPath")
     mode = mount.get("recursiveReadOnly")
-    if mode in ("Enabled", "IfPossible"):
-        if mount.get("readOnly") is not True:
-            yield Forbidden(path / "recursiveReadOnly", f"{mode} requires readOnly to be true")
-        if mount.get("mountPropagation") not in (None, "None"):
-            detail = f"{mode} requires mountPropagation to be None or not set"
-            yield Forbidden(path / "recursiveReadOnly", detail)
+    if mode in ("Enabled", "IfPossible") and mount.get("readOnly") is not True:
+        yield Forbidden(path / "recursiveReadOnly", f"{mode} requires readOnly to be true")
 
 
 def _volumes_are_there_and_places_differ(spec: Json, containers: Sequence[Json]) -> bool:
