@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
 from jobgate.kinds.common.prerequisites import prerequisites_are_ready
-from jobgate.kinds.mxjob.drivers import main_containers_have_their_accelerators_drivers
+from jobgate.kinds.mxjob.accelerators import main_containers_have_their_accelerators_drivers
 from jobgate.kinds.mxjob.members import PORT
 from jobgate.kinds.mxjob.models import ReplicaSpec, ReplicaType
 from webhook import Context, Draft
