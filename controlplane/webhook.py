@@ -18,7 +18,6 @@ from jobgate.cli import main
 from jobgate.kinds import built_in
 
 _START_WAIT = 90.0
-_STOP_WAIT = 30.0
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
 # A job that only the webhook refuses shows whether the API server calls the webhook yet.
@@ -101,14 +100,7 @@ class InstalledWebhook:
     def stop(self) -> int | None:
         """Stop the server as Kubernetes does, and give back its exit code."""
         server, self._server = self._server, None
-        if server is None:
-            return None
-        server.terminate()
-        try:
-            return server.wait(_STOP_WAIT)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            return server.wait()
+        return None if server is None else stop(server)
 
     def _serve(self, port: int = 0) -> None:
         sockets = reserve_port(), reserve_port()
@@ -166,6 +158,16 @@ def jobgate(*arguments: str) -> str:
     if done.exit_code != 0:
         raise RuntimeError(f"jobgate {' '.join(arguments)}: code {done.exit_code}\n{done.output}")
     return done.stdout
+
+
+def stop(process: subprocess.Popen[bytes], patience: float = 30.0) -> int:
+    """Stop a process as Kubernetes does, and give back its exit code."""
+    process.terminate()
+    try:
+        return process.wait(patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def environment() -> dict[str, str]:

@@ -113,10 +113,6 @@ class Pod:
         self._main = [Container(one, policy) for one in spec["containers"]]
 
     @property
-    def _sidecars(self) -> list[Container]:
-        return [one for one in self._init if one.restarts == _SIDECAR]
-
-    @property
     def _all(self) -> list[Container]:
         return [*self._init, *self._main]
 

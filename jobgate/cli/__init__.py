@@ -113,11 +113,7 @@ def _from_file(error: click.BadParameter) -> bool:
 
 
 def _load(context: click.Context, _: click.Parameter, path: Path | None) -> None:
-    """Use the settings of a file as the defaults of every command.
-
-    Raises:
-        click.BadParameter: the file is not a mapping of known settings.
-    """
+    """Use the settings of a file as the defaults of every command."""
     if path is None:
         return
     try:

@@ -82,11 +82,7 @@ async def _look(
 
 
 def _given(values: TextIO | None) -> dict[str, Any]:
-    """Return the fields of an installation that a values file sets.
-
-    Raises:
-        click.BadParameter: the file is invalid.
-    """
+    """Return the fields of an installation that a values file sets."""
     import yaml
     from pydantic import ValidationError
 

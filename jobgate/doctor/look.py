@@ -10,9 +10,12 @@ from typing import Any, TypeVar
 
 from certs import Reading, Refusal, Served, Unavailable
 from jobgate.cluster import ApiError, Resource
+from jobgate.cluster.bundles import CRDS
 from jobgate.cluster.client import Narrowed
-from jobgate.cluster.endpoints import HANDSHAKE, Address, addresses_of, shown
+from jobgate.cluster.endpoints import HANDSHAKE, SERVICES, SLICES, Address, addresses_of, shown
+from jobgate.cluster.lease import LEASES
 from jobgate.cluster.refusals import understood
+from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import Server, is_loopback
 from jobgate.cluster.writer import Writer
 from jobgate.doctor import jobs, rights
@@ -25,17 +28,12 @@ from jobgate.doctor.observed import (
     BINDINGS,
     CLUSTER_ROLES,
     CONFIGURATIONS,
-    CRDS,
     CRON_JOBS,
     DEPLOYMENTS,
-    LEASES,
     NAMESPACES,
     PODS,
     POLICIES,
     POLICY_BINDINGS,
-    SECRETS,
-    SERVICES,
-    SLICES,
     ClusterSnapshot,
     Handshake,
     NotChecked,
@@ -220,11 +218,7 @@ class _SnapshotReader:
         return ClusterSnapshot(self.objects, self._lists, self._permissions, (), self._clock, self._version)
 
     async def first(self) -> None:
-        """Read clock and version.
-
-        Raises:
-            CannotDiagnose: the API server does not respond.
-        """
+        """Read clock and version."""
         try:
             self._clock = await self._repeated(Server(self._client).read)
             self._version = await self._repeated(Server(self._client).version)

@@ -132,6 +132,12 @@ def value_of(arguments: Sequence[str], flags: Flags, name: str, default: str) ->
     return value
 
 
+def number_of(arguments: Sequence[str], flags: Flags, name: str, default: int) -> int:
+    """Return the number that Volcano takes for a flag: the last before the first fault, or the default."""
+    number = _integer(value_of(arguments, flags, name, ""))
+    return default if number is None else number
+
+
 def _fault(name: str, value: str | None, flags: Flags) -> FlagFault | None:
     sort = flags.get(name)
     if sort is None:

@@ -173,9 +173,6 @@ class ClusterView:
         """Return whether a user may do something with an object, by a SubjectAccessReview.
 
         The review of a cluster-scoped resource has a namespace too, so that a RoleBinding can grant the permission.
-
-        Raises:
-            Exception: raised by the client, or there is no connection yet.
         """
         if self._client is None:
             raise LookupError("not connected to a cluster")
@@ -191,20 +188,12 @@ class ClusterView:
         return answer["status"].get("allowed") is True
 
     async def _fetch(self, kind: Kind, digests: Digests, name: str, namespace: str) -> Read | None:
-        """Read one job.
-
-        Raises:
-            Exception: raised by the client, or there is no connection.
-        """
+        """Read one job."""
         found = await self._job(kind, name, namespace)
         return None if found is None else digests.read(found)
 
     async def _job(self, kind: Kind, name: str, namespace: str) -> dict[str, Any] | None:
-        """Read one job, as it is stored.
-
-        Raises:
-            Exception: raised by the client, or there is no connection.
-        """
+        """Read one job, as it is stored."""
         if self._client is None:
             raise LookupError("not connected to a cluster")
         found: dict[str, Any] | None = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)

@@ -28,22 +28,14 @@ class KindFile:
     path: Path
 
     def content(self) -> bytes:
-        """Return the content of the file.
-
-        Raises:
-            InvalidSettings: it cannot be read.
-        """
+        """Return the content of the file."""
         try:
             return self.path.read_bytes()
         except OSError as error:
             raise InvalidSettings(f"{self.path} cannot be read: {error.strerror or error}") from None
 
     def parse(self, content: bytes) -> BaseModel:
-        """Return the settings in a content of the file; an empty file sets nothing.
-
-        Raises:
-            InvalidSettings: it is not valid YAML, or does not match the kind's model.
-        """
+        """Return the settings in a content of the file; an empty file sets nothing."""
         try:
             found = yaml.safe_load(content.decode())
             return self.model.model_validate({} if found is None else found)
@@ -63,11 +55,7 @@ class KindFile:
             raise InvalidSettings(f"{self.path} is not valid YAML in UTF-8") from None
 
     def read(self) -> BaseModel:
-        """Return the settings in the file.
-
-        Raises:
-            InvalidSettings: the file cannot be read or is invalid.
-        """
+        """Return the settings in the file."""
         return self.parse(self.content())
 
 

@@ -59,7 +59,7 @@ def crew_of(
         namespace=namespace,
         name=name,
         uid=uid,
-        parts=tuple(_parts(job, operator)),
+        parts=tuple(_parts(job, operator, run=runner is not None)),
         volumes=frozenset(_names(operator.volumes_of(job))) or _NOTHING,
         plugins={
             **requested(job, plugins)[0],
@@ -75,10 +75,11 @@ def crew_of(
         domain=domain,
         facts=facts,
         contract=contract or (lambda _: ()),
+        marks=runner.marks if runner else lambda _: {},
         least=whole(job.word("min_available")),
         queue=text(job.word("queue")),
         priority_class=text(job.word("priority_class_name")),
-        scheduler=text(job.word("scheduler_name")),
+        scheduler=runner.scheduler(job) if runner else text(job.word("scheduler_name")),
     )
 
 
@@ -121,8 +122,10 @@ def written_plugins(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any
     return mapping(value)
 
 
-def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
+def _parts(job: Job[Any], operator: Operator, *, run: bool) -> Iterator[Part]:
     """Yield the parts of a job. What is equal in them is one object: many tasks often share one template."""
+    # The pods of an Indexed Job have host names of their own, whatever the template says.
+    replaced = {*operator.replaces, *(("hostname",) if run else ())}
     corrects = operator.members.corrects if operator.members else frozenset()
     seen: dict[Any, Any] = {}
 
@@ -135,7 +138,7 @@ def _parts(job: Job[Any], operator: Operator) -> Iterator[Part]:
             continue
         spec = spec_of(task.template)
         hostname, subdomain = (
-            "" if name in operator.replaces else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
+            "" if name in replaced else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
         )
         yield Part(
             name=operator.task_name(task),

@@ -17,7 +17,7 @@ from jobgate.kinds.common.pod.reading import mapping, objects, spec_of
 from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec
 from jobgate.kinds.mxjob.operator import MAIN_CONTAINER
 from jobgate.names import dns_label, environment_name, qualified_name
-from webhook import Cause, Context, Draft, Invalid, Job, Notice, Path, rule
+from webhook import Cause, Context, Draft, Invalid, Job, Notice, Path, adds_nothing, rule
 
 #: What an installation's settings call the kind.
 SETTINGS = f"{RESOURCE.names.plural}.{RESOURCE.group}"
@@ -126,6 +126,7 @@ def accelerators_of(context: Context) -> Mapping[str, Accelerator]:
     return settings.accelerators if isinstance(settings, MxJobSettings) else {}
 
 
+@adds_nothing(lambda _, context: not accelerators_of(context))
 def main_containers_have_their_accelerators_drivers(job: Draft, context: Context) -> None:
     """Containers that request an accelerator get the volumes and variables that are configured for it.
 

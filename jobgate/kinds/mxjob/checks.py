@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of
-from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name, labels_can_begin_with_the_name, name_path
+from jobgate.kinds.common.tasks import (
+    GENERATED_SUFFIX,
+    expected_name,
+    labels_can_begin_with_the_name,
+    name_path,
+    names_have_room,
+)
+from jobgate.kinds.common.templates import has_container, sets_none
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
 from jobgate.kinds.mxjob.operator import (
     BATCH_LABELS,
@@ -22,7 +29,7 @@ from jobgate.kinds.mxjob.operator import (
     OWN_VARIABLES,
     VARIABLES,
 )
-from jobgate.names import LABEL_LIMIT, dns_label
+from jobgate.names import LABEL_LIMIT, dns_1035_label, dns_label
 from webhook import (
     Cause,
     Context,
@@ -42,7 +49,36 @@ from webhook import (
 ROLES = Path("spec") / "replicaSpecs"
 
 
-@rule("replica_specs")
+def _is_distributed(job: Job[MxJobSpec], _: Context) -> bool:
+    return bool(job.said("job_mode") == JobMode.DIST)
+
+
+def _each_is_played_once(job: Job[MxJobSpec], _: Context) -> bool:
+    roles = job.said("tasks.type")
+    return len({*roles}) == len(roles)
+
+
+def _all_are_played(job: Job[MxJobSpec], _: Context) -> bool:
+    return len({*job.said("tasks.type")}) == len(ReplicaType)
+
+
+def _schedulers_are_single(job: Job[MxJobSpec], _: Context) -> bool:
+    roles = zip(job.said("tasks.type"), job.said("tasks.replicas"), strict=True)
+    return all(replicas == 1 for role, replicas in roles if role == ReplicaType.SCHEDULER)
+
+
+def said_ports(job: Job[MxJobSpec]) -> Iterator[tuple[str, int | None]]:
+    """Yield each role of a plain job, with its port in either spelling."""
+    ports = zip(job.said("tasks.ps_root_port"), job.said("tasks.former_ps_root_port"), strict=True)
+    for role, (port, former) in zip(job.said("tasks.type"), ports, strict=True):
+        yield role, port or former
+
+
+def _others_have_no_port(job: Job[MxJobSpec], _: Context) -> bool:
+    return all(role == ReplicaType.SCHEDULER or port is None for role, port in said_ports(job))
+
+
+@rule("replica_specs", quiet=_each_is_played_once)
 def each_role_is_played_by_one_element(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """Pods are named by role and index: two elements of one role would share names."""
     seen: dict[ReplicaType, int] = {}
@@ -59,7 +95,7 @@ def _is_one(role: ReplicaType, job: Job[MxJobSpec]) -> bool:
     return role is ReplicaType.SCHEDULER or getattr(job.spec, "job_mode", None) is JobMode.LOCAL
 
 
-@rule("job_mode", reads=("replica_specs",))
+@rule("job_mode", reads=("replica_specs",), quiet=_is_distributed)
 def local_jobs_have_workers_only(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """A local job trains in one worker, without a scheduler or servers."""
     if job.spec.job_mode is not JobMode.LOCAL:
@@ -70,7 +106,7 @@ def local_jobs_have_workers_only(job: Job[MxJobSpec], _: Context) -> Iterator[Ca
             yield Forbidden(ROLES / index / "mxReplicaType", detail)
 
 
-@rule(reads=("job_mode", "replica_specs"), whole=("tasks.type",))
+@rule(reads=("job_mode", "replica_specs"), whole=("tasks.type",), quiet=_all_are_played)
 def jobs_have_the_roles_of_their_mode(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """A local job needs a worker; a distributed job waits for pods of every role."""
     played = {role.mx_replica_type for role in job.spec.replica_specs}
@@ -80,7 +116,7 @@ def jobs_have_the_roles_of_their_mode(job: Job[MxJobSpec], _: Context) -> Iterat
             yield Required(ROLES, f"a {mode} job needs a {role}: add an element with mxReplicaType {role}")
 
 
-@rule("replica_specs")
+@rule("replica_specs", quiet=_schedulers_are_single)
 def there_is_one_scheduler(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator fails a job with more than one scheduler after it is created."""
     for index, role in readable(job.spec.replica_specs, "mx_replica_type", "replicas"):
@@ -88,7 +124,7 @@ def there_is_one_scheduler(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
             yield Invalid(ROLES / index / "replicas", role.replicas, "must be 1 for the role SCHEDULER")
 
 
-@rule("job_mode", reads=("replica_specs",))
+@rule("job_mode", reads=("replica_specs",), quiet=_is_distributed)
 def there_is_one_local_worker(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator creates one pod for a local job, regardless of replicas."""
     if job.spec.job_mode is not JobMode.LOCAL:
@@ -99,7 +135,7 @@ def there_is_one_local_worker(job: Job[MxJobSpec], _: Context) -> Iterator[Cause
             yield Invalid(ROLES / index / "replicas", role.replicas, detail)
 
 
-@rule("replica_specs")
+@rule("replica_specs", quiet=_others_have_no_port)
 def the_port_is_the_schedulers(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """Only the port of the SCHEDULER is used."""
     for index, role in readable(job.spec.replica_specs, "mx_replica_type", "ps_root_port", "former_ps_root_port"):
@@ -114,7 +150,7 @@ _USES = (
 )
 
 
-@rule(reads=("runtime_id", "former_runtime_id"))
+@rule(reads=("runtime_id", "former_runtime_id"), quiet=("runtime_id", "former_runtime_id"))
 def runtime_ids_are_labels(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The runtime ID is part of names, and a label on all objects of the job."""
     identity = job.spec.identity
@@ -122,7 +158,7 @@ def runtime_ids_are_labels(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
         yield Invalid(_identity_path(job), identity, fault)
 
 
-@rule("job_mode")
+@rule("job_mode", quiet=lambda _, context: bool(context.name) and not dns_1035_label(context.name))
 def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """Pods find the scheduler by its Service, whose name begins with the job's name: it may not contain dots.
 
@@ -141,7 +177,11 @@ def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -
         )
 
 
-@rule(reads=("runtime_id", "former_runtime_id", "tasks.name", "tasks.replicas"))
+def _have_room(job: Job[MxJobSpec], context: Context) -> bool:
+    return not (job.said("runtime_id") or job.said("former_runtime_id")) and names_have_room(job, context)
+
+
+@rule(reads=("runtime_id", "former_runtime_id", "tasks.name", "tasks.replicas"), quiet=_have_room)
 def derived_names_are_short_enough(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
     """The largest index of the longest role counts. The longer of job name and runtime ID is reported."""
     name = expected_name(context)
@@ -163,7 +203,10 @@ def _identity_path(job: Job[MxJobSpec]) -> Path:
     return Path("spec") / ("runtimeId" if job.spec.runtime_id else "RuntimeId")
 
 
-@rule(reads=("replica_specs",))
+_FORMER = ("former_runtime_id", "tasks.former_ps_root_port")
+
+
+@rule(reads=("replica_specs",), quiet=_FORMER)
 def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
     """The operator reads the spelling that comes last, so only one may be set.
 
@@ -174,7 +217,7 @@ def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[
             yield Forbidden(path / former, f"same field as {canonical}, which is also set: remove {former}")
 
 
-@rule(reads=("replica_specs",))
+@rule(reads=("replica_specs",), quiet=_FORMER)
 def old_spellings_are_left_behind(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """The old spelling works but is deprecated."""
     for path, canonical, former, current, old in _spellings(job):
@@ -220,7 +263,11 @@ def _respelled(stored: Any, written: Any, *spellings: str) -> Any:
 _POLICIES = ("OnFailure", "Never")
 
 
-@rule(reads=("tasks.template",))
+def _end(job: Job[MxJobSpec], _: Context) -> bool:
+    return all(template["spec"].get("restartPolicy") in _POLICIES for template in job.said("tasks.template"))
+
+
+@rule(reads=("tasks.template",), quiet=_end)
 def pods_of_batch_jobs_end(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The API server rejects batch Jobs with restartPolicy Always."""
     for task in job.tasks:
@@ -231,7 +278,7 @@ def pods_of_batch_jobs_end(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
             yield Invalid(task.template_path / "spec" / "restartPolicy", policy, detail)
 
 
-@rule(reads=("tasks.template",))
+@rule(reads=("tasks.template",), quiet=("tasks.template.metadata",))
 def labels_of_batch_jobs_are_left_to_them(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The API server sets these labels of batch Jobs and rejects templates that set them."""
     for task in job.tasks:
@@ -239,7 +286,7 @@ def labels_of_batch_jobs_are_left_to_them(job: Job[MxJobSpec], _: Context) -> It
             yield Forbidden(path, "set by the API server for the pods of batch Jobs: remove it")
 
 
-@rule(reads=("tasks.template",))
+@rule(reads=("tasks.template",), quiet=("tasks.template.metadata",))
 def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """The operator overwrites the labels that it selects pods by."""
     for task in job.tasks:
@@ -247,7 +294,7 @@ def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> It
             yield Notice(path, f"{MXNET_OPERATOR.name} overwrites this value in every pod")
 
 
-@rule(reads=("tasks.template",))
+@rule(reads=("tasks.template",), quiet=has_container(MAIN_CONTAINER))
 def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator sets the variables of the container with this name."""
     for task in job.tasks:
@@ -257,7 +304,7 @@ def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator
             yield Required(task.template_path / "spec" / "containers", detail)
 
 
-@rule(reads=("job_mode", "tasks.template"))
+@rule(reads=("job_mode", "tasks.template"), quiet=sets_none(VARIABLES))
 def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """All roles need the same values, which only the operator knows."""
     for path, variables in _variables(job):

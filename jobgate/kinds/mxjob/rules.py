@@ -47,6 +47,7 @@ RULES = (
         {
             # Roles are the tasks, and their names are fixed.
             "task_names_are_unique": (each_role_is_played_by_one_element,),
+            "task_names_are_labels": (),
             # The scheduler's Service, and the runtime id, are in the names.
             "derived_names_are_legal": (distributed_jobs_can_name_a_service, derived_names_are_short_enough),
             # The operator starts pods one by one: there is no gang.

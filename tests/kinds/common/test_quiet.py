@@ -110,6 +110,7 @@ def with_annotations(kind: JobKind, document: Json) -> Iterator[Json]:
     """Yield a job with annotations that rules read, in its own metadata and in that of its templates."""
     for key, text in (
         ("jobgate.dev/prerequisites", "data"),
+        ("distributed.io/network-mode", "pod"),
         ("kubectl.kubernetes.io/last-applied-configuration", '{"spec": {"plugins": {"env": null}}}'),
     ):
         made = deepcopy(document)
@@ -120,6 +121,17 @@ def with_annotations(kind: JobKind, document: Json) -> Iterator[Json]:
         for part in parts(kind, made):
             part["template"]["metadata"] = {"labels": labels, "annotations": {"jobgate.dev/prerequisites": "data"}}
         yield made
+
+
+#: Fields of a spec, those of one kind or another, that mean something only together.
+TOGETHER: list[Json] = [
+    {"RuntimeId": "a"},
+    {"clenPodPolicy": "All", "cleanPodPolicy": "All"},
+    {"TTLSecondsAfterFinished": 1, "ttlSecondsAfterFinished": 1},
+    {"activeDurations": 1, "activeDeadlineSeconds": 1},
+    {"torchElasticPolicy": {"numWorkersPerNodePolicy": 1, "nprocPerNode": 1}},
+    {"torchElasticPolicy": {"nprocPerNode": 1}},
+]
 
 
 def with_more_changes(kind: JobKind, document: Json) -> Iterator[Json]:
@@ -133,6 +145,13 @@ def with_more_changes(kind: JobKind, document: Json) -> Iterator[Json]:
     for part in parts(kind, made):
         part |= {"name": "", "type": "none"}
     yield made
+    for words in TOGETHER:
+        made = deepcopy(document)
+        made["spec"] |= words
+        for part in parts(kind, made):
+            part.pop("PsRootPort", None)
+            part["template"]["spec"]["containers"][0]["env"] = [{"name": "RANK"}, {"name": "DMLC_ROLE"}]
+        yield made
 
 
 def variants(name: str, step: int = 1) -> Iterator[Json]:

@@ -1,4 +1,7 @@
-"""The command `python -m bench.creates`."""
+"""`python -m bench.creates`: what admission adds to a create at a real API server, by webhooks or by policies.
+
+`creates.yaml` has the basic defaults and rules of a DIJob as MutatingAdmissionPolicy and ValidatingAdmissionPolicy.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from typing import Any
 from bench.comparison import jobs, servers
 from bench.comparison.golang import MODULES, find_or_build
 from bench.comparison.servers import CONSTANT, GO, JOBGATE
-from bench.page import piped, renew
+from bench.page import aligned, piped, renew
 from controlplane import ControlPlane, Terminal
 from controlplane import find_or_build as find_or_build_plane
 from controlplane.client import Answer, ClusterApi
@@ -28,7 +31,7 @@ from controlplane.webhook import InstalledWebhook
 from jobgate.kinds.dijob import DIJOB
 from webhook import Phase
 
-_POLICIES = Path(__file__).with_name("policies.yaml")
+_POLICIES = Path(__file__).with_suffix(".yaml")
 _DISABLED = {"jobgate.dev/admission": "disabled"}
 NEITHER, OURS, POLICIES, NOTHING = "neither", JOBGATE, "policies", CONSTANT
 #: The namespaces, each with what is done there at admission, and its labels.
@@ -73,7 +76,7 @@ def main(argv: list[str] | None = None) -> int:
         measured = {tasks: measure(plane.client, tasks, command.rounds) for tasks in TASKS}
     rows = [["tasks", "create, ms", *(f"{name} adds" for name in NAMESPACES if name != NEITHER), "jobgate / policies"]]
     rows += [row(tasks, of) for tasks, of in measured.items()]
-    print("\n".join("  ".join(f"{cell:>18}" for cell in one) for one in rows))
+    print(aligned(rows))
     if command.json:
         command.json.write_text(json.dumps(measured), encoding="utf-8")
     if command.write:
