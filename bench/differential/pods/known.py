@@ -18,8 +18,8 @@ _OFF = (".clusterTrustBundle.", ".podCertificate.")
 _NOT_REPEATED = re.compile(
     # Windows.
     r"windowsOptions|for a windows pod|windows pods|hostProcess|HostProcess|"
-    # Annotations that fields have replaced; mirror pods.
-    r"metadata\.annotations.*(?:alpha|beta)|static pods|must match|"
+    # Annotations that Kubernetes reads, most of which fields have replaced; finalizers.
+    r"metadata\.annotations|static pods|must match|metadata\.finalizers|matchFields|procMount|"
     # Fields that are new, or that training jobs do not use.
     r"hostnameOverride|[rR]estart [rR]?ules|restartPolicyRules|restart rules|fileKeyRef|divisor|resizePolicy|volumeDevices|"
     r"sysctls|localhostProfile|`hostUsers`|recursiveReadOnly|matchLabelKeys and labelSelector|"
@@ -125,7 +125,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "a rule that is not repeated",
-        "Windows pods, annotations that fields have replaced, new or rare fields (`hostnameOverride`, `restartPolicyRules`, "
+        "Windows pods, annotations that Kubernetes reads, sysctls, new or rare fields (`hostnameOverride`, `restartPolicyRules`, "
         "`resizePolicy`, `fileKeyRef`, divisors, block devices, sums of resources of the pod as a whole), and the contents of "
         "volume sources that are rare or removed. Training jobs do not have them. The API server rejects the operator's Pod.",
         _not_repeated,
