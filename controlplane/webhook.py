@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 from click.testing import CliRunner
 
-from controlplane.objects import Objects
+from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane, reserve_port
 from controlplane.waiting import wait_for
 from jobgate.cli import main
@@ -87,7 +87,7 @@ class InstalledWebhook:
             "--external-name=localhost",
         )
         self.plane.kubectl("apply", "-f", "-", input=manifests)
-        Objects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
+        ClusterObjects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
 
     def restart(self, settings: Sequence[str] = ()) -> None:
         """Start the server again, at the same port, with other settings."""
