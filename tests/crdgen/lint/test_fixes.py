@@ -77,7 +77,11 @@ CASES: list[tuple[str, Edit, str]] = [
     ("one within an item of a list is", Edit(_NEW, _list(_object(b=_DEFAULTED))), ""),
     ("one is whose rule wants more", Edit(_NEW, _ruled(_DEFAULTED, "has(self.a) && self.a != 'x'")), ""),
     ("a text for each of a map", Edit(_NEW, _map(_ruled({"type": "string"}, "self == oldSelf"))), "spec.new.*"),
-    ("a list is gone through", Edit(_NEW, _ruled(_list({"type": "string"}), "self.all(x, x == 'a')")), "spec.new"),
+    (
+        "a list is gone through",
+        Edit(_NEW, _ruled(_list({"type": "string"}), "self.all(x, x.matches('abc'))")),
+        "spec.new",
+    ),
     (
         "lists within lists are",
         Edit(_NEW, _ruled(_list(_object(b=_list({"type": "string"}))), "self.all(x, x.b.all(y, y.matches('abc')))")),
