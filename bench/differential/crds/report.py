@@ -24,7 +24,8 @@ An *unknown field* is an error, because `kubectl` requests strict decoding (`fie
 the API server drops the field and returns a warning; so does `lint(definition, strict=False)`. Below `items` and
 `additionalProperties` the API server never reports unknown fields, so they are always warnings.
 
-CEL expressions are compiled, and defaults are validated, only in schemas without other errors, as in the API server.
+What cannot be decoded is not validated, and CEL expressions are compiled and defaults validated only in schemas without
+other errors, as in the API server.
 Without the CEL library (extra `cel`), each expression is reported as not checked.
 
 The cost of CEL rules is estimated from the bounds in the schema, roughly as in Kubernetes {minor}. The linter never
