@@ -123,7 +123,7 @@ KNOWN: tuple[KnownDifference, ...] = (
         "Pod gets the account `default` and is accepted.",
         _token,
     ),
-    Known(
+    KnownDifference(
         "a rule that is not repeated",
         "Windows pods, annotations that Kubernetes reads, sysctls, new or rare fields (`hostnameOverride`, `restartPolicyRules`, "
         "`resizePolicy`, `fileKeyRef`, divisors, block devices, sums of resources of the pod as a whole), and the contents of "
