@@ -101,7 +101,7 @@ async def test_an_operator_is_known_while_it_is_alive(deployments: Any, leases: 
     ],
 )
 async def test_volcano_is_known_by_its_controller(deployments: Any, leases: Any) -> None:
-    cluster = Cluster(deployments, leases)
+    cluster: Any = Cluster(deployments, leases)
     assert len(await rivals(VCJOB, cluster, NOW)) == 1
     assert cluster.reviews[0]["resourceAttributes"]["group"] == "batch.volcano.sh"
 
