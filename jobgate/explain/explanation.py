@@ -16,6 +16,7 @@ from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.pods.shape import fault
+from jobgate.prerequisites.asked import named_in, template_of
 from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, annotated
 from webhook import Draft, Job, Kind, Objects, Task
 from webhook.view import view
@@ -200,19 +201,15 @@ def _beside(crew: Crew, maker: str, sources: Mapping[str, str]) -> Iterator[Row]
 
 def _workload(document: Mapping[str, Any], namespace: str, known: Objects) -> Explanation | None:
     """Explain a Pod, or a workload with a pod template, to which only prerequisites add something."""
-    spec = mapping(document.get("spec"))
-    if document.get("kind") == "Pod":
-        template, count = document, 1
-    else:
-        inner = mapping(mapping(spec.get("jobTemplate")).get("spec")) or spec
-        template = mapping(inner.get("template"))
-        count = next((inner[key] for key in ("replicas", "completions") if isinstance(inner.get(key), int)), 1)
+    template, spec = template_of(document), mapping(document.get("spec"))
+    spec = mapping(mapping(spec.get("jobTemplate")).get("spec")) or spec
+    count = next((spec[key] for key in ("replicas", "completions") if isinstance(spec.get(key), int)), 1)
     pod = {"metadata": mapping(template.get("metadata")), "spec": mapping(template.get("spec"))}
-    if not _has_containers(pod):
+    if not any(objects(spec_of(pod).get("containers"))):
         return None
     if wrong := fault(pod):
         return Explanation(notes=[str(wrong)], denied=True)
-    annotation = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
+    annotation = named_in(pod)
     try:
         references = () if annotation is None else annotated(annotation)
     except InvalidReference as error:
@@ -223,8 +220,3 @@ def _workload(document: Mapping[str, Any], namespace: str, known: Objects) -> Ex
     name = text(metadata_of(document).get("name")) or text(metadata_of(document).get("generateName"))
     parts = _with_commands(pod, given, rows(pod, given.steps, given.put))
     return Explanation(pods=[Pods("", count, name, parts, items=list(_items(given)), notes=given.missing)])
-
-
-def _has_containers(pod: Mapping[str, Any]) -> bool:
-    """Return whether a pod has a container."""
-    return any(True for _ in objects(spec_of(pod).get("containers")))

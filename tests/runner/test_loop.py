@@ -18,7 +18,7 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.runner.loop import Loop
+from jobgate.runner.loop import REPORTED_AFTER, Loop
 from jobgate.runner.plan import report
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
@@ -57,16 +57,13 @@ class Server:
         merge(changed, changes)
         return self._answer("patch", resource, changed)
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
-        self._answer("delete", resource, found)
-
     async def set_status(
         self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         self.statuses.append(changes)
         return self._answer("status", resource, found)
 
-    async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
+    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
         del propagation
         self._answer("delete", resource, found)
 
@@ -245,6 +242,43 @@ async def test_a_change_that_is_refused_is_reported_and_the_status_is_written(
     found, asked = await looks.look()
     assert (found, looks.server.events, len(asked)) == (outcome, events, calls)
     assert (("status", "dijobs") in asked) is bool(events)
+
+
+@pytest.mark.parametrize("code", [429, 500, 503])
+async def test_a_change_that_fails_holds_up_nothing_else_and_is_reported_if_it_keeps_failing(code: int) -> None:
+    world = World(dijob(task(2), task(2, name="judge")))
+    world.settle()
+    for one in world.job["spec"]["tasks"]:
+        one["replicas"] = 3
+    world.job["metadata"]["generation"] = 2
+    looks = Looks(world)
+    looks.server.refusals["patch", "jobs"] = Rejected(code, "InternalError", "failed calling webhook")
+    reported = []
+    for number in range(REPORTED_AFTER):
+        looks.show(str(number))
+        outcome, asked = await looks.look()
+        assert (outcome, asked.count(("patch", "jobs")), asked[-1]) == (Outcome.AGAIN, 2, ("status", "dijobs"))
+        reported.append("failed calling webhook" in str(looks.server.statuses[-1]))
+    assert reported == [False] * (REPORTED_AFTER - 1) + [True]
+    assert looks.server.events == ["CannotChangeObject"] * 2
+
+    del looks.server.refusals["patch", "jobs"]
+    looks.show("well")
+    assert (await looks.look())[0] is Outcome.WROTE
+    looks.server.refusals["patch", "jobs"] = Rejected(code)
+    looks.show("failing again")
+    await looks.look()
+    assert len(looks.server.events) == 2
+
+
+async def test_a_deletion_that_fails_holds_up_nothing_else() -> None:
+    world = World(dijob(task(1), task(1, name="judge"), cleanPodPolicy="All"))
+    world.settle()
+    world.job["status"]["phase"] = "Succeeded"
+    looks = Looks(world)
+    looks.server.refusals["delete", "jobs"] = Rejected(500, "InternalError")
+    looks.show("1")
+    assert await looks.look() == (Outcome.AGAIN, [("delete", "jobs")] * 2 + [("delete", "services")])
 
 
 @pytest.mark.parametrize(

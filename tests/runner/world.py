@@ -84,6 +84,7 @@ class World:
         self.services: dict[str, Object] = {}
         self.groups: dict[str, Object] = {}
         self.claims: dict[str, Object] = {}
+        self.unknown_groups = ""
         self.events: list[Event] = []
         self.log: list[str] = []
         self.gone = False
@@ -96,7 +97,8 @@ class World:
     def observed(self) -> Observed:
         """What the runner sees."""
         found = (self.jobs.values(), self.pods, self.services.values(), self.groups.values())
-        return Observed(self.now, *(copy.deepcopy(list(one)) for one in found))
+        jobs, pods, services, groups = (copy.deepcopy(list(one)) for one in found)
+        return Observed(self.now, jobs, pods, services, groups, self.unknown_groups)
 
     def plan(self) -> list[Action]:
         """What the runner would do."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from crdgen import Doc, Int64, Model, Time
 from jobgate.kinds.common.gang import gang_minimum
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.plugins import Crew
@@ -180,7 +181,7 @@ def waits_for_names(job: Job[Any], task: Task) -> Wait:
     del job
     if task.depends_on is None:
         return Wait()
-    names = tuple((name, False) for _, name in task.depends_on.names(task.path))
+    names = tuple((name, False) for _, name, _ in task.depends_on.names(task.path))
     return Wait(names, any_suffices=task.depends_on.any_suffices and len(names) > 1)
 
 
@@ -189,9 +190,11 @@ def _all_complete(job: Job[Any], tasks: Mapping[str, TaskProgress]) -> bool:
     return all(task.complete for task in tasks.values())
 
 
-def given_up(_: Job[Any], tasks: Mapping[str, TaskProgress]) -> str:
+def given_up(job: Job[Any], tasks: Mapping[str, TaskProgress]) -> str:
     """Return which task has failed, and why; empty where none has."""
-    return next((f"task {task.name} has failed: {task.given_up}" for task in tasks.values() if task.given_up), "")
+    written = {task.name: task.written_name for task in job.tasks}
+    failed = (task for task in tasks.values() if task.given_up)
+    return next((f"task {written.get(task.name) or task.name} has failed: {task.given_up}" for task in failed), "")
 
 
 def all_started(_: Job[Any], tasks: Mapping[str, TaskProgress]) -> bool:
@@ -327,6 +330,20 @@ def runner_of(kind: Kind) -> Runner | None:
     """Return how the jobs of a kind are run here, or None where they are not."""
     runner = getattr(kind, "runner", None)
     return runner if isinstance(runner, Runner) else None
+
+
+class PhaseCondition(Model):
+    """One condition of a job: whether it is, or was, in a phase."""
+
+    type: Annotated[str, Doc("Phase that the condition describes.")]
+    status: Annotated[str, Doc("True, False or Unknown.")]
+    reason: Annotated[str | None, Doc("Machine-readable reason for the last transition.")] = None
+    message: Annotated[str | None, Doc("Human-readable message about the last transition.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("Generation of the job that the condition was set for.")] = (
+        None
+    )
+    last_update_time: Annotated[Time | None, Doc("Time of the last update of the condition.")] = None
+    last_transition_time: Annotated[Time | None, Doc("Time of the last change of the status.")] = None
 
 
 def set_condition(
