@@ -160,6 +160,8 @@ class Loop:
                 # What one object does not take holds up nothing else, and it is tried again.
                 failed = True
                 blocked += [obstacle] if obstacle else []
+                if _is_claim(action):
+                    return _Done(Outcome.AGAIN, blocked)  # what mounts it is made after it
                 continue
             if isinstance(action, SetStatus):
                 outcome = Outcome.STATUS if outcome is Outcome.FINE else outcome
@@ -197,7 +199,7 @@ class Loop:
         document = subject.job.document
         match action:
             case Create(manifest):
-                if manifest["kind"] == "PersistentVolumeClaim" and await self._has(subject, manifest):
+                if _is_claim(action) and await self._has(subject, manifest):
                     return None
                 await self._objects.create(self._caches.seen.resource(manifest["kind"]), manifest)
                 self._wrote(manifest, "create")
@@ -332,6 +334,11 @@ class Loop:
         self._metrics.writes.labels(kind.lower(), action).inc()
         fields = {"object": f"{kind}/{metadata['name']}", "namespace": metadata.get("namespace", "")}
         _logger.info(action, extra={"fields": fields})
+
+
+def _is_claim(action: Action) -> bool:
+    """Tell whether an action makes a claim, which what mounts it waits for."""
+    return isinstance(action, Create) and action.manifest["kind"] == "PersistentVolumeClaim"
 
 
 def starts_in(observed: Observed) -> float:
