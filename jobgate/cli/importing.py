@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from crdgen import to_yaml
-from jobgate.importing import Imported, InvalidDocument, Target, imported
+from jobgate.importing import Imported, ImportedKind, InvalidDocument, imported
 from webhook.text import line
 
 
@@ -20,7 +20,7 @@ def import_group() -> None:
 
 @import_group.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option("--to", "target", type=click.Choice([one.value for one in Target]), help="Kind of imported jobs.")
+@click.option("--to", "target", type=click.Choice([one.value for one in ImportedKind]), help="Kind of imported jobs.")
 @click.option(
     "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Output file; standard output if not set."
 )
@@ -37,7 +37,7 @@ def openpai(context: click.Context, *, files: tuple[str, ...], target: str | Non
     faults: list[str] = []
     for file in files:
         try:
-            found += imported(_text(file), file, Target(target) if target else None)
+            found += imported(_text(file), file, ImportedKind(target) if target else None)
         except (InvalidDocument, OSError, UnicodeDecodeError) as error:
             faults += str(error).splitlines() if isinstance(error, InvalidDocument) else [f"{file}: {error}"]
     faults += [f"{one.where}: {fault}" for one in found for fault in one.faults]

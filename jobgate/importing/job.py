@@ -34,7 +34,7 @@ _READ_OF_ROLE: Final = frozenset(
 )
 
 
-class Target(StrEnum):
+class ImportedKind(StrEnum):
     """The kind that a job is imported as."""
 
     JOB = "Job"
@@ -48,7 +48,7 @@ class _JobPrerequisites(NamedTuple):
     objects: dict[str, dict[str, Any]]
 
 
-def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes) -> Iterator[dict[str, Any]]:
+def jobs(job: Mapping[str, Any], name: str, target: ImportedKind | None, notes: Notes) -> Iterator[dict[str, Any]]:
     """Yield the Prerequisites of a job, then its Jobs or its DIJob.
 
     Args:
@@ -66,7 +66,7 @@ def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes)
     name = notes.name(job.get("name") or name, "name", _JOB_NAME)
     own = _own(job, name, notes)
     _not_imported(job, notes)
-    kind = target or (Target.JOB if len(roles) == 1 else Target.DIJOB)
+    kind = target or (ImportedKind.JOB if len(roles) == 1 else ImportedKind.DIJOB)
     tasks = []
     for key, value in roles.items():
         role = mapped(value, f"taskRoles.{key}", notes)
@@ -79,13 +79,13 @@ def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes)
         tasks.append((notes.name(key, path, LABEL_LIMIT), instances, pod, references))
     yield from own.objects.values()
     retries = notes.whole(word(job, "job_retry_count") or 0, "jobRetryCount")
-    if kind is Target.JOB:
+    if kind is ImportedKind.JOB:
         for task, instances, pod, references in tasks:
             called = name if len(tasks) == 1 else notes.name(f"{name}-{task}", "name", LABEL_LIMIT)
             yield _job(called, instances, pod, references, retries)
     else:
         yield _dijob(job, name, tasks, retries, notes)
-    if kind is Target.JOB and len(tasks) > 1:
+    if kind is ImportedKind.JOB and len(tasks) > 1:
         notes.change("each task role is a Job of its own: they start, fail and end by themselves")
 
 

@@ -39,7 +39,7 @@ class SetStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class RecordEvent:
     """Tell who looks at the job."""
 
     type: Literal["Normal", "Warning"]
@@ -54,4 +54,4 @@ class RequeueAfter:
     seconds: float
 
 
-Action: TypeAlias = Create | Delete | Patch | SetStatus | Event | RequeueAfter
+Action: TypeAlias = Create | Delete | Patch | SetStatus | RecordEvent | RequeueAfter

@@ -18,12 +18,12 @@ from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import Rejected, StatusClient
 from jobgate.controller.metrics import ControllerMetrics
-from jobgate.controller.queue import Outcome
+from jobgate.controller.queue import ReconcileResult
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.runner import is_run
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
+from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan, report
 from jobgate.runner.reading import Caches, keep_job
@@ -48,12 +48,12 @@ _logger = logging.getLogger("jobgate")
 class _Done:
     """What came of actions: what is in the way of the rest, and the job where it was patched."""
 
-    outcome: Outcome
+    result: ReconcileResult
     blocked: Sequence[str] = ()
     stored: Mapping[str, Any] | None = None
 
 
-class Loop:
+class JobReconciler:
     """Looks at jobs."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Loop:
         #: How many looks in a row left something undone.
         self._undone: dict[JobKey, int] = {}
 
-    async def reconcile(self, key: JobKey) -> Outcome:
+    async def reconcile(self, key: JobKey) -> ReconcileResult:
         """Look at a job, and tell what came of it.
 
         Raises:
@@ -91,17 +91,17 @@ class Loop:
         """
         document = self._document(key)
         if document is None:
-            return Outcome.FINE
-        outcome, stored = await self._looked(key, document)
+            return ReconcileResult.FINE
+        result, stored = await self._looked(key, document)
         if stored is not None:
             # What was remembered in the job, as that it is ours, is acted on at once.
             last, _ = await self._looked(key, stored, written=True)
-            outcome = outcome if last is Outcome.FINE else last
-        return outcome
+            result = result if last is ReconcileResult.FINE else last
+        return result
 
     async def _looked(
         self, key: JobKey, document: Mapping[str, Any], *, written: bool = False
-    ) -> tuple[Outcome, Mapping[str, Any] | None]:
+    ) -> tuple[ReconcileResult, Mapping[str, Any] | None]:
         """Look at a job as it is stored; return what came of it, and the job where it was patched.
 
         Args:
@@ -114,34 +114,34 @@ class Loop:
         subject = self._subject(key, kind, document)
         if subject is None:
             await self._write_event(
-                document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run")
+                document, RecordEvent("Warning", UNREADABLE, "the job does not fit its schema, and is not run")
             )
-            return Outcome.FINE, None
+            return ReconcileResult.FINE, None
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
-            return Outcome.FINE, None  # it is looked at as soon as something is decided
+            return ReconcileResult.FINE, None  # it is looked at as soon as something is decided
         observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
         actions = plan(subject, observed)
         creates = any(isinstance(one, Create) for one in actions)
         if creates and not written and not await self._exists(subject, resource):
-            return Outcome.FINE, None
+            return ReconcileResult.FINE, None
         if creates and (absent := await self._absent_claims(subject, namespace)):
             await self._carried_out(key, subject, resource, observed, report(subject, observed, absent))
-            return Outcome.AGAIN, None
+            return ReconcileResult.AGAIN, None
         done = await self._carried_out(key, subject, resource, observed, actions)
-        if done.outcome is Outcome.AGAIN:
+        if done.result is ReconcileResult.AGAIN:
             self._undone[key] = self._undone.get(key, 0) + 1
         else:
             self._undone.pop(key, None)
         if done.blocked:
             actions = report(subject, observed, "; ".join(done.blocked))
             await self._carried_out(key, subject, resource, observed, actions)
-        return done.outcome, done.stored
+        return done.result, done.stored
 
     async def _carried_out(
         self, key: JobKey, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
     ) -> _Done:
         """Do what can be done, and return what came of it."""
-        outcome, blocked, failed, stored = Outcome.FINE, list[str](), False, None
+        result, blocked, failed, stored = ReconcileResult.FINE, list[str](), False, None
         for action in actions:
             if isinstance(action, RequeueAfter):
                 self._later(key, action.seconds)
@@ -156,17 +156,17 @@ class Loop:
             except Rejected as error:
                 obstacle = await self._obstacle(key, subject.job.document, action, error)
                 if obstacle is None:
-                    return _Done(Outcome.AGAIN, blocked)
+                    return _Done(ReconcileResult.AGAIN, blocked)
                 # What one object does not take holds up nothing else, and it is tried again.
                 failed = True
                 blocked += [obstacle] if obstacle else []
                 continue
             if isinstance(action, SetStatus):
-                outcome = Outcome.STATUS if outcome is Outcome.FINE else outcome
-            elif not isinstance(action, Event):
-                outcome = Outcome.WROTE
+                result = ReconcileResult.STATUS if result is ReconcileResult.FINE else result
+            elif not isinstance(action, RecordEvent):
+                result = ReconcileResult.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
-        return _Done(Outcome.AGAIN if failed else outcome, blocked, stored)
+        return _Done(ReconcileResult.AGAIN if failed else result, blocked, stored)
 
     def _document(self, key: JobKey) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
@@ -216,7 +216,7 @@ class Loop:
                 stored = await self._objects.set_status(resource, document, changes)
                 self._metrics.writes.labels(f"{resource.plural}/status", "patch").inc()
                 self._replaces(key, document, stored)
-            case Event():
+            case RecordEvent():
                 await self._write_event(document, action)
         return None
 
@@ -283,7 +283,9 @@ class Loop:
             return ""
         # What is rejected for what it says will be again. A webhook that fails may do so for long, and only for some.
         why = f"{name}: {error}"
-        await self._report_blocked(document, about["kind"], "refused", Event("Warning", _CANNOT[type(action)], why))
+        await self._report_blocked(
+            document, about["kind"], "refused", RecordEvent("Warning", _CANNOT[type(action)], why)
+        )
         return why
 
     async def _in_the_way(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
@@ -302,14 +304,14 @@ class Loop:
             why = f"{kind} {name} lacks the label {RUN_LABEL}={uid}: delete it, or restore the label"
         else:
             return None
-        await self._report_blocked(document, kind, "foreign", Event("Warning", IN_THE_WAY, why))
+        await self._report_blocked(document, kind, "foreign", RecordEvent("Warning", IN_THE_WAY, why))
         return why
 
-    async def _report_blocked(self, document: Mapping[str, Any], kind: str, label: str, reported: Event) -> None:
+    async def _report_blocked(self, document: Mapping[str, Any], kind: str, label: str, reported: RecordEvent) -> None:
         self._metrics.blocked.labels(kind.lower(), label).inc()
         await self._write_event(document, reported)
 
-    async def _write_event(self, document: Mapping[str, Any], reported: Event) -> None:
+    async def _write_event(self, document: Mapping[str, Any], reported: RecordEvent) -> None:
         """Write an Event. The same of the same job has the same name, and is written once."""
         metadata = document["metadata"]
         about = {

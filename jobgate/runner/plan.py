@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
-from jobgate.kinds.common.policies.model import Action as Wish
+from jobgate.kinds.common.policies.model import Action as PolicyAction
 from jobgate.kinds.common.runner import Clean, Phase, Progress, adoption, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
-from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
+from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
 from jobgate.runner.gangs import Gang, gangs
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
@@ -52,7 +52,7 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
     found = outcome(subject, sight)
     if found.ends is not None:
         yield from _written(subject, status(subject, sight.observed))
-        yield Event("Normal" if found.ends is Phase.SUCCEEDED else "Warning", f"Job{found.ends}", found.message)
+        yield RecordEvent("Normal" if found.ends is Phase.SUCCEEDED else "Warning", f"Job{found.ends}", found.message)
     elif found.action is not None:
         yield from _acted(subject, sight, found)
     elif moved := _moved(subject):
@@ -93,16 +93,16 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
     """Yield the write of the state that an action leads to; what follows from it is done at the next look."""
     state = subject.state
     replaced = replaced_of(sight, found.task)
-    if found.action is Wish.ABORT_JOB:
+    if found.action is PolicyAction.ABORT_JOB:
         after = replace(state, held=found.message, admitted=False)
-    elif found.action is Wish.RESUME_JOB:
+    elif found.action is PolicyAction.RESUME_JOB:
         # A new attempt that costs no restart; a job that is not held goes on.
         again = RunState(state.attempt + 1, {}, state.restarts + replaced, resumed=state.resumed + 1)
         after = again if state.held else state
     else:
         after = state.restarted(replaced, found.task)
     yield Patch(subject.job.document, after.changes(**{COMMAND: None}))
-    yield Event("Normal", str(found.action), found.message)
+    yield RecordEvent("Normal", str(found.action), found.message)
 
 
 def _moved(subject: Subject) -> list[Action]:
@@ -116,7 +116,7 @@ def _moved(subject: Subject) -> list[Action]:
         return []
     return [
         Patch(job, replace(state, admitted=True).changes()),
-        Event("Normal", "JobDequeued", "the job has left its queue"),
+        RecordEvent("Normal", "JobDequeued", "the job has left its queue"),
     ]
 
 
@@ -204,7 +204,7 @@ def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -
     written = _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     yield from written
     if written and unknown:
-        yield Event("Warning", "CannotReadPodGroups", unknown)
+        yield RecordEvent("Warning", "CannotReadPodGroups", unknown)
     if found.later is not None:
         yield RequeueAfter(max(found.later, 0.0))
 
