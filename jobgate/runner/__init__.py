@@ -20,7 +20,7 @@ What differs between kinds is a value that the kind binds (`jobgate.kinds.common
 """
 
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
-from jobgate.runner.plan import plan, status
+from jobgate.runner.plan import plan
 from jobgate.runner.subject import Observed, Subject
 
 __all__ = [
@@ -34,5 +34,4 @@ __all__ = [
     "SetStatus",
     "Subject",
     "plan",
-    "status",
 ]

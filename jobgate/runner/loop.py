@@ -16,7 +16,7 @@ from typing import Any, Final
 from jobgate.cluster import Resource
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
-from jobgate.cluster.objects import Rejected, StatusClient
+from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.kinds.common.members import labels_of
@@ -59,7 +59,7 @@ class JobReconciler:
     def __init__(
         self,
         caches: Caches,
-        objects: StatusClient,
+        objects: ObjectClient,
         metrics: ControllerMetrics,
         later: Callable[[JobKey, float], None],
         dispatcher: Dispatcher | None = None,

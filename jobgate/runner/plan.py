@@ -13,7 +13,7 @@ from typing import Any, Final
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.policies.model import Action as PolicyAction
-from jobgate.kinds.common.runner import Clean, Phase, Progress, adoption, conditions_of, is_run
+from jobgate.kinds.common.runner import Clean, Phase, adoption, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
@@ -51,7 +51,8 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
         return
     found = outcome(subject, sight)
     if found.ends is not None:
-        yield from _written(subject, status(subject, sight.observed))
+        progress = progress_of(subject, sight, found.ends, found.reason, found.message)
+        yield from _written(subject, subject.runner.status(subject.job, progress))
         yield RecordEvent("Normal" if found.ends is Phase.SUCCEEDED else "Warning", f"Job{found.ends}", found.message)
     elif found.action is not None:
         yield from _acted(subject, sight, found)
@@ -65,16 +66,6 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
         # does not show up: `report`.
         if not any(isinstance(one, Create) for one in corrections):
             yield from _report(subject, sight, found)
-
-
-def status(subject: Subject, observed: Observed) -> dict[str, Any]:
-    """Return the status of a job, as its kind has it."""
-    if _ended(subject) is not None:
-        return dict(mapping(subject.job.document.get("status")))
-    sight = look(subject, observed)
-    found = outcome(subject, sight)
-    progress: Progress = progress_of(subject, sight, found.ends, found.reason, found.message)
-    return subject.runner.status(subject.job, progress)
 
 
 def report(subject: Subject, observed: Observed, blocked: str) -> list[Action]:
