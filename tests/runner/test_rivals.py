@@ -9,6 +9,7 @@ import pytest
 
 from jobgate.cluster.informer import ApiError
 from jobgate.kinds.dijob import DIJOB
+from jobgate.kinds.vcjob import VCJOB
 from jobgate.runner.rivals import DEPLOYMENTS, rivals
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -89,6 +90,20 @@ async def test_an_operator_is_known_while_it_is_alive(deployments: Any, leases: 
             "resource": "dijobs",
             "subresource": "status",
         }
+
+
+@pytest.mark.parametrize(
+    ("deployments", "leases"),
+    [
+        ([deployment("volcano-controllers")], []),
+        ([deployment("batch-controllers", "docker.io/volcanosh/vc-controller-manager:v1.15.1")], []),
+        ([], [{**lease(LIVE), "metadata": {"name": "vc-controller-manager", "namespace": "di-system"}}]),
+    ],
+)
+async def test_volcano_is_known_by_its_controller(deployments: Any, leases: Any) -> None:
+    cluster: Any = Cluster(deployments, leases)
+    assert len(await rivals(VCJOB, cluster, NOW)) == 1
+    assert cluster.reviews[0]["resourceAttributes"]["group"] == "batch.volcano.sh"
 
 
 @pytest.mark.parametrize("code", [403, 429, 500, 503])

@@ -310,6 +310,15 @@ def is_run(document: Mapping[str, Any]) -> bool:
     return mapping(metadata_of(document).get("annotations")).get(RUN_BY) == RUNNER
 
 
+def taken_over(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a job as if the runner had taken it over."""
+    metadata = metadata_of(document)
+    return {
+        **document,
+        "metadata": {**metadata, "annotations": {**mapping(metadata.get("annotations")), RUN_BY: RUNNER}},
+    }
+
+
 def adoption(job: Job[Any]) -> dict[str, Any]:
     """Return the merge patch by which the runner takes a job over."""
     runner = runner_of(job.kind)
