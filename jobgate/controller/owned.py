@@ -122,5 +122,5 @@ class Owned:
 
 
 def is_partial(found: Mapping[str, Any]) -> bool:
-    """Tell whether of an object only metadata is known."""
+    """Return whether of an object only metadata is known."""
     return found.get("kind") == _PARTIAL

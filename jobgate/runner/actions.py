@@ -40,7 +40,7 @@ class SetStatus:
 
 @dataclass(frozen=True, slots=True)
 class RecordEvent:
-    """Tell who looks at the job."""
+    """Record an Event on the job."""
 
     type: Literal["Normal", "Warning"]
     reason: str

@@ -83,7 +83,7 @@ class JobReconciler:
         self._undone: dict[JobKey, int] = {}
 
     async def reconcile(self, key: JobKey) -> ReconcileResult:
-        """Look at a job, and tell what came of it.
+        """Look at a job once.
 
         Raises:
             ApiError: the API server did not do what it should, for a reason that may pass.
@@ -230,7 +230,7 @@ class JobReconciler:
         return found.get("uid") == metadata["uid"] and not found.get("deletionTimestamp")
 
     async def _has(self, subject: Subject, manifest: Mapping[str, Any]) -> bool:
-        """Tell whether an object that is not followed is there already, of this job."""
+        """Return whether an object that is not followed is there already, of this job."""
         metadata = manifest["metadata"]
         found = await self._objects.get(CLAIMS, metadata["name"], metadata["namespace"])
         return found is not None and subject.crew.uid in controllers_of(found)
@@ -362,6 +362,6 @@ def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str,
 
 
 def _whichever(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what tells an object of its uid, as it is by now: others write its status all the time."""
+    """Return the identity of an object, of any resourceVersion: others write its status all the time."""
     metadata = found["metadata"]
     return {"metadata": {key: metadata[key] for key in ("name", "namespace", "uid")}}

@@ -138,7 +138,7 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
 
 
 def _waits(subject: Subject, name: str, sight: Sight, tasks: Mapping[str, Any], gang: Gang | None) -> bool:
-    """Tell whether a task may have no pods now. A task that was started waits for nothing else any more."""
+    """Return whether a task may have no pods now. A task that was started waits for nothing else any more."""
     if subject.suspended or subject.state.held or subject.queued:
         return True
     if sight.tasks[name].batch is not None and not sight.tasks[name].suspended:
@@ -180,7 +180,7 @@ def _groups(
 
 
 def _covers(found: Any, wanted: Any) -> bool:
-    """Tell whether all that is wanted is there; what the API server has added does not matter."""
+    """Return whether all that is wanted is there; what the API server has added does not matter."""
     if isinstance(wanted, Mapping):
         return isinstance(found, Mapping) and all(_covers(found.get(key), value) for key, value in wanted.items())
     return bool(found == wanted)
