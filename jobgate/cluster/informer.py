@@ -188,7 +188,7 @@ class Informer(Generic[T]):
         self._heard = time.monotonic()
 
     def _outdated(self) -> bool:
-        """Tell whether all objects must be listed again, and have that done next."""
+        """Return whether all objects must be listed again, and have that done next."""
         now = time.monotonic()
         if now < self._asked + AGAIN or self._objects is None:
             return False

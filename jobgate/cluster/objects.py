@@ -81,6 +81,11 @@ class ObjectClient(Protocol):
         If what was found has no uid or no resourceVersion, whatever exists is changed.
         """
 
+    async def set_status(
+        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Change the status of an object by a merge patch if it is still as it was found."""
+
     async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
         """Delete an object if it is still as it was found: of this uid, and of this resourceVersion if there is one.
 
@@ -89,16 +94,7 @@ class ObjectClient(Protocol):
         """
 
 
-class StatusClient(ObjectClient, Protocol):
-    """The same, and writes of a status."""
-
-    async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Change the status of an object by a merge patch if it is still as it was found."""
-
-
-class ClusterClient(Api, StatusClient, Protocol):
+class ClusterClient(Api, ObjectClient, Protocol):
     """All requests of a controller."""
 
     def labelled(self, selector: str) -> Api:

@@ -98,7 +98,7 @@ class Jobs:
 
 
 def finished(status: Mapping[str, Any]) -> bool:
-    """Tell from a job's status whether it is over for good."""
+    """Return, by a job's status, whether it is over for good."""
     if status.get("phase") in OVER or mapping(status.get("state")).get("phase") in OVER:
         return True
     return any(

@@ -22,7 +22,7 @@ from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.owned import Owned, is_partial
 from jobgate.controller.present import PresentPods
-from jobgate.controller.queue import Outcome
+from jobgate.controller.queue import ReconcileResult
 from jobgate.controller.territory import Territory
 from jobgate.plugins import Crew
 
@@ -44,7 +44,7 @@ _NO_SECRETS = (
 _logger = logging.getLogger("jobgate")
 
 
-class Loop:
+class CompanionReconciler:
     """Reconciles jobs."""
 
     def __init__(
@@ -65,16 +65,17 @@ class Loop:
         self._metrics = metrics
         self._territory = territory
 
-    async def reconcile(self, key: Key) -> Outcome:
+    async def reconcile(self, key: Key) -> ReconcileResult:
         """Reconcile a job. What a request raises is to be retried."""
         if key.namespace not in self._territory:
-            return Outcome.FINE
+            return ReconcileResult.FINE
         remembered = self._jobs.get(key)
         if remembered is not None and remembered.unkept and not remembered.over:
             stored = await self._objects.get(key.resource, key.name, key.namespace)
             remembered = None if stored is None else self._jobs.read(key, dict(stored))
         if remembered is None or remembered.crew is None or remembered.over:
-            return Outcome.FINE  # what a deleted job leaves is garbage-collected; a finished one keeps what it has
+            # What a deleted job leaves is garbage-collected; a finished one keeps what it has.
+            return ReconcileResult.FINE
         crew = remembered.crew
         if remembered.waits_since and _age(remembered.waits_since) > NOBODY:
             await self._events.warn(crew, NOT_RUN, _NOT_RUN)
@@ -84,14 +85,15 @@ class Loop:
         wanted, cannot = desired(crew), unsupported(crew)
         # Looked up before anything is written: what is written shows up in the cache while this goes on.
         undeclared = self._undeclared(crew, wanted) if remembered.understood else []
-        outcomes = [await self._keep(crew, one) for one in wanted]
-        outcomes += [await self._remove(crew, resource, found) for resource, found in undeclared]
+        results = [await self._keep(crew, one) for one in wanted]
+        results += [await self._remove(crew, resource, found) for resource, found in undeclared]
         for why in cannot:
             await self._events.warn(crew, CANNOT_MAKE, why)
-            outcomes.append(Outcome.AGAIN)
-        return next((one for one in (Outcome.AGAIN, Outcome.WROTE) if one in outcomes), Outcome.FINE)
+            results.append(ReconcileResult.AGAIN)
+        first = (ReconcileResult.AGAIN, ReconcileResult.WROTE)
+        return next((one for one in first if one in results), ReconcileResult.FINE)
 
-    async def _keep(self, crew: Crew, one: Desired) -> Outcome:
+    async def _keep(self, crew: Crew, one: Desired) -> ReconcileResult:
         """Create or update one object."""
         try:
             if one.resource == SECRETS:
@@ -104,13 +106,13 @@ class Loop:
         except LookupError:
             # The cache is unknown, because the API server is unavailable or does not serve the resource.
             self._metrics.blocked.labels(one.resource.plural, "unknown").inc()
-            return Outcome.AGAIN
+            return ReconcileResult.AGAIN
         except ApiError as error:
             if not _passing(error) and not await self._explained(crew, one, error):
                 raise
-            return Outcome.AGAIN
+            return ReconcileResult.AGAIN
 
-    async def _settle(self, crew: Crew, one: Desired, found: Mapping[str, Any] | None) -> Outcome:
+    async def _settle(self, crew: Crew, one: Desired, found: Mapping[str, Any] | None) -> ReconcileResult:
         if found is None:
             try:
                 # In a thread: generating keys takes time, in which the Lease must be renewed.
@@ -120,14 +122,14 @@ class Loop:
                     raise
                 # It exists, but is not in the cache: it lacks the label, or is too new.
                 if (found := await self._objects.get(one.resource, one.name, crew.namespace)) is None:
-                    return Outcome.AGAIN
+                    return ReconcileResult.AGAIN
             else:
                 self._wrote(crew, one.resource, one.name, "create")
-                return Outcome.WROTE
+                return ReconcileResult.WROTE
         judgement = judge(one, found)
         verdict = judgement.verdict
         if verdict is Ownership.FINE:
-            return Outcome.FINE
+            return ReconcileResult.FINE
         if verdict is Ownership.CHANGED:
             return await self._change(crew, one, found, judgement.changes)
         self._metrics.blocked.labels(one.resource.plural, verdict.name.lower()).inc()
@@ -136,9 +138,11 @@ class Loop:
         else:
             fields = {"namespace": crew.namespace, "job": crew.name, "reason": judgement.why}
             _logger.info("waiting for an object to be deleted", extra={"fields": fields})
-        return Outcome.AGAIN
+        return ReconcileResult.AGAIN
 
-    async def _change(self, crew: Crew, one: Desired, found: Mapping[str, Any], changes: Mapping[str, Any]) -> Outcome:
+    async def _change(
+        self, crew: Crew, one: Desired, found: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> ReconcileResult:
         """Change an object back. An object that cannot be changed is deleted, and created again later."""
         try:
             stored = await self._objects.patch(one.resource, found, changes)
@@ -147,13 +151,13 @@ class Loop:
                 raise
             await self._objects.delete(one.resource, found)
             self._wrote(crew, one.resource, one.name, "replace")
-            return Outcome.AGAIN
+            return ReconcileResult.AGAIN
         self._wrote(crew, one.resource, one.name, "patch")
         if judge(one, stored).verdict is Ownership.CHANGED:
             # The API server or a webhook reverts the change: retry with backoff.
             self._metrics.blocked.labels(one.resource.plural, "reverted").inc()
-            return Outcome.AGAIN
-        return Outcome.WROTE
+            return ReconcileResult.AGAIN
+        return ReconcileResult.WROTE
 
     async def _could_be_made(self, one: Desired) -> bool:
         """Return whether an object is valid: then a dry run fails only because it exists."""
@@ -179,15 +183,15 @@ class Loop:
             and not found["metadata"].get("deletionTimestamp")
         ]
 
-    async def _remove(self, crew: Crew, resource: Resource, found: Mapping[str, Any]) -> Outcome:
+    async def _remove(self, crew: Crew, resource: Resource, found: Mapping[str, Any]) -> ReconcileResult:
         try:
             await self._objects.delete(resource, found)
         except Rejected as error:
             if not _passing(error):
                 raise
-            return Outcome.AGAIN
+            return ReconcileResult.AGAIN
         self._wrote(crew, resource, found["metadata"]["name"], "delete")
-        return Outcome.WROTE
+        return ReconcileResult.WROTE
 
     async def _explained(self, crew: Crew, one: Desired, error: ApiError) -> bool:
         """Record an Event if an object cannot be created and retrying does not help; return whether it is so."""

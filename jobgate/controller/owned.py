@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import orjson
 
@@ -25,6 +25,37 @@ _IDENTITY = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
 
 #: Gives the job that an owner reference names in a namespace, or None.
 Owner = Callable[[Mapping[str, Any], str], Key | None]
+#: Where an object is: its resource, namespace and name.
+Place: TypeAlias = tuple[Resource, str, str]
+K = TypeVar("K")
+
+
+class JobIndex(Generic[K]):
+    """Where the objects of each job are, by the job's uid. `K` is the key of a job."""
+
+    def __init__(self, changed: Callable[[K], None]) -> None:
+        """Create an empty index. `changed` is called with each job of which an object changed."""
+        self._changed = changed
+        self._jobs: dict[Place, Mapping[str, K]] = {}
+        self._places: defaultdict[str, set[Place]] = defaultdict(set)
+
+    def places(self, uid: str) -> list[Place]:
+        """Return where the objects of a job are."""
+        return sorted(self._places.get(uid, ()))
+
+    def put(self, place: Place, jobs: Mapping[str, K]) -> None:
+        """Set the jobs of an object that has changed, by uid, and report its former and present jobs."""
+        before = self._jobs.pop(place, {})
+        for uid in before:
+            self._places[uid].discard(place)
+            if not self._places[uid]:
+                del self._places[uid]
+        for uid in jobs:
+            self._places[uid].add(place)
+        if jobs:
+            self._jobs[place] = jobs
+        for job in {*before.values(), *jobs.values()}:
+            self._changed(job)
 
 
 class Owned:
@@ -39,9 +70,7 @@ class Owned:
     ) -> None:
         """Create a cache that knows nothing. `changed` is called with each job of which an object changed."""
         self._owner = owner
-        self._changed = changed
-        self._places: dict[tuple[Resource, str, str], Mapping[str, Key]] = {}
-        self._by_uid: defaultdict[str, set[tuple[Resource, str, str]]] = defaultdict(set)
+        self._index = JobIndex(changed)
         self.informers = {
             resource: Informer(resource, backoff, keep=self._kept, changed=partial(self._take, resource))
             for resource in resources
@@ -57,7 +86,7 @@ class Owned:
 
     def of(self, uid: str, namespace: str) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
         """Yield the objects of a job in its namespace; objects of other namespaces only claim to be its."""
-        for resource, where, name in tuple(self._by_uid.get(uid, ())):
+        for resource, where, name in self._index.places(uid):
             with suppress(LookupError):
                 if where == namespace and (found := self.informers[resource].get(name, where)):
                     yield resource, found
@@ -84,28 +113,14 @@ class Owned:
         }
 
     def _take(self, resource: Resource, key: tuple[str, str]) -> None:
-        """Update the owners of an object, and report its former and present jobs as changed."""
-        place = (resource, *key)
-        before, now = self._places.pop(place, {}), self._owners(*place)
-        for uid in before:
-            self._by_uid[uid].discard(place)
-            if not self._by_uid[uid]:
-                del self._by_uid[uid]
-        for uid in now:
-            self._by_uid[uid].add(place)
-        if now:
-            self._places[place] = now
-        for job in {*before.values(), *now.values()}:
-            self._changed(job)
-
-    def _owners(self, resource: Resource, namespace: str, name: str) -> dict[str, Key]:
-        """Return the jobs that own an object, by uid."""
+        """Update the owners of an object that has changed."""
+        namespace, name = key
         found = self.informers[resource].get(name, namespace)
         references = (found["metadata"].get("ownerReferences") or ()) if found else ()
         owners = ((str(one.get("uid")), self._owner(one, namespace)) for one in references)
-        return {uid: job for uid, job in owners if job is not None}
+        self._index.put((resource, namespace, name), {uid: job for uid, job in owners if job is not None})
 
 
 def is_partial(found: Mapping[str, Any]) -> bool:
-    """Tell whether of an object only metadata is known."""
+    """Return whether of an object only metadata is known."""
     return found.get("kind") == _PARTIAL

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from jobgate.cluster.objects import StatusClient
+from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.resource import Resource
 
 
@@ -29,9 +29,9 @@ class Pace:
 
 
 class Paced:
-    """A `StatusClient` with a rate limit."""
+    """A `ObjectClient` with a rate limit."""
 
-    def __init__(self, objects: StatusClient, pace: Pace) -> None:
+    def __init__(self, objects: ObjectClient, pace: Pace) -> None:
         self._objects = objects
         self._pace = pace
 

@@ -75,7 +75,7 @@ class PresentPods:
             self._count(*self._claims[place], there=True)
 
     def _count(self, key: Key, claim: Claim, *, there: bool) -> None:
-        """Take over that a pod has come or gone, and tell its job where its lists are others by that."""
+        """Take over that a pod has come or gone, and report its job if its lists change by that."""
         if claim.index is None:
             return
         known = self._jobs.get(key)

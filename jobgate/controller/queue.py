@@ -24,7 +24,7 @@ QUIET = 3.0
 _SPARE = 64
 
 
-class Outcome(Enum):
+class ReconcileResult(Enum):
     """The result of work."""
 
     FINE = "nothing was to be done"
@@ -103,23 +103,23 @@ class WorkQueue(Generic[K]):
             except TimeoutError:
                 continue
 
-    def done(self, key: K, outcome: Outcome) -> None:
+    def done(self, key: K, result: ReconcileResult) -> None:
         """Report the result of work."""
         self._working.discard(key)
         asked = self._meanwhile.pop(key, None)
-        if outcome is Outcome.FINE:
+        if result is ReconcileResult.FINE:
             self._strikes.pop(key, None)
             self._not_before.pop(key, None)
-        elif outcome is Outcome.WROTE and self._rest is not None:
+        elif result is ReconcileResult.WROTE and self._rest is not None:
             self._not_before[key] = self._rested(key, self._rest)
         else:
             self._strikes[key] = self._strikes.get(key, 0) + 1
             pause = self._backoff.seconds(self._strikes[key])
-            if outcome is Outcome.AGAIN:
+            if result is ReconcileResult.AGAIN:
                 self._not_before[key] = self._clock() + min(pause, RETRY_PERIOD)
                 self.add(key, pause)
             else:
-                self._not_before[key] = self._clock() + (RETRY_PERIOD if outcome is Outcome.STATUS else pause)
+                self._not_before[key] = self._clock() + (RETRY_PERIOD if result is ReconcileResult.STATUS else pause)
         if asked is not None:
             self.add(key, asked - self._clock())
 

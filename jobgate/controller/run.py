@@ -12,7 +12,7 @@ from jobgate.cluster.objects import ClusterClient
 from jobgate.controller.desired import followed
 from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key
-from jobgate.controller.loop import Loop
+from jobgate.controller.loop import CompanionReconciler
 from jobgate.controller.metrics import NAME, ControllerMetrics
 from jobgate.controller.owned import Owned
 from jobgate.controller.pace import Pace, Paced
@@ -81,7 +81,7 @@ class Controller:
         territory = Territory(settings.namespace, settings.backoff)
         listed = self._kinds if "svc" in offered() else ()
         present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE), settings.backoff)
-        loop = Loop(jobs, owned, present, paced, Events(paced), self._metrics, territory)
+        loop = CompanionReconciler(jobs, owned, present, paced, Events(paced), self._metrics, territory)
         statuses = Statuses(paced, settings.backoff)
         ours = self._cluster.labelled("=".join(MANAGED_BY))
         of_jobs: list[Informer[Any]] = [territory.namespaces, *jobs.informers.values()]

@@ -10,7 +10,7 @@ from typing import Any
 
 from jobgate.cluster import Api, Backoff, Cache, Resource
 from jobgate.cluster.informer import ApiError
-from jobgate.cluster.objects import StatusClient
+from jobgate.cluster.objects import ObjectClient
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.resolve import finder
 from jobgate.prerequisites.status import status_of
@@ -32,7 +32,7 @@ def _now() -> str:
 class Statuses:
     """Keeps the status of all prerequisites up to date."""
 
-    def __init__(self, writes: StatusClient, backoff: Backoff | None = None, now: Callable[[], str] = _now) -> None:
+    def __init__(self, writes: ObjectClient, backoff: Backoff | None = None, now: Callable[[], str] = _now) -> None:
         self._writes = writes
         self._now = now
         self._changed = asyncio.Event()

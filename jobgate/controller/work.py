@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from jobgate.cluster import Api, Informer
 from jobgate.cluster.informer import ApiError
 from jobgate.controller.metrics import ControllerMetrics
-from jobgate.controller.queue import Outcome, WorkQueue
+from jobgate.controller.queue import ReconcileResult, WorkQueue
 
 K = TypeVar("K", bound=tuple[Any, ...])
 
@@ -29,7 +29,7 @@ class Work(Generic[K]):
 
     name: str
     queue: WorkQueue[K]
-    reconcile: Callable[[K], Awaitable[Outcome]]
+    reconcile: Callable[[K], Awaitable[ReconcileResult]]
     keys: Callable[[], Iterable[K]]
     resync: float
     workers: int
@@ -69,15 +69,15 @@ class Work(Generic[K]):
                 group.create_task(self._look(key)).add_done_callback(lambda _: free.release())
 
     async def _look(self, key: K) -> None:
-        outcome, began = Outcome.AGAIN, time.monotonic()
+        result, began = ReconcileResult.AGAIN, time.monotonic()
         try:
-            outcome = await self.reconcile(key)
+            result = await self.reconcile(key)
         except Exception as error:  # noqa: BLE001  # it is retried, and others go on
             self._failed(key, error)
         finally:
-            self.queue.done(key, outcome)
+            self.queue.done(key, result)
         self.metrics.latency.labels(self.name).observe(time.monotonic() - began)
-        self.metrics.reconciles.labels(self.name, outcome.name.lower()).inc()
+        self.metrics.reconciles.labels(self.name, result.name.lower()).inc()
 
     def _failed(self, key: K, error: Exception) -> None:
         self.metrics.errors.labels(self.name).inc()

@@ -39,8 +39,8 @@ class SetStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """Tell who looks at the job."""
+class RecordEvent:
+    """Record an Event on the job."""
 
     type: Literal["Normal", "Warning"]
     reason: str
@@ -54,4 +54,4 @@ class RequeueAfter:
     seconds: float
 
 
-Action: TypeAlias = Create | Delete | Patch | SetStatus | Event | RequeueAfter
+Action: TypeAlias = Create | Delete | Patch | SetStatus | RecordEvent | RequeueAfter

@@ -50,7 +50,7 @@ class Demands:
         self._known: dict[str, tuple[Any, Demand | None, int]] = {}
 
     def knows(self, document: Mapping[str, Any]) -> bool:
-        """Tell whether a job need not be read."""
+        """Return whether a job need not be read."""
         uid, generation = _version(document)
         return uid in self._known and self._known[uid][0] == generation
 
@@ -223,20 +223,20 @@ class Dispatcher:
 
 
 def needs_none(subject: Subject) -> bool:
-    """Tell whether a job is looked at whatever its queue says: it runs, has ended, or may not run."""
+    """Return whether a job is looked at whatever its queue says: it runs, has ended, or may not run."""
     state = subject.state
     ended = has_ended(subject.job.kind, subject.job.document)
     return state.admitted or bool(state.held) or subject.suspended or ended
 
 
 def has_ended(kind: Kind, document: Mapping[str, Any]) -> bool:
-    """Tell whether a job has ended, by its status."""
+    """Return whether a job has ended, by its status."""
     runner = runner_of(kind)
     return runner is not None and runner.phase_of(mapping(document.get("status"))) is not None
 
 
 def _is_left_alone(kind: Kind, document: Mapping[str, Any]) -> bool:
-    """Tell whether nothing is made of a job: it is being deleted, or paused."""
+    """Return whether nothing is made of a job: it is being deleted, or paused."""
     runner = runner_of(kind)
     paused = runner is not None and runner.paused(mapping(document.get("status")))
     return paused or bool(metadata_of(document).get("deletionTimestamp"))

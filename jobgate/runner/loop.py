@@ -16,14 +16,14 @@ from typing import Any, Final
 from jobgate.cluster import Resource
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
-from jobgate.cluster.objects import Rejected, StatusClient
+from jobgate.cluster.objects import ObjectClient, Rejected
 from jobgate.controller.metrics import ControllerMetrics
-from jobgate.controller.queue import Outcome
+from jobgate.controller.queue import ReconcileResult
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.runner import is_run
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
+from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan, report
 from jobgate.runner.reading import Caches, keep_job
@@ -48,18 +48,18 @@ _logger = logging.getLogger("jobgate")
 class _Done:
     """What came of actions: what is in the way of the rest, and the job where it was patched."""
 
-    outcome: Outcome
+    result: ReconcileResult
     blocked: Sequence[str] = ()
     stored: Mapping[str, Any] | None = None
 
 
-class Loop:
+class JobReconciler:
     """Looks at jobs."""
 
     def __init__(
         self,
         caches: Caches,
-        objects: StatusClient,
+        objects: ObjectClient,
         metrics: ControllerMetrics,
         later: Callable[[JobKey, float], None],
         dispatcher: Dispatcher | None = None,
@@ -82,8 +82,8 @@ class Loop:
         #: How many looks in a row left something undone.
         self._undone: dict[JobKey, int] = {}
 
-    async def reconcile(self, key: JobKey) -> Outcome:
-        """Look at a job, and tell what came of it.
+    async def reconcile(self, key: JobKey) -> ReconcileResult:
+        """Look at a job once.
 
         Raises:
             ApiError: the API server did not do what it should, for a reason that may pass.
@@ -91,17 +91,17 @@ class Loop:
         """
         document = self._document(key)
         if document is None:
-            return Outcome.FINE
-        outcome, stored = await self._looked(key, document)
+            return ReconcileResult.FINE
+        result, stored = await self._looked(key, document)
         if stored is not None:
             # What was remembered in the job, as that it is ours, is acted on at once.
             last, _ = await self._looked(key, stored, written=True)
-            outcome = outcome if last is Outcome.FINE else last
-        return outcome
+            result = result if last is ReconcileResult.FINE else last
+        return result
 
     async def _looked(
         self, key: JobKey, document: Mapping[str, Any], *, written: bool = False
-    ) -> tuple[Outcome, Mapping[str, Any] | None]:
+    ) -> tuple[ReconcileResult, Mapping[str, Any] | None]:
         """Look at a job as it is stored; return what came of it, and the job where it was patched.
 
         Args:
@@ -114,34 +114,34 @@ class Loop:
         subject = self._subject(key, kind, document)
         if subject is None:
             await self._write_event(
-                document, Event("Warning", UNREADABLE, "the job does not fit its schema, and is not run")
+                document, RecordEvent("Warning", UNREADABLE, "the job does not fit its schema, and is not run")
             )
-            return Outcome.FINE, None
+            return ReconcileResult.FINE, None
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
-            return Outcome.FINE, None  # it is looked at as soon as something is decided
+            return ReconcileResult.FINE, None  # it is looked at as soon as something is decided
         observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
         actions = plan(subject, observed)
         creates = any(isinstance(one, Create) for one in actions)
         if creates and not written and not await self._exists(subject, resource):
-            return Outcome.FINE, None
+            return ReconcileResult.FINE, None
         if creates and (absent := await self._absent_claims(subject, namespace)):
             await self._carried_out(key, subject, resource, observed, report(subject, observed, absent))
-            return Outcome.AGAIN, None
+            return ReconcileResult.AGAIN, None
         done = await self._carried_out(key, subject, resource, observed, actions)
-        if done.outcome is Outcome.AGAIN:
+        if done.result is ReconcileResult.AGAIN:
             self._undone[key] = self._undone.get(key, 0) + 1
         else:
             self._undone.pop(key, None)
         if done.blocked:
             actions = report(subject, observed, "; ".join(done.blocked))
             await self._carried_out(key, subject, resource, observed, actions)
-        return done.outcome, done.stored
+        return done.result, done.stored
 
     async def _carried_out(
         self, key: JobKey, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
     ) -> _Done:
         """Do what can be done, and return what came of it."""
-        outcome, blocked, failed, stored = Outcome.FINE, list[str](), False, None
+        result, blocked, failed, stored = ReconcileResult.FINE, list[str](), False, None
         for action in actions:
             if isinstance(action, RequeueAfter):
                 self._later(key, action.seconds)
@@ -156,7 +156,7 @@ class Loop:
             except Rejected as error:
                 obstacle = await self._obstacle(key, subject.job.document, action, error)
                 if obstacle is None:
-                    return _Done(Outcome.AGAIN, blocked)
+                    return _Done(ReconcileResult.AGAIN, blocked)
                 # What one object does not take holds up nothing else, and it is tried again.
                 failed = True
                 blocked += [obstacle] if obstacle else []
@@ -164,11 +164,11 @@ class Loop:
                     return _Done(Outcome.AGAIN, blocked)  # what mounts it is made after it
                 continue
             if isinstance(action, SetStatus):
-                outcome = Outcome.STATUS if outcome is Outcome.FINE else outcome
-            elif not isinstance(action, Event):
-                outcome = Outcome.WROTE
+                result = ReconcileResult.STATUS if result is ReconcileResult.FINE else result
+            elif not isinstance(action, RecordEvent):
+                result = ReconcileResult.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
-        return _Done(Outcome.AGAIN if failed else outcome, blocked, stored)
+        return _Done(ReconcileResult.AGAIN if failed else result, blocked, stored)
 
     def _document(self, key: JobKey) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
@@ -218,7 +218,7 @@ class Loop:
                 stored = await self._objects.set_status(resource, document, changes)
                 self._metrics.writes.labels(f"{resource.plural}/status", "patch").inc()
                 self._replaces(key, document, stored)
-            case Event():
+            case RecordEvent():
                 await self._write_event(document, action)
         return None
 
@@ -232,7 +232,7 @@ class Loop:
         return found.get("uid") == metadata["uid"] and not found.get("deletionTimestamp")
 
     async def _has(self, subject: Subject, manifest: Mapping[str, Any]) -> bool:
-        """Tell whether an object that is not followed is there already, of this job."""
+        """Return whether an object that is not followed is there already, of this job."""
         metadata = manifest["metadata"]
         found = await self._objects.get(CLAIMS, metadata["name"], metadata["namespace"])
         return found is not None and subject.crew.uid in controllers_of(found)
@@ -285,7 +285,9 @@ class Loop:
             return ""
         # What is rejected for what it says will be again. A webhook that fails may do so for long, and only for some.
         why = f"{name}: {error}"
-        await self._report_blocked(document, about["kind"], "refused", Event("Warning", _CANNOT[type(action)], why))
+        await self._report_blocked(
+            document, about["kind"], "refused", RecordEvent("Warning", _CANNOT[type(action)], why)
+        )
         return why
 
     async def _in_the_way(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
@@ -304,14 +306,14 @@ class Loop:
             why = f"{kind} {name} lacks the label {RUN_LABEL}={uid}: delete it, or restore the label"
         else:
             return None
-        await self._report_blocked(document, kind, "foreign", Event("Warning", IN_THE_WAY, why))
+        await self._report_blocked(document, kind, "foreign", RecordEvent("Warning", IN_THE_WAY, why))
         return why
 
-    async def _report_blocked(self, document: Mapping[str, Any], kind: str, label: str, reported: Event) -> None:
+    async def _report_blocked(self, document: Mapping[str, Any], kind: str, label: str, reported: RecordEvent) -> None:
         self._metrics.blocked.labels(kind.lower(), label).inc()
         await self._write_event(document, reported)
 
-    async def _write_event(self, document: Mapping[str, Any], reported: Event) -> None:
+    async def _write_event(self, document: Mapping[str, Any], reported: RecordEvent) -> None:
         """Write an Event. The same of the same job has the same name, and is written once."""
         metadata = document["metadata"]
         about = {
@@ -367,6 +369,6 @@ def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str,
 
 
 def _whichever(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what tells an object of its uid, as it is by now: others write its status all the time."""
+    """Return the identity of an object, of any resourceVersion: others write its status all the time."""
     metadata = found["metadata"]
     return {"metadata": {key: metadata[key] for key in ("name", "namespace", "uid")}}

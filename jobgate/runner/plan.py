@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
-from jobgate.kinds.common.policies.model import Action as Wish
-from jobgate.kinds.common.runner import Clean, Phase, Progress, adoption, conditions_of, is_run
+from jobgate.kinds.common.policies.model import Action as PolicyAction
+from jobgate.kinds.common.runner import Clean, Phase, adoption, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
-from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
+from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
 from jobgate.runner.gangs import Gang, gangs
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
@@ -51,8 +51,9 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
         return
     found = outcome(subject, sight)
     if found.ends is not None:
-        yield from _written(subject, status(subject, sight.observed))
-        yield Event("Normal" if found.ends is Phase.SUCCEEDED else "Warning", f"Job{found.ends}", found.message)
+        progress = progress_of(subject, sight, found.ends, found.reason, found.message)
+        yield from _written(subject, subject.runner.status(subject.job, progress))
+        yield RecordEvent("Normal" if found.ends is Phase.SUCCEEDED else "Warning", f"Job{found.ends}", found.message)
     elif found.action is not None:
         yield from _acted(subject, sight, found)
     elif moved := _moved(subject):
@@ -65,16 +66,6 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
         # does not show up: `report`.
         if not any(isinstance(one, Create) for one in corrections):
             yield from _report(subject, sight, found)
-
-
-def status(subject: Subject, observed: Observed) -> dict[str, Any]:
-    """Return the status of a job, as its kind has it."""
-    if _ended(subject) is not None:
-        return dict(mapping(subject.job.document.get("status")))
-    sight = look(subject, observed)
-    found = outcome(subject, sight)
-    progress: Progress = progress_of(subject, sight, found.ends, found.reason, found.message)
-    return subject.runner.status(subject.job, progress)
 
 
 def report(subject: Subject, observed: Observed, blocked: str) -> list[Action]:
@@ -93,16 +84,16 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
     """Yield the write of the state that an action leads to; what follows from it is done at the next look."""
     state = subject.state
     replaced = replaced_of(sight, found.task)
-    if found.action is Wish.ABORT_JOB:
+    if found.action is PolicyAction.ABORT_JOB:
         after = replace(state, held=found.message, admitted=False)
-    elif found.action is Wish.RESUME_JOB:
+    elif found.action is PolicyAction.RESUME_JOB:
         # A new attempt that costs no restart; a job that is not held goes on.
         again = RunState(state.attempt + 1, {}, state.restarts + replaced, resumed=state.resumed + 1)
         after = again if state.held else state
     else:
         after = state.restarted(replaced, found.task)
     yield Patch(subject.job.document, after.changes(**{COMMAND: None}))
-    yield Event("Normal", str(found.action), found.message)
+    yield RecordEvent("Normal", str(found.action), found.message)
 
 
 def _moved(subject: Subject) -> list[Action]:
@@ -116,7 +107,7 @@ def _moved(subject: Subject) -> list[Action]:
         return []
     return [
         Patch(job, replace(state, admitted=True).changes()),
-        Event("Normal", "JobDequeued", "the job has left its queue"),
+        RecordEvent("Normal", "JobDequeued", "the job has left its queue"),
     ]
 
 
@@ -147,7 +138,7 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
 
 
 def _waits(subject: Subject, name: str, sight: Sight, tasks: Mapping[str, Any], gang: Gang | None) -> bool:
-    """Tell whether a task may have no pods now. A task that was started waits for nothing else any more."""
+    """Return whether a task may have no pods now. A task that was started waits for nothing else any more."""
     if subject.suspended or subject.state.held or subject.queued:
         return True
     if sight.tasks[name].batch is not None and not sight.tasks[name].suspended:
@@ -189,7 +180,7 @@ def _groups(
 
 
 def _covers(found: Any, wanted: Any) -> bool:
-    """Tell whether all that is wanted is there; what the API server has added does not matter."""
+    """Return whether all that is wanted is there; what the API server has added does not matter."""
     if isinstance(wanted, Mapping):
         return isinstance(found, Mapping) and all(_covers(found.get(key), value) for key, value in wanted.items())
     return bool(found == wanted)
@@ -204,7 +195,7 @@ def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -
     written = _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     yield from written
     if written and unknown:
-        yield Event("Warning", "CannotReadPodGroups", unknown)
+        yield RecordEvent("Warning", "CannotReadPodGroups", unknown)
     if found.later is not None:
         yield RequeueAfter(max(found.later, 0.0))
 

@@ -113,7 +113,7 @@ def matching(job: Job[Any], task: Task | None, event: Event, exit_code: int | No
 
 
 def takes_the_job(job: Job[Any], task: Task, event: Event) -> bool:
-    """Tell whether a policy answers an event of a task by more than a new pod instead of the one that it hit."""
+    """Return whether a policy answers an event of a task by more than a new pod instead of the one that it hit."""
     policy = matching(job, task, event)
     return policy is not None and policy.action not in OF_PODS
 

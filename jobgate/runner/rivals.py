@@ -90,7 +90,7 @@ async def rivals(kind: Kind, cluster: ClusterClient, now: datetime, ignored: Ite
 
 
 async def _is_able(suspect: Suspect, kind: Kind, cluster: ClusterClient) -> bool:
-    """Tell whether a suspect may do an operator's work. Of a Lease that no pod there holds nothing is known.
+    """Return whether a suspect may do an operator's work. Of a Lease that no pod there holds nothing is known.
 
     Raises:
         ApiError: the API server does not tell.

@@ -32,7 +32,7 @@ from jobgate.plugins.queueing import (
     versions,
 )
 from jobgate.runner.dispatch import Dispatcher
-from jobgate.runner.loop import Loop
+from jobgate.runner.loop import JobReconciler
 from jobgate.runner.queues import Queues, read_queues
 from jobgate.runner.reading import Caches, JobReader, Jobs, keep_job
 from jobgate.runner.rivals import now, rivals
@@ -125,7 +125,7 @@ class RunnerController:
             Dispatcher(settings.queues, caches, changed, queue.add, backoff) if settings.queues is not None else None
         )
         writes = Paced(self._cluster, Pace(settings.requests_per_second))
-        loop = Loop(caches, writes, self._metrics, queue.add, dispatcher)
+        loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
         of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
         ours = self._cluster.labelled(RUN_LABEL)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from jobgate.cluster import Backoff, Informer, Resource
+from jobgate.controller.owned import JobIndex
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
@@ -74,16 +75,14 @@ class Seen:
             groups: the PodGroups that are followed, or None.
             backoff: how long informers wait after failures.
         """
-        self._changed = changed
-        self._places: dict[tuple[Resource, str, str], tuple[str, JobKey]] = {}
-        self._by_uid: defaultdict[str, set[tuple[Resource, str, str]]] = defaultdict(set)
+        self._index = JobIndex(changed)
         self._groups = groups
         kinds = {JOBS: ("Job", "batch/v1"), PODS: ("Pod", "v1"), SERVICES: ("Service", "v1")}
         if groups is not None:
             kinds[groups] = ("PodGroup", f"{groups.group}/{groups.version}")
         self._kinds = kinds
         self.informers = {
-            resource: Informer(resource, backoff, keep=keep_object(*kind), changed=self._teller(resource))
+            resource: Informer(resource, backoff, keep=keep_object(*kind), changed=partial(self._take, resource))
             for resource, kind in kinds.items()
         }
 
@@ -121,30 +120,22 @@ class Seen:
         return next(resource for resource, (name, _) in self._kinds.items() if name == kind)
 
     def _of(self, uid: str, inside: str, without: Resource | None) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
-        for resource, namespace, name in sorted(self._by_uid.get(uid, ())):
+        for resource, namespace, name in self._index.places(uid):
             if namespace != inside or resource == without:
                 continue
             if found := self.informers[resource].get(name, namespace):
                 yield resource, found
 
-    def _teller(self, resource: Resource) -> Callable[[tuple[str, str]], None]:
-        return lambda key: self._take(resource, *key)
-
-    def _take(self, resource: Resource, namespace: str, name: str) -> None:
-        """Take over whose an object is now, and tell its job."""
-        place = (resource, namespace, name)
-        before = self._places.pop(place, None)
-        if before is not None:
-            self._by_uid[before[0]].discard(place)
-            if not self._by_uid[before[0]]:
-                del self._by_uid[before[0]]
+    def _take(self, resource: Resource, key: tuple[str, str]) -> None:
+        """Update whose an object that has changed is, by its labels."""
+        namespace, name = key
         found = self.informers[resource].get(name, namespace)
-        now = None
+        jobs: dict[str, JobKey] = {}
         if found is not None:
             labels = labels_of(found)
-            now = text(labels.get(RUN_LABEL)), (text(labels.get(KIND_LABEL)), namespace, text(labels.get(JOB_LABEL)))
-            self._places[place] = now
-            self._by_uid[now[0]].add(place)
-        for one in {before, now} - {None}:
-            if one is not None:
-                self._changed(one[1])
+            jobs[text(labels.get(RUN_LABEL))] = (
+                text(labels.get(KIND_LABEL)),
+                namespace,
+                text(labels.get(JOB_LABEL)),
+            )
+        self._index.put((resource, namespace, name), jobs)

@@ -36,6 +36,8 @@ class Server:
     async def patch(self, *_: object) -> Mapping[str, Any]:
         raise AssertionError
 
+    set_status = patch
+
     async def delete(self, *_: object) -> None:
         raise AssertionError
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from jobgate.cluster import Backoff
-from jobgate.controller.queue import Outcome, WorkQueue
+from jobgate.controller.queue import ReconcileResult, WorkQueue
 
 
 class Clock:
@@ -52,7 +52,7 @@ async def test_what_is_asked_for_later_waits_and_the_earliest_time_holds(queue: 
     assert await due(queue) is None
     clock.now += 3
     assert await due(queue) == "a"
-    queue.done("a", Outcome.FINE)
+    queue.done("a", ReconcileResult.FINE)
     clock.now += 10
     assert await due(queue) is None
 
@@ -62,7 +62,7 @@ async def test_what_is_being_done_is_not_given_to_another_and_is_done_again_afte
     assert await due(queue) == "a"
     queue.add("a")
     assert await due(queue) is None
-    queue.done("a", Outcome.FINE)
+    queue.done("a", ReconcileResult.FINE)
     assert await due(queue) == "a"
 
 
@@ -76,7 +76,7 @@ async def test_what_failed_comes_again_by_itself_later_each_time_up_to_a_limit(
         while await due(queue) is None:
             clock.now += 1
         waits.append(clock.now - began)
-        queue.done("a", Outcome.AGAIN)
+        queue.done("a", ReconcileResult.AGAIN)
     assert waits == [0, 2, 4, 8, 16, 16]
 
 
@@ -85,7 +85,7 @@ async def test_news_of_what_failed_is_looked_at_soon_but_not_at_once(queue: Work
         queue.add("a", -100)
         clock.now += 20
         assert await due(queue) == "a"
-        queue.done("a", Outcome.AGAIN)
+        queue.done("a", ReconcileResult.AGAIN)
     queue.add("a")
     assert await due(queue) is None
     clock.now += 1
@@ -100,16 +100,20 @@ async def test_what_is_undone_again_and_again_is_done_later_each_time(queue: Wor
         while await due(queue) is None:
             clock.now += 1
         waits.append(clock.now - began)
-        queue.done("a", Outcome.WROTE)
+        queue.done("a", ReconcileResult.WROTE)
     assert waits == [0, 2, 4, 8]
 
 
 @pytest.mark.parametrize(
     ("outcome", "waits"),
-    [(Outcome.WROTE, [0, 3, 3, 3]), (Outcome.STATUS, [0, 1, 1, 1]), (Outcome.FINE, [0, 0, 0, 0])],
+    [
+        (ReconcileResult.WROTE, [0, 3, 3, 3]),
+        (ReconcileResult.STATUS, [0, 1, 1, 1]),
+        (ReconcileResult.FINE, [0, 0, 0, 0]),
+    ],
 )
 async def test_where_nobody_undoes_what_is_done_a_rest_is_enough(
-    clock: Clock, outcome: Outcome, waits: list[float]
+    clock: Clock, outcome: ReconcileResult, waits: list[float]
 ) -> None:
     queue: WorkQueue[str] = WorkQueue(Backoff(first=2.0, most=16.0), clock, rest=3.0)
     waited = []
@@ -131,7 +135,7 @@ async def writes(queue: WorkQueue[str], clock: Clock, seconds: float, *, every: 
             queue.add("a")
         if await due(queue) is not None:
             written = clock.now >= undone
-            queue.done("a", Outcome.WROTE if written else Outcome.FINE)
+            queue.done("a", ReconcileResult.WROTE if written else ReconcileResult.FINE)
             if written:
                 found, undone = found + 1, clock.now + every
                 queue.add("a", 0.05)
@@ -159,7 +163,7 @@ async def test_keys_that_no_longer_write_are_forgotten(clock: Clock) -> None:
     for key in "abcdefghij":
         queue.add(key)
         assert await due(queue) == key
-        queue.done(key, Outcome.WROTE)
+        queue.done(key, ReconcileResult.WROTE)
         clock.now += 2
     assert list(queue._writes) == ["i", "j"]
 
@@ -174,7 +178,7 @@ async def test_statuses_of_a_key_are_a_second_apart_whatever_is_looked_at_betwee
             queue.add("a", 0.1)
         if await due(queue) is None:
             continue
-        queue.done("a", Outcome.STATUS if written < pods else Outcome.FINE)
+        queue.done("a", ReconcileResult.STATUS if written < pods else ReconcileResult.FINE)
         if written < pods:
             statuses.append(clock.now)
             written = pods
@@ -186,14 +190,14 @@ async def test_statuses_of_a_key_are_a_second_apart_whatever_is_looked_at_betwee
 async def test_what_was_done_does_not_come_again_by_itself(queue: WorkQueue[str], clock: Clock) -> None:
     queue.add("a")
     assert await due(queue) == "a"
-    queue.done("a", Outcome.WROTE)
+    queue.done("a", ReconcileResult.WROTE)
     clock.now += 1000
     assert await due(queue) is None
     assert len(queue) == 0
 
 
 async def test_what_is_fine_is_forgotten(queue: WorkQueue[str], clock: Clock) -> None:
-    for outcome in (Outcome.AGAIN, Outcome.WROTE, Outcome.FINE):
+    for outcome in (ReconcileResult.AGAIN, ReconcileResult.WROTE, ReconcileResult.FINE):
         queue.add("a")
         clock.now += 20
         assert await due(queue) == "a"

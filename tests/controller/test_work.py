@@ -7,7 +7,7 @@ import pytest
 
 from jobgate.cluster import Backoff
 from jobgate.controller import ControllerMetrics
-from jobgate.controller.queue import Outcome, WorkQueue
+from jobgate.controller.queue import ReconcileResult, WorkQueue
 from jobgate.controller.work import Work
 
 Key = tuple[str, str, str]
@@ -24,7 +24,7 @@ async def test_so_many_jobs_are_looked_at_at_once_and_no_more(workers: int, jobs
     looking = most = 0
     begun, ended, go_on = asyncio.Queue[Key](), asyncio.Queue[Key](), asyncio.Event()
 
-    async def reconcile(key: Key) -> Outcome:
+    async def reconcile(key: Key) -> ReconcileResult:
         nonlocal looking, most
         looking += 1
         most = max(most, looking)
@@ -34,7 +34,7 @@ async def test_so_many_jobs_are_looked_at_at_once_and_no_more(workers: int, jobs
         ended.put_nowait(key)
         if key[2] == "job-0":
             raise OSError("no answer")
-        return Outcome.FINE
+        return ReconcileResult.FINE
 
     for key in keys(jobs):
         queue.add(key)

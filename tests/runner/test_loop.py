@@ -13,12 +13,12 @@ import yaml
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.objects import Rejected
 from jobgate.controller import ControllerMetrics
-from jobgate.controller.queue import Outcome
+from jobgate.controller.queue import ReconcileResult
 from jobgate.controller.territory import Territory
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.runner.loop import REPORTED_AFTER, Loop
+from jobgate.runner.loop import REPORTED_AFTER, JobReconciler
 from jobgate.runner.plan import report
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
@@ -98,7 +98,7 @@ class Looks:
             lambda: self.now,
         )
         later = lambda _, seconds: self.later.append(seconds)  # noqa: E731
-        self.loop = Loop(caches, self.server, ControllerMetrics(), later)
+        self.loop = JobReconciler(caches, self.server, ControllerMetrics(), later)
 
     def show(self, version: str, *, there: bool = True) -> None:
         """Let the loop know what there is."""
@@ -111,7 +111,7 @@ class Looks:
         ):
             fill(self.seen.informers[resource], [_placed(one) for one in found])
 
-    async def look(self) -> tuple[Outcome, list[tuple[str, str]]]:
+    async def look(self) -> tuple[ReconcileResult, list[tuple[str, str]]]:
         """Look once; return what came of it, and what was asked."""
         self.server.calls.clear()
         return await self.loop.reconcile(self.key), list(self.server.calls)
@@ -126,10 +126,10 @@ async def test_a_job_is_not_looked_at_until_what_was_written_of_it_shows_up() ->
     del looks.world.job["metadata"]["annotations"]["jobgate.dev/run-by"]
     looks.show("1")
     made = [("patch", "dijobs"), ("create", "services"), ("create", "jobs")]
-    assert await looks.look() == (Outcome.WROTE, made)
-    assert await looks.look() == (Outcome.FINE, [])
+    assert await looks.look() == (ReconcileResult.WROTE, made)
+    assert await looks.look() == (ReconcileResult.FINE, [])
     looks.show("2")
-    assert await looks.look() == (Outcome.WROTE, made)
+    assert await looks.look() == (ReconcileResult.WROTE, made)
 
 
 VOLUMES = [{"mountPath": "/a", "volumeClaim": {"accessModes": []}, "volumeClaimName": "mine"}]
@@ -140,7 +140,7 @@ async def test_a_job_waits_for_a_claim_that_is_not_there_and_says_so() -> None:
     looks.server.absent.add("corpus")
     looks.show("1")
     outcome, calls = await looks.look()
-    assert (outcome, [verb for verb, _ in calls]) == (Outcome.AGAIN, ["get", "get", "status"])
+    assert (outcome, [verb for verb, _ in calls]) == (ReconcileResult.AGAIN, ["get", "get", "status"])
     assert "PersistentVolumeClaim corpus does not exist" in looks.server.statuses[0]["state"]["message"]
     looks.server.absent.clear()
     looks.show("2")
@@ -221,7 +221,7 @@ async def test_that_all_pods_run_is_written_at_once() -> None:
     looks = Looks(world)
     looks.show("1")
     looks.now = START
-    assert await looks.look() == (Outcome.STATUS, [("status", "dijobs")])
+    assert await looks.look() == (ReconcileResult.STATUS, [("status", "dijobs")])
 
 
 async def test_a_status_alone_is_an_outcome_of_its_own() -> None:
@@ -229,20 +229,20 @@ async def test_a_status_alone_is_an_outcome_of_its_own() -> None:
     world.step()
     looks = Looks(world)
     looks.show("1")
-    assert await looks.look() == (Outcome.STATUS, [("status", "dijobs")])
+    assert await looks.look() == (ReconcileResult.STATUS, [("status", "dijobs")])
 
 
 @pytest.mark.parametrize(
     ("refusal", "outcome", "events", "calls"),
     [
-        (Rejected(403, "Forbidden", "cannot change parallelism"), Outcome.AGAIN, ["CannotChangeObject"], 3),
-        (Rejected(422, "Invalid", "immutable"), Outcome.AGAIN, ["CannotChangeObject"], 3),
-        (Rejected(409, "Conflict"), Outcome.AGAIN, [], 1),
+        (Rejected(403, "Forbidden", "cannot change parallelism"), ReconcileResult.AGAIN, ["CannotChangeObject"], 3),
+        (Rejected(422, "Invalid", "immutable"), ReconcileResult.AGAIN, ["CannotChangeObject"], 3),
+        (Rejected(409, "Conflict"), ReconcileResult.AGAIN, [], 1),
     ],
     ids=str,
 )
 async def test_a_change_that_is_refused_is_reported_and_the_status_is_written(
-    refusal: Rejected, outcome: Outcome, events: list[str], calls: int
+    refusal: Rejected, outcome: ReconcileResult, events: list[str], calls: int
 ) -> None:
     world = World(dijob(task(2)))
     world.settle()
@@ -269,14 +269,14 @@ async def test_a_change_that_fails_holds_up_nothing_else_and_is_reported_if_it_k
     for number in range(REPORTED_AFTER):
         looks.show(str(number))
         outcome, asked = await looks.look()
-        assert (outcome, asked.count(("patch", "jobs")), asked[-1]) == (Outcome.AGAIN, 2, ("status", "dijobs"))
+        assert (outcome, asked.count(("patch", "jobs")), asked[-1]) == (ReconcileResult.AGAIN, 2, ("status", "dijobs"))
         reported.append("failed calling webhook" in str(looks.server.statuses[-1]))
     assert reported == [False] * (REPORTED_AFTER - 1) + [True]
     assert looks.server.events == ["CannotChangeObject"] * 2
 
     del looks.server.refusals["patch", "jobs"]
     looks.show("well")
-    assert (await looks.look())[0] is Outcome.WROTE
+    assert (await looks.look())[0] is ReconcileResult.WROTE
     looks.server.refusals["patch", "jobs"] = Rejected(code)
     looks.show("failing again")
     await looks.look()
@@ -290,7 +290,7 @@ async def test_a_deletion_that_fails_holds_up_nothing_else() -> None:
     looks = Looks(world)
     looks.server.refusals["delete", "jobs"] = Rejected(500, "InternalError")
     looks.show("1")
-    assert await looks.look() == (Outcome.AGAIN, [("delete", "jobs")] * 2 + [("delete", "services")])
+    assert await looks.look() == (ReconcileResult.AGAIN, [("delete", "jobs")] * 2 + [("delete", "services")])
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ async def test_what_cannot_be_made_does_not_hold_up_the_status(refusal: Rejected
     assert ("status", "dijobs") not in (await looks.look())[1]
     looks.server.refusals["create", "jobs"] = refusal
     found, asked = await looks.look()
-    assert (found, asked.count(("create", "jobs")), asked.count(("status", "dijobs"))) == (Outcome.AGAIN, 2, 1)
+    assert (found, asked.count(("create", "jobs")), asked.count(("status", "dijobs"))) == (ReconcileResult.AGAIN, 2, 1)
     assert asked[-1] == ("status", "dijobs")
 
 
@@ -318,7 +318,7 @@ async def test_an_object_of_another_owner_is_named_in_the_status_and_holds_up_no
     looks.server.refusals["create", "services"] = Rejected(409, "AlreadyExists")
     looks.show("1")
     found, asked = await looks.look()
-    assert (found, looks.server.events) == (Outcome.AGAIN, ["ObjectInTheWay"])
+    assert (found, looks.server.events) == (ReconcileResult.AGAIN, ["ObjectInTheWay"])
     assert asked.index(("create", "services")) < asked.index(("create", "jobs")) < asked.index(("status", "dijobs"))
     (condition,) = looks.server.statuses[-1]["conditions"]
     assert "Service di-train is not of this job" in condition["message"]
@@ -341,7 +341,7 @@ async def test_an_object_that_the_cache_will_never_have_is_reported(
     looks.server.there["di-train"] = {"metadata": {"labels": labels, "ownerReferences": [{"uid": UID, **owner}]}}
     looks.show("1")
     outcome, _ = await looks.look()
-    assert (outcome, looks.server.events) == (Outcome.AGAIN, ["ObjectInTheWay"] if said else []), case
+    assert (outcome, looks.server.events) == (ReconcileResult.AGAIN, ["ObjectInTheWay"] if said else []), case
     messages = [one["message"] for status in looks.server.statuses for one in status["conditions"]]
     assert [said in one for one in messages] == ([True] if said else []), case
 
@@ -353,7 +353,7 @@ async def test_what_stops_a_look_does_not_hide_what_is_already_found_to_be_in_th
     looks.show("1")
     outcome, _ = await looks.look()
     (condition,) = looks.server.statuses[-1]["conditions"]
-    assert (outcome, "Service di-train: " in condition["message"]) == (Outcome.AGAIN, True)
+    assert (outcome, "Service di-train: " in condition["message"]) == (ReconcileResult.AGAIN, True)
 
 
 @pytest.mark.parametrize("example", ["dijob/minimal", "mxjob/minimal", "torchjob/minimal"])
@@ -382,7 +382,7 @@ async def test_in_a_namespace_that_is_being_deleted_nothing_more_is_asked() -> N
     looks = Looks(World(dijob(*(task(1, name=f"work-{number}") for number in range(5)))))
     looks.server.refusals["create", "services"] = Rejected(403, "Forbidden", terminating=True)
     looks.show("1")
-    assert await looks.look() == (Outcome.AGAIN, [("get", "dijobs"), ("create", "services")])
+    assert await looks.look() == (ReconcileResult.AGAIN, [("get", "dijobs"), ("create", "services")])
 
 
 async def test_a_job_in_a_namespace_that_opts_out_is_not_remembered() -> None:
@@ -390,13 +390,13 @@ async def test_a_job_in_a_namespace_that_opts_out_is_not_remembered() -> None:
     del looks.world.job["metadata"]["annotations"]["jobgate.dev/run-by"]
     looks.show("1")
     await looks.look()
-    assert (len(looks.reader), await looks.look()) == (1, (Outcome.FINE, []))
+    assert (len(looks.reader), await looks.look()) == (1, (ReconcileResult.FINE, []))
     labels = {OPT_OUT_LABEL: OPT_OUT_VALUE}
     fill(looks.territory.namespaces, [{"metadata": {"name": "lab", "labels": labels}}])
-    assert await looks.look() == (Outcome.FINE, [])
+    assert await looks.look() == (ReconcileResult.FINE, [])
     assert len(looks.reader) == 0
     fill(looks.territory.namespaces, [])
-    assert (await looks.look())[0] is Outcome.WROTE
+    assert (await looks.look())[0] is ReconcileResult.WROTE
 
 
 async def test_a_spec_is_read_once_and_what_changes_often_each_time() -> None:

@@ -10,7 +10,7 @@ from jobgate.kinds import installed
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
-from jobgate.runner import Action, Create, Delete, Event, Observed, Patch, RequeueAfter, SetStatus, Subject, plan
+from jobgate.runner import Action, Create, Delete, Observed, Patch, RecordEvent, RequeueAfter, SetStatus, Subject, plan
 from jobgate.runner.subject import read
 
 Object = dict[str, Any]
@@ -85,7 +85,7 @@ class World:
         self.groups: dict[str, Object] = {}
         self.claims: dict[str, Object] = {}
         self.unknown_groups = ""
-        self.events: list[Event] = []
+        self.events: list[RecordEvent] = []
         self.log: list[str] = []
         self.gone = False
         self.verdict: str | None = None
@@ -132,7 +132,7 @@ class World:
                 self.job["status"] = {
                     key: value for key, value in copy.deepcopy(dict(status)).items() if value is not None
                 }
-            case Event():
+            case RecordEvent():
                 self.events.append(action)
 
     def _create(self, manifest: Object) -> None:

@@ -73,7 +73,7 @@ class Entry:
     """A job that runs or wants to.
 
     Attributes:
-        key: tells it from all others.
+        key: unique among all.
         queue: that it is in.
         namespace: that it is in.
         demand: what all its pods ask for.
@@ -210,7 +210,7 @@ class _Round:
     blocked: dict[Line, str] = field(default_factory=dict)
 
     def serve(self, line: Line) -> bool:
-        """Release the first job of a line, or let it claim what it lacks; tell whether either was done."""
+        """Release the first job of a line, or let it claim what it lacks; return whether either was done."""
         job = self.lines[line][0]
         lacking = self.room.lacking(job)
         if not lacking:
