@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -46,7 +46,7 @@ class Outline(NamedTuple):
     plugins: frozenset[str]
     service_made: bool
     volumes: frozenset[str]
-    mounts: Sequence[str]
+    mounts: frozenset[str]
     users: bool
 
 

@@ -65,4 +65,6 @@ def _outline(operator: Operator, name: str, plugins: Any, pods: Sequence[dict[st
     ):
         return None
     users = _USERS.isdisjoint(chain.from_iterable(one.get("securityContext") or () for one in (*pods, *every)))
-    return Outline(name, frozenset(plugins), bool(operator.service_name), frozenset(volumes), mounts, not users)
+    return Outline(
+        name, frozenset(plugins), bool(operator.service_name), frozenset(volumes), frozenset(mounts), not users
+    )

@@ -8,7 +8,8 @@ from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec
 from jobgate.kinds.common.templates import has_container, sets_none
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec
 from jobgate.kinds.mxjob.operator import BATCH_LABELS, LABELS, MAIN_CONTAINER, MXNET_OPERATOR, OWN_VARIABLES, VARIABLES
-from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, Task, rule
+from jobgate.kinds.mxjob.roles import ROLES
+from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, Task, readable, rule
 
 _POLICIES = ("OnFailure", "Never")
 
@@ -92,10 +93,11 @@ def _variables(job: Job[MxJobSpec]) -> Iterator[tuple[Path, object]]:
     """Yield the place and the list of the variables of each main container of a distributed job."""
     if job.spec.job_mode is not JobMode.DIST:
         return
-    for task in job.tasks:
-        for index, container in objects(spec_of(task.template).get("containers")):
+    for at, role in readable(job.spec.replica_specs, "template"):
+        for index, container in objects(spec_of(role.template).get("containers")):
             if container.get("name") == MAIN_CONTAINER:
-                yield task.template_path / "spec" / "containers" / index / "env", container.get("env")
+                path = ROLES / at / "template" / "spec" / "containers" / index / "env"
+                yield path, container.get("env")
 
 
 #: The rules, in the order in which a reader wants to know.
