@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
 from jobgate.kinds.common.prerequisites import prerequisites_are_ready
-from jobgate.kinds.mxjob.drivers import main_containers_have_their_accelerators_drivers
+from jobgate.kinds.mxjob.accelerators import main_containers_have_their_accelerators_drivers
+from jobgate.kinds.mxjob.checks import said_ports
 from jobgate.kinds.mxjob.members import PORT
 from jobgate.kinds.mxjob.models import MxJobSpec, ReplicaSpec, ReplicaType
-from jobgate.kinds.mxjob.roles import said_ports
 from webhook import Context, Draft, Job, adds_nothing
 
 

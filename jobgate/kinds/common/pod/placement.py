@@ -41,9 +41,6 @@ COMPARING: Final = ("Gt", "Lt")
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
-#: The one field of a node that `matchFields` knows.
-NODE_NAME: Final = "metadata.name"
-
 LABEL_KEY: Final = formatted(names.qualified_name, QualifiedName, empty=True)
 
 
@@ -104,24 +101,8 @@ def _label_keys(owner: Any, path: Path) -> Iterator[Notice]:
                 yield Invalid(path / field / index, key, "may not also be listed in mismatchLabelKeys")
 
 
-def _node_field(field: Any, path: Path) -> Iterator[Cause]:
-    """A term on a node's fields compares its name with one name (`ValidateNodeFieldSelectorRequirement`)."""
-    operator, key, values = field.get("operator"), field.get("key"), items(field.get("values"))
-    if operator in WITH_VALUES:
-        if len(values) != 1:
-            yield Required(path / "values", "must have exactly one value in matchFields")
-    elif operator is not None:
-        yield Invalid(path / "operator", operator, "must be In or NotIn in matchFields")
-    if key == NODE_NAME:
-        for index, value in enumerate(values):
-            if fault := names.dns_subdomain(text(value)):
-                yield Invalid(path / "values" / index, value, fault)
-    elif key is not None:
-        yield Invalid(path / "key", key, f"must be {NODE_NAME}, the only supported node field")
-
-
 def _terms(expression: ValueRule) -> ValueRule:
-    return fields(matchExpressions=listed(expression), matchFields=listed(fields(_node_field)))
+    return fields(matchExpressions=listed(expression))
 
 
 def _affinity(required_: ValueRule, preferred: ValueRule, term: str) -> ValueRule:

@@ -6,19 +6,16 @@ That a cluster may forbid privileged containers is its own policy: see `jobgate/
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import WHITE_SPACE, Json, containers, items, mapping, spec_of, text
+from jobgate.kinds.common.pod.reading import WHITE_SPACE, items, mapping, text
 from jobgate.kinds.common.pod.values import (
     Check,
     ValueRule,
     anything,
-    distinct,
     family,
     fields,
-    formatted,
     listed,
     need,
     number,
@@ -31,11 +28,6 @@ from webhook.path import Path
 
 #: Greatest number of a user or a group.
 ID_LIMIT: Final = 2**31 - 1
-
-#: Longest name of a sysctl, in characters.
-SYSCTL_LIMIT: Final = 253
-
-_SYSCTL = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?\Z")
 
 
 def _profile(local: Check, *, app_armor: bool = False) -> ValueRule:
@@ -64,21 +56,6 @@ def _seccomp_path(local: Any, path: Path) -> Iterator[Cause]:
 def _app_armor_path(local: Any, path: Path) -> Iterator[Cause]:
     if text(local) != text(local).strip(WHITE_SPACE):
         yield Invalid(path, local, "must not have leading or trailing white space")
-
-
-def _sysctl_name(name: str) -> str | None:
-    if len(name) <= SYSCTL_LIMIT and _SYSCTL.match(name):
-        return None
-    return f"must be at most {SYSCTL_LIMIT} characters: segments of a-z, 0-9, '-' and '_', separated by '.' or '/'"
-
-
-def _unmasked_proc(pod: Json, path: Path) -> Iterator[Notice]:
-    """An unmasked /proc is for pods that have users of their own."""
-    for container in containers(pod, path):
-        context = mapping(container.json.get("securityContext"))
-        if context.get("procMount") == "Unmasked" and spec_of(pod).get("hostUsers") is not False:
-            detail = "must be Default unless hostUsers is false"
-            yield Invalid(container.path / "securityContext" / "procMount", "Unmasked", detail)
 
 
 def _escalation(context: Any, path: Path) -> Iterator[Cause]:
@@ -115,7 +92,6 @@ _OF_POD: Final = fields(
     supplementalGroupsPolicy=rare(one_of(("Merge", "Strict"), empty=True)),
     # MountOption needs a feature that is off by default.
     seLinuxChangePolicy=rare(one_of(("Recursive",), empty=True)),
-    sysctls=listed(fields(name=need(formatted(_sysctl_name))), distinct("name")),
 )
 _OF_CONTAINER: Final = fields(
     _escalation,
@@ -128,4 +104,4 @@ _OF_CONTAINER: Final = fields(
     procMount=rare(one_of(("Default", "Unmasked"), empty=True)),
 )
 
-FAMILY = family(_unmasked_proc, spec={"securityContext": _OF_POD}, container={"securityContext": _OF_CONTAINER})
+FAMILY = family(spec={"securityContext": _OF_POD}, container={"securityContext": _OF_CONTAINER})

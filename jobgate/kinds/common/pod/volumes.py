@@ -1,30 +1,31 @@
-"""Volumes of pods, with the sources that training jobs use.
+"""Volumes of pods, with the sources that training jobs use, and their mounts.
 
-The rules are those of `core/v1` validation of Kubernetes (`ValidateVolumes`, `validateVolumeSource`). Of sources that
+The rules are those of `core/v1` validation of Kubernetes (`ValidateVolumes`, `ValidateVolumeMounts`). Of sources that
 are rare or that Kubernetes has removed only their presence matters here; what is in them is for the API server.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Meta
 
 from jobgate import names
 from jobgate.kinds.common.pod.downward import field_reference, resource_reference
-from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.placement import LABELS, SELECTOR
-from jobgate.kinds.common.pod.reading import items, mapping, spec_of
+from jobgate.kinds.common.pod.reading import Json, containers, items, mapping, objects, spec_of, text
 from jobgate.kinds.common.pod.shapes import AbsolutePath, DnsLabel, RelativePath, Text, whole_text
 from jobgate.kinds.common.pod.values import (
     Check,
     Rules,
     ValueRule,
+    agreed,
     amount,
     anything,
     distinct,
+    family,
     fields,
     formatted,
     listed,
@@ -33,8 +34,9 @@ from jobgate.kinds.common.pod.values import (
     number,
     one_of,
     one_source,
+    rare,
 )
-from webhook.cause import Cause, Forbidden, Invalid, Notice, NotSupported, Required, TooLong
+from webhook.cause import Cause, Forbidden, Invalid, NotFound, Notice, NotSupported, Required, TooLong
 from webhook.path import Path
 
 #: `core/v1` HostPathType, without the empty one.
@@ -44,6 +46,10 @@ HOST_PATH_TYPES: Final = (
 #: `core/v1` PersistentVolumeAccessMode and PersistentVolumeMode.
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES: Final = ("Block", "Filesystem")
+
+#: `core/v1` MountPropagationMode and RecursiveReadOnlyMode.
+PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
+RECURSIVE_MODES: Final = ("Disabled", "Enabled", "IfPossible")
 
 #: The highest mode of a file: nine permission bits, no set-user-ID, set-group-ID or sticky bit.
 MODE: Final = number(0, 0o777, "must be between 0 and 511 (octal 0777)")
@@ -244,19 +250,68 @@ _NAME: Final = need(formatted(names.dns_label, DnsLabel), "must be the name that
 _VOLUMES: Final = listed(fields(_source, name=_NAME), distinct("name", "already used by {first}"))
 
 
-def check(pod: Mapping[str, Any], path: Path) -> Iterator[Notice]:
-    """Check the volumes of a pod whose template is at `path`."""
-    yield from _VOLUMES.check(spec_of(pod).get("volumes"), path / "spec" / "volumes")
+def _mount(mount: Any, path: Path) -> Iterator[Cause]:
+    """A sub path is given in one way; a mount is recursively read-only only if it is read-only."""
+    if mount.get("subPath") and mount.get("subPathExpr"):
+        yield Invalid(path / "subPathExpr", mount["subPathExpr"], "may not be set together with subPath")
+    mode = mount.get("recursiveReadOnly")
+    if mode in ("Enabled", "IfPossible") and mount.get("readOnly") is not True:
+        yield Forbidden(path / "recursiveReadOnly", f"{mode} requires readOnly to be true")
 
 
-def _names_differ_and_each_has_one_source(spec: Mapping[str, Any], _: Sequence[Mapping[str, Any]]) -> bool:
-    volumes = spec.get("volumes")
+def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
+    """Mounts and devices are volumes of the pod; only a privileged container may mount into its node."""
+    volumes = {text(volume.get("name")) for _, volume in objects(spec_of(pod).get("volumes"))}
+    for container in containers(pod, path):
+        privileged = mapping(container.json.get("securityContext")).get("privileged") is True
+        for field in ("volumeMounts", "volumeDevices"):
+            for index, mount in objects(container.json.get(field)):
+                name, here = text(mount.get("name")), container.path / field / index
+                if name and name not in volumes:
+                    yield NotFound(here / "name", name, "must be the name of one of the pod's volumes")
+                if mount.get("mountPropagation") == "Bidirectional" and not privileged:
+                    detail = "Bidirectional is only allowed in privileged containers: use HostToContainer, or remove it"
+                    yield Forbidden(here / "mountPropagation", detail)
+
+
+def _plain_volumes_agree(spec: Json, containers: Sequence[Json]) -> bool:
+    """Names differ, each volume has one source, mounts name volumes, and their places differ."""
+    volumes = spec.get("volumes", ())
     # A volume of one source has two keys.
-    return not volumes or len({volume["name"] for volume in volumes if len(volume) == 2}) == len(volumes)
+    names_ = {volume["name"] for volume in volumes if len(volume) == 2}
+    if len(names_) != len(volumes):
+        return False
+    for container in containers:
+        if mounts := container.get("volumeMounts"):
+            if not names_.issuperset([mount["name"] for mount in mounts]):
+                return False
+            if len({mount["mountPath"] for mount in mounts}) != len(mounts):
+                return False
+    return True
 
 
-FAMILY = Family(
-    check=check,
-    spec={"volumes": listed(fields(name=_NAME, **{name: SOURCES[name] for name in _PLAIN})).plain},
-    agree=_names_differ_and_each_has_one_source,
+_MOUNT: Final = fields(
+    _mount,
+    agreed,
+    name=need(anything(Text), "must be the name of one of the pod's volumes"),
+    mountPath=need(anything(Text), "must be the path in the container where the volume is mounted"),
+    readOnly=anything(bool),
+    subPath=ValueRule(relative, RelativePath),
+    subPathExpr=ValueRule(relative),
+    mountPropagation=one_of(PROPAGATIONS, PROPAGATIONS[1:], empty=True),
+    recursiveReadOnly=rare(one_of(RECURSIVE_MODES, empty=True)),
+)
+
+FAMILY = family(
+    _agreement,
+    spec={
+        "volumes": ValueRule(
+            _VOLUMES.check, listed(fields(name=_NAME, **{name: SOURCES[name] for name in _PLAIN})).plain
+        )
+    },
+    container={
+        "volumeMounts": listed(_MOUNT, distinct("mountPath", "already used by {first}"), agreed=True),
+        "volumeDevices": ValueRule(),
+    },
+    agree=_plain_volumes_agree,
 )

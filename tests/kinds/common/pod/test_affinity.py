@@ -95,26 +95,6 @@ NODE_CASES: list[Case] = [
         nodes(matchFields=[{"key": "metadata.name", "operator": "In", "values": ["n1"]}]),
         [],
     ),
-    (
-        "by no other field",
-        nodes(matchFields=[{"key": "metadata.uid", "operator": "In", "values": ["n1"]}]),
-        [f'{NODE}.matchFields[0].key: Invalid value: "metadata.uid"'],
-    ),
-    (
-        "and by one name",
-        nodes(matchFields=[{"key": "metadata.name", "operator": "In", "values": ["n1", "n2"]}]),
-        [f"{NODE}.matchFields[0].values: Required value"],
-    ),
-    (
-        "not by its being there",
-        nodes(matchFields=[{"key": "metadata.name", "operator": "Exists"}]),
-        [f'{NODE}.matchFields[0].operator: Invalid value: "Exists"'],
-    ),
-    (
-        "the name is one that a node can have",
-        nodes(matchFields=[{"key": "metadata.name", "operator": "NotIn", "values": ["N1"]}]),
-        [f'{NODE}.matchFields[0].values[0]: Invalid value: "N1"'],
-    ),
 ]
 
 POD_CASES: list[Case] = [

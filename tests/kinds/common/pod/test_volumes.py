@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.pod.volumes import GONE, RARE, check
+from jobgate.kinds.common.pod.volumes import FAMILY, GONE, RARE
 from webhook.cause import Cause, Notice
 from webhook.path import Path
 
@@ -277,7 +277,7 @@ LISTS: list[tuple[str, list[Json], list[str]]] = [
 
 def found(volumes: Any) -> list[Cause | Notice]:
     pod = {"metadata": {"name": "p" * 200}, "spec": {"volumes": volumes}}
-    return list(check(pod, Path()))
+    return list(FAMILY.check(pod, Path()))
 
 
 def causes(volumes: Any) -> list[str]:
@@ -347,4 +347,4 @@ def test_no_shape_of_volumes_raises(table: list[tuple[Any, ...]]) -> None:
 @pytest.mark.parametrize("pod", [*AWKWARD, *({"spec": part, "metadata": part} for part in AWKWARD)])
 def test_no_shape_of_a_pod_raises(pod: Any) -> None:
     if isinstance(pod, dict):
-        assert list(check(pod, Path())) == []
+        assert list(FAMILY.check(pod, Path())) == []
