@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from jobgate.kinds.common.dependencies import gangs_can_start
+from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.plugins import derived_names
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.rules import shared_rules
@@ -97,7 +98,7 @@ _BY_PLUGINS: Final = (
 _BY_VOLUMES: Final = Derived("spec.volumes", "volume", "<job>-<12 characters>", dns_label, 13)
 
 
-@rule("plugins", "volumes")
+@rule("plugins", "volumes", quiet=is_ordinary)
 def derived_objects_have_legal_names(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A job stays Pending if its Service or its volumes cannot be named after it."""
     plugins = {f"plugin {plugin}" for plugin in job.word("plugins") or {}}
