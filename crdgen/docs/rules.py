@@ -8,7 +8,7 @@ from crdgen.docs.types import LONGEST, kubernetes_type, patterns_of, value
 from crdgen.generate.mixed import SHUT
 from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.schema import INT_OR_STRING, VALIDATIONS
-from crdgen.schema.look import mapping, members, named
+from crdgen.schema.look import children, mapping, members, named
 
 _WORDS: Final = {"oneOf": "exactly one of", "anyOf": "at least one of", "allOf": "all of"}
 
@@ -26,12 +26,8 @@ def rules(path: str, schema: Mapping[str, Any]) -> Iterator[str]:
             yield f"{at}: {code(text, in_table=False)}"
     for line in (*_patterns(schema), *_branches(schema)):
         yield f"{at}: {line}"
-    properties = mapping(schema, "properties")
-    for name in properties:
-        yield from rules(f"{path}.{name}".lstrip("."), mapping(properties, name))
-    for key, step in (("items", "[]"), ("additionalProperties", ".*")):
-        if isinstance(schema.get(key), Mapping):
-            yield from rules(f"{path}{step}", schema[key])
+    for step, child in children(schema):
+        yield from rules(f"{path}{step}".lstrip("."), child)
 
 
 def _patterns(schema: Mapping[str, Any]) -> Iterator[str]:

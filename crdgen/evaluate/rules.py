@@ -16,7 +16,7 @@ from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL
 from crdgen.evaluate.check import Reason, Violation
 from crdgen.evaluate.correlation import CorrelatedValue
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
-from crdgen.schema.look import utf8
+from crdgen.schema.look import children, utf8
 
 if TYPE_CHECKING:
     from crdgen.cel.engine import CompiledExpression
@@ -110,16 +110,9 @@ def rules(schema: Schema) -> Rules | None:
     return None if root is None else Rules(root, tuple(compiler.unchecked))
 
 
-def has_rules(schema: Schema) -> bool:
+def has_rules(schema: Mapping[str, Any]) -> bool:
     """Return whether there is a rule in a schema; in branches there is none."""
-    return bool(schema.get(VALIDATIONS)) or any(map(has_rules, _children(schema)))
-
-
-def _children(schema: Schema) -> Iterator[Schema]:
-    yield from schema.get("properties", {}).values()
-    for keyword in ("additionalProperties", "items"):
-        if isinstance(schema.get(keyword), dict):
-            yield schema[keyword]
+    return bool(schema.get(VALIDATIONS)) or any(has_rules(child) for _, child in children(schema))
 
 
 @dataclass

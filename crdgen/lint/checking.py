@@ -159,6 +159,5 @@ def _errors(every: list[Node], *, stop: bool) -> list[Finding]:
 
 
 def _of_node(rules: Iterable[LintRule[Node]], node: Node) -> Iterator[Finding]:
-    for rule in rules:
-        if not rule.keywords or not rule.keywords.isdisjoint(node.schema):
-            yield from rule.findings(node, node.path)
+    fitting = (rule for rule in rules if not rule.keywords or not rule.keywords.isdisjoint(node.schema))
+    return _apply(fitting, node, node.path)
