@@ -16,12 +16,7 @@ _KUBERNETES = ("apiVersion", "kind", "metadata")
 
 
 def page(crd: Mapping[str, Any], comment: str = "") -> str:
-    """Return the page of a kind as Markdown.
-
-    Args:
-        crd: The CustomResourceDefinition.
-        comment: What is said on top, unseen by readers.
-    """
+    """Return the page of a kind as Markdown; the comment is on top, unseen by readers."""
     spec = mapping(crd, "spec")
     names = mapping(spec, "names")
     versions = named(spec.get("versions"))

@@ -17,10 +17,7 @@ def _keep(value: Any) -> Any:
 def pruner(schema: Schema, *, root: bool = False, metadata: Prune = _keep) -> Prune:
     """Return the function that prunes a value of this schema.
 
-    Args:
-        schema: The schema.
-        root: Whether it is that of a whole object, whose type and metadata are kept as they are.
-        metadata: What is done to the metadata of embedded resources: pruning proper keeps it as it is.
+    `root` says that it is a whole object, whose type and metadata are kept; `metadata` prunes that of resources in it.
     """
 
     def below(child: Schema) -> Prune:

@@ -19,20 +19,15 @@ _MOST_NODES: Final = 60_000
 _DEEPEST: Final = 100
 
 
-def inline(schema: Schema, path: str, depth: int | None = None, *, written: str | None = None) -> Schema:
+def inline(schema: Schema, path: str, *, written: str | None = None) -> Schema:
     """Return the schema without `$ref` and `$defs`; what stands beside a reference wins over what it refers to.
 
-    Args:
-        schema: A JSON schema as Pydantic writes it.
-        path: What errors call the root.
-        depth: How often a model may be found inside itself before it is cut; None rejects recursive models. The marker
-            `Depth` says the same for one field.
-        written: The path of the part that is written from its model, as a status is: there computed fields are fields.
-
-    A model that contains itself is left as a note, with the cycle spelled out, where it begins again.
+    `path` is what errors call the root, `written` the path of the part that is written from its model, as a status is:
+    there computed fields are fields. A model that contains itself is left as a note, with the cycle spelled out, where
+    it begins again, unless the marker `Depth` on a field says how often it may.
     """
     rest = {key: value for key, value in schema.items() if key != "$defs"}
-    return _Inliner(schema.get("$defs", {}), path, written).node(rest, path, (), depth)
+    return _Inliner(schema.get("$defs", {}), path, written).node(rest, path, (), None)
 
 
 class _Inliner:

@@ -49,7 +49,7 @@ def _untyped(found: object) -> tuple[str, str]:
 _VALUES: Final = frozenset({"default", "enum", "example"})
 
 
-def order(schema: Schema, _path: str = "") -> Schema:
+def order(schema: Schema) -> Schema:
     """Return the schema with its keys and required names sorted; enums and defaults keep the author's order."""
     ordered: Schema = _sorted(schema)
     return ordered

@@ -89,12 +89,8 @@ def _schema(version: Version, kind: str, policy: Descriptions) -> Schema:
     """Return the schema of the whole object: type, metadata, spec and status.
 
     A spec that may be empty may also be left out, and is then an empty one, whose fields have their defaults. It is
-    required where a field of it is, and where a rule is to hold of every spec.
-
-    Args:
-        version: The models.
-        kind: What errors call the object.
-        policy: How much of the descriptions stays, where the version does not say.
+    required where a field of it is, and where a rule is to hold of every spec. `policy` says how much of the
+    descriptions stays, where the version does not.
     """
     limit = (version.descriptions or policy).limit
     schema = _of_parts(version, kind, limit) if version.whole is None else _of_whole(version.whole, kind, limit)
