@@ -14,7 +14,7 @@ from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
 from crdgen.schema import Schema
 from crdgen.schema.limits import RANGES
-from crdgen.schema.look import mapping, missing
+from crdgen.schema.look import mapping, missing, without
 
 _MOST: Final = RANGES["int32"][1]
 _ABSENT: Final = object()
@@ -102,7 +102,7 @@ def evaluate(
     paths = tuple(path for path, _ in missing(written, pruned))
     if "status" in served[name].get("subresources", {}):
         # A write to the main resource does not touch the status.
-        pruned = {key: value for key, value in pruned.items() if key != "status"}
+        pruned = without(pruned, "status")
         if before is not None and "status" in before:
             pruned["status"] = before["status"]
     result = evaluator.default(pruned)

@@ -19,12 +19,12 @@ from crdgen.generate.tidy import order, policy, tidy
 from crdgen.generate.unions import unions
 from crdgen.generate.walk import Stage, rewrite
 from crdgen.schema import Schema
-from crdgen.schema.look import opened
+from crdgen.schema.look import opened, without
 
 
 def extensions(schema: Schema, path: str) -> Schema:
     """Return the node as the markers on it want it, in the order in which they are written."""
-    result = {key: value for key, value in schema.items() if key != MARKERS}
+    result = without(schema, MARKERS)
     for marker in schema.get(MARKERS, ()):
         result = marker.apply(result, path)
     return result
