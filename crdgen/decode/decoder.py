@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from crdgen.decode.shapes import Alternative, Choice, ListOf, MapOf, Scalar, Shape, Struct
+from crdgen.decode.shapes import Choice, ListOf, MapOf, Scalar, Shape, Struct
 from crdgen.formats import is_date_time
 from crdgen.schema.look import CompleteSchema
 
@@ -108,12 +108,9 @@ class Decoder:
         """Decode a type with its own UnmarshalJSON, which accepts nearly anything and never reports unknown fields."""
         if isinstance(value, Mapping):
             return self._struct(value, shape.struct, path, seen=False)
-        if shape.alternative is Alternative.BOOLEAN:
+        if isinstance(shape.other, Scalar):
             return value if isinstance(value, bool) else self._wrong(path, value, "true, false or a schema")
-        if isinstance(value, list):
-            item = shape.struct if shape.alternative is Alternative.STRUCTS else Scalar.TEXT
-            return self._list(value, ListOf(item), path, seen=False)
-        return []
+        return self._list(value, shape.other, path, seen=False) if isinstance(value, list) else []
 
     def _scalar(self, value: Any, shape: Scalar, path: str) -> Any:
         is_right, wanted, _ = _SCALARS[shape]
