@@ -42,10 +42,10 @@ from typing import Any
 
 from bench.certs_callers import CONFIGURATIONS, JOBS, Address, Callers, broken, refused
 from bench.replica import Replica, grown, quarters, serving
-from certs import Changes, KeyType, Rotation, Settings, Stored, Target, Targets, Wait, service_names
+from certs import KeyType, Rotation, RotationSettings, StoredCertificates, Target, Wait, service_names
 from certs.bundle import read_certificates
 from certs.mark import number_of
-from certs.places import Store
+from certs.places import Changes, Store, Targets
 from controlplane import ControlPlane, Terminal, find_or_build
 from controlplane.client import ClusterApi
 from controlplane.webhook import jobgate
@@ -100,11 +100,11 @@ class DoomedStore:
     store: Store
     doom: Doom
 
-    async def read(self) -> Stored:
+    async def read(self) -> StoredCertificates:
         """Read it."""
         return await self.store.read()
 
-    async def write(self, seen: Stored, changes: Changes) -> None:
+    async def write(self, seen: StoredCertificates, changes: Changes) -> None:
         """Write it, or die."""
         await self.doom.around(self.store.write(seen, changes))
 
@@ -128,7 +128,7 @@ class DoomedTargets:
 def rotate(kubeconfig: Path, scope: RotationScope, beyond: int, soak: float, doom: Doom | None, log: Path) -> None:
     """Rotate to the end, or until death; exit status 1 where neither comes. The work of a process."""
     names = service_names(SERVICE, NAMESPACE)
-    settings = Settings(names, KeyType.P256, soak=timedelta(seconds=soak), beyond=beyond)
+    settings = RotationSettings(names, KeyType.P256, soak=timedelta(seconds=soak), beyond=beyond)
 
     async def run() -> bool:
         async with await Writer.connect(kubeconfig) as client:

@@ -1,6 +1,6 @@
 """`python -m bench.crd_verdicts`: the linter's verdict on CRDs against a real API server's, written to `docs/`.
 
-    python -m bench.crd_verdicts [--seed N] [--answers FILE] [--output FILE]
+    python -m bench.crd_verdicts [--seed N] [--output FILE]
 
 More than two thousand documents: each rule broken on purpose, two at once, real CRDs changed at random places, schemas
 made at random. It takes some minutes. Code 1 where the verdicts disagree.
@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bench.differential.crds.cases import SEED, full
-from bench.differential.crds.comparison import Oracle, Remembered, asking, compare
+from bench.differential.crds.comparison import asking, compare
 from bench.differential.crds.report import figures, page
 from controlplane import ControlPlane, Terminal, find_or_build
 
@@ -25,17 +25,11 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.crd_verdicts", description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=SEED, help=f"which cases are drawn ({SEED})")
     parser.add_argument("--output", type=Path, default=PAGE, help="the page to write")
-    parser.add_argument("--answers", type=Path, help="keep the server's answers in this file, and take them from it")
     command = parser.parse_args(argv)
     began = time.monotonic()
     with ExitStack() as stack:
         plane = stack.enter_context(ControlPlane(find_or_build(Terminal())))
-        oracle: Oracle = asking(stack.enter_context(plane.api()))
-        if command.answers:
-            remembered = Remembered(command.answers, oracle)
-            stack.callback(remembered.save)
-            oracle = remembered
-        comparisons = list(compare(full(command.seed), oracle))
+        comparisons = list(compare(full(command.seed), asking(stack.enter_context(plane.api()))))
     command.output.write_text(page(comparisons, command.seed), encoding="utf-8")
     for comparison in comparisons:
         if not comparison.agrees:

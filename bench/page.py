@@ -27,3 +27,9 @@ def piped(rows: Sequence[Sequence[str]]) -> str:
     """Return a table in Markdown; the first row is its head."""
     head, *rest = rows
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] + ["--:"] * (len(head) - 1), *rest])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table for the terminal."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)

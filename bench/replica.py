@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from controlplane.webhook import COMMAND, environment
+from controlplane.webhook import COMMAND, environment, stop
 
 #: For a server to start on a busy machine, and to stop, in seconds.
 START, STOP = 120.0, 40.0
@@ -62,12 +62,7 @@ class Replica:
 
     def stop(self) -> None:
         """Stop it as Kubernetes does."""
-        self.process.terminate()
-        try:
-            self.process.wait(STOP)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        stop(self.process, STOP)
 
 
 @contextmanager

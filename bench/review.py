@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from bench.comparison import bodies, jobs
-from bench.page import piped, renew
+from bench.page import aligned, piped, renew
 from jobgate.kinds import installed
 from webhook import Context, Job, Kind, Phase, Registry, Request, review
 from webhook.review import mutated
@@ -46,8 +46,7 @@ def main(argv: list[str] | None = None) -> None:
         measured[name] = {phase: stages(kind, phase, job, rounds) for phase in Phase}
     tables = {phase: _rows({name: of[phase] for name, of in measured.items()}) for phase in Phase}
     for phase, rows in tables.items():
-        print(f"{phase}, µs CPU")
-        print("\n".join("  ".join(f"{cell:>10}" for cell in row) for row in rows), end="\n\n")
+        print(f"{phase}, µs CPU\n{aligned(rows)}\n")
     if command.write:
         renew("stages", "\n\n".join(f"{phase}, µs CPU:\n\n{piped(rows)}" for phase, rows in tables.items()))
 

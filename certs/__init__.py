@@ -20,74 +20,51 @@ Rotating, over small protocols that `jobgate.cluster` fulfils:
 Nothing here reads a file or the network, or keeps anything in memory that the Secret and the targets do not show.
 """
 
-from certs.generation import Authority, Generation, issue_authority, issue_generation, issue_leaf
-from certs.keys import KeyType, PrivateKey, generate_key
+from certs.generation import Generation, issue_authority, issue_generation
+from certs.keys import KeyType, generate_key
 from certs.names import CLUSTER_DOMAIN, InvalidNames, ServerNames, service_names
 from certs.places import (
-    Changes,
-    Clock,
     Conflict,
-    Entry,
-    Places,
-    Probe,
     Reading,
     Refusal,
     Served,
-    Store,
-    Stored,
+    StoredCertificates,
     Target,
-    Targets,
     Unavailable,
 )
-from certs.plan import Observed, Settings, plan
-from certs.report import Report, report
+from certs.plan import RotationSettings
+from certs.report import RotationReport, report
 from certs.rotation import Rotation
-from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
+from certs.steps import Blocked, Stage, Step, Trust, Wait
 from certs.validity import CLOCK_SKEW, LIFETIME, Validity, validity_from
 
 __all__ = [
     "CLOCK_SKEW",
     "CLUSTER_DOMAIN",
     "LIFETIME",
-    "Authority",
     "Blocked",
-    "Changes",
-    "Clock",
     "Conflict",
-    "Entry",
     "Generation",
     "InvalidNames",
     "KeyType",
-    "Note",
-    "Observed",
-    "Places",
-    "PrivateKey",
-    "Probe",
-    "Promote",
     "Reading",
     "Refusal",
-    "Report",
-    "Retire",
     "Rotation",
+    "RotationReport",
+    "RotationSettings",
     "Served",
     "ServerNames",
-    "Settings",
     "Stage",
     "Step",
-    "Store",
-    "Stored",
+    "StoredCertificates",
     "Target",
-    "Targets",
     "Trust",
     "Unavailable",
     "Validity",
-    "Verify",
     "Wait",
     "generate_key",
     "issue_authority",
     "issue_generation",
-    "issue_leaf",
-    "plan",
     "report",
     "service_names",
     "validity_from",

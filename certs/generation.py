@@ -33,11 +33,6 @@ class Authority:
     # Never in a log or a traceback.
     key: PrivateKey = field(repr=False)
 
-    @property
-    def validity(self) -> Validity:
-        """From when to when its certificate holds."""
-        return overlap(self.certificate)
-
 
 def issue_authority(
     key: PrivateKey,
@@ -109,15 +104,11 @@ def issue_leaf(
     its subject is empty, so that its alternative names are critical (RFC 5280 section 4.2.1.6).
 
     Raises:
-        ValueError: there is no name, or the authority's certificate does not hold for the whole validity.
+        ValueError: there is no name.
     """
     alternatives = [*map(x509.DNSName, names.dns_names), *map(x509.IPAddress, names.ip_addresses)]
     if not alternatives:
         raise ValueError("a server certificate must have at least one DNS name or IP address")
-    if not authority.validity.covers(validity):
-        raise ValueError(
-            f"the validity of a leaf must lie within that of its CA: {validity} is not within {authority.validity}"
-        )
     issuer = authority.certificate
     issuer_identifier = issuer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
     return (

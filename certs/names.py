@@ -1,7 +1,7 @@
 """The names in a server certificate: those of a Service, and extra ones."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
@@ -9,16 +9,23 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 CLUSTER_DOMAIN = "svc.cluster.local"
 
 # Lengths of RFC 1035 section 2.3.4, the second without the trailing dot.
-LABEL_LENGTH = 63
-NAME_LENGTH = 253
+LABEL_LENGTH, NAME_LENGTH = 63, 253
 
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LABEL = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
+_DOMAIN = rf"{_LABEL}(?:\.{_LABEL})*"
+# OpenSSL matches nothing against `*.local`.
+_WILDCARD = rf"\*\.{_LABEL}(?:\.{_LABEL})+"
+
 _LABEL_RULE = (
     f"must be at most {LABEL_LENGTH} lower-case letters, digits and '-', starting and ending with a letter or digit"
 )
-_NAME_RULE = (
-    f"must be labels of at most {LABEL_LENGTH} lower-case letters, digits and '-' joined by dots, "
-    "each starting and ending with a letter or digit"
+_DOMAIN_RULE = (
+    f"must be labels of at most {LABEL_LENGTH} lower-case letters, digits and '-' joined by dots, each starting and "
+    f"ending with a letter or digit, in all at most {NAME_LENGTH} characters"
+)
+_DNS_NAME_RULE = f"{_DOMAIN_RULE}, and no IP address; '*.' may be before two labels or more"
+_ADDRESS_RULE = (
+    "must be one IPv4 or IPv6 address, such as 10.0.0.1 or fd00::1, without a zone, and no IPv4 address written as IPv6"
 )
 
 
@@ -55,17 +62,18 @@ def service_names(
         InvalidNames: with every fault of every argument.
     """
     dns_names, ip_addresses = tuple(dns_names), tuple(ip_addresses)
-    faults = [
+    checked = [
         # A Service's name may start with a digit where the API server's RelaxedServiceNameValidation is on.
-        *_label_faults("Service name", service),
-        *_label_faults("namespace", namespace),
-        *_cluster_domain_faults(cluster_domain),
-        *(fault for name in dns_names for fault in _dns_name_faults(name)),
-        *(fault for address in ip_addresses for fault in _ip_address_faults(address)),
+        ("Service name", service, re.fullmatch(_LABEL, service), _LABEL_RULE),
+        ("namespace", namespace, re.fullmatch(_LABEL, namespace), _LABEL_RULE),
+        ("cluster domain", cluster_domain, _is_name(_DOMAIN, cluster_domain), _DOMAIN_RULE),
+        *(("DNS name", name, _is_dns_name(name), _DNS_NAME_RULE) for name in dns_names),
+        *(("IP address", text, _is_plain_address(text), _ADDRESS_RULE) for text in ip_addresses),
     ]
+    faults = [f"{what} {text!r}: {rule}" for what, text, right, rule in checked if not right]
     qualified = f"{service}.{namespace}.{cluster_domain}"
-    if not faults:
-        faults += _length_faults("the Service's longest name", qualified)
+    if not faults and len(qualified) > NAME_LENGTH:
+        faults = [f"the Service's longest name {qualified!r}: must have at most {NAME_LENGTH} characters"]
     if faults:
         raise InvalidNames(faults)
     own = (service, f"{service}.{namespace}", f"{service}.{namespace}.svc", qualified)
@@ -75,61 +83,25 @@ def service_names(
     )
 
 
-def _label_faults(what: str, label: str) -> Iterator[str]:
-    if len(label) > LABEL_LENGTH or not _LABEL.fullmatch(label):
-        yield f"{what} {label!r}: {_LABEL_RULE}"
+def _is_name(pattern: str, name: str) -> bool:
+    return len(name) <= NAME_LENGTH and re.fullmatch(pattern, name) is not None
 
 
-def _cluster_domain_faults(domain: str) -> Iterator[str]:
-    if domain.startswith("*."):
-        yield f"cluster domain {domain!r}: must be one domain, without '*'"
-    else:
-        yield from _domain_faults("cluster domain", domain)
+def _is_dns_name(name: str) -> bool:
+    # Clients compare an address with the IP entries of a certificate only.
+    return _is_name(f"{_DOMAIN}|{_WILDCARD}", name) and _address(name) is None
 
 
-def _domain_faults(what: str, name: str) -> Iterator[str]:
-    """The faults of a DNS name, whose first label may be `*`."""
-    labels = name.removeprefix("*.").split(".")
-    if name.endswith(".") and len(name) > 1:
-        yield f"{what} {name!r}: must not end with a dot: {name.rstrip('.')!r}"
-    elif not all(len(label) <= LABEL_LENGTH and _LABEL.fullmatch(label) for label in labels):
-        yield f"{what} {name!r}: {_NAME_RULE}"
-    elif name.startswith("*.") and len(labels) == 1:
-        # OpenSSL matches nothing against `*.local`.
-        yield f"{what} {name!r}: must have at least two labels after '*.'"
-    else:
-        yield from _length_faults(what, name)
+def _is_plain_address(text: str) -> bool:
+    """Whether a certificate has room for it: a zone means something on one machine; mapped IPv4 is not equal to all."""
+    address = _address(text)
+    if isinstance(address, IPv6Address):
+        return address.scope_id is None and address.ipv4_mapped is None
+    return address is not None
 
 
-def _length_faults(what: str, name: str) -> Iterator[str]:
-    if len(name) > NAME_LENGTH:
-        yield f"{what} {name!r}: must have at most {NAME_LENGTH} characters, and has {len(name)}"
-
-
-def _dns_name_faults(name: str) -> Iterator[str]:
-    if _is_ip_address(name):
-        # Clients compare an address with the IP entries of a certificate only.
-        yield f"DNS name {name!r}: must be a DNS name, and is an IP address"
-    else:
-        yield from _domain_faults("DNS name", name)
-
-
-def _ip_address_faults(text: str) -> Iterator[str]:
-    if not _is_ip_address(text):
-        yield f"IP address {text!r}: must be one IPv4 or IPv6 address, such as 10.0.0.1 or fd00::1"
-        return
-    address = ip_address(text)
-    if isinstance(address, IPv6Address) and address.scope_id is not None:
-        # A zone means something on one machine only; a certificate has no room for it.
-        yield f"IP address {text!r}: must have no zone: {text.partition('%')[0]!r}"
-    elif isinstance(address, IPv6Address) and address.ipv4_mapped:
-        # Go calls the two equal, OpenSSL does not.
-        yield f"IP address {text!r}: must be written as the IPv4 address {str(address.ipv4_mapped)!r}"
-
-
-def _is_ip_address(text: str) -> bool:
+def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
-        ip_address(text)
+        return ip_address(text)
     except ValueError:
-        return False
-    return True
+        return None

@@ -69,7 +69,7 @@ class Stamp:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredCertificates:
     """What the store holds.
 
     Attributes:
@@ -99,15 +99,15 @@ class Changes:
 class Store(Protocol):
     """One Secret with all generations that matter. Every call may raise `Refusal` and `Unavailable`."""
 
-    async def read(self) -> Stored:
+    async def read(self) -> StoredCertificates:
         """Return what it holds now."""
 
-    async def write(self, seen: Stored, changes: Changes) -> None:
+    async def write(self, seen: StoredCertificates, changes: Changes) -> None:
         """Change or create it; `Conflict` if it is no longer as it was seen."""
 
 
 @dataclass(frozen=True)
-class Entry:
+class TargetEntry:
     """One place of a target that calls our server: a webhook of a configuration, or the conversion of a CRD."""
 
     name: str
@@ -130,7 +130,7 @@ class Target:
     kind: str
     name: str
     version: str = ""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[TargetEntry, ...] = ()
     found: bool = True
     fault: str = ""
     origin: Any = field(default=None, repr=False, compare=False)

@@ -20,14 +20,14 @@ from certs.bundle import fingerprint, lacking, read_certificates, united, withou
 from certs.keys import KeyType
 from certs.mark import number_of
 from certs.names import ServerNames
-from certs.places import BUNDLE, NEXT, NUMBER, PARTS, PREVIOUS, Changes, Stamp, Stored, Target
+from certs.places import BUNDLE, NEXT, NUMBER, PARTS, PREVIOUS, Changes, Stamp, StoredCertificates, Target
 from certs.state import RotationState, elapsed, expired, highest, read_state, write_time
 from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
 from certs.validity import LIFETIME, renewal
 
 
 @dataclass(frozen=True)
-class Settings:
+class RotationSettings:
     """What an installation wants of the rotation.
 
     Attributes:
@@ -55,16 +55,16 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Observed:
+class RotationSnapshot:
     """Store and targets as they were seen; then the API server's time, and how far this machine's clock is ahead."""
 
-    stored: Stored
+    stored: StoredCertificates
     targets: tuple[Target, ...]
     now: datetime
     skew: timedelta = timedelta()
 
 
-def plan(observed: Observed, settings: Settings) -> Step:
+def plan(observed: RotationSnapshot, settings: RotationSettings) -> Step:
     """Return the next step, or how long to wait."""
     now = observed.now
     if keeper := observed.stored.keeper:
@@ -93,7 +93,7 @@ def _heal(state: RotationState, targets: Sequence[Target]) -> Trust | None:
     return None
 
 
-def _stage(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Stage | None:
+def _stage(state: RotationState, targets: Sequence[Target], now: datetime, settings: RotationSettings) -> Stage | None:
     """Return the step that begins a rotation, if there is a reason for one."""
     why = next(_reasons(state, targets, now, settings), "")
     if not why:
@@ -102,7 +102,9 @@ def _stage(state: RotationState, targets: Sequence[Target], now: datetime, setti
     return Stage(why, number, emergency=state.current is None or bool(state.current.faults))
 
 
-def _reasons(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Iterator[str]:
+def _reasons(
+    state: RotationState, targets: Sequence[Target], now: datetime, settings: RotationSettings
+) -> Iterator[str]:
     """Yield why there must be another generation than the current, the most urgent first."""
     current = state.current
     if current is None:
@@ -120,7 +122,7 @@ def _reasons(state: RotationState, targets: Sequence[Target], now: datetime, set
         yield f"the certificate expires at {write_time(current.validity.not_after)}"
 
 
-def _revocation(state: RotationState, settings: Settings) -> Note | None:
+def _revocation(state: RotationState, settings: RotationSettings) -> Note | None:
     """Return the note that a generation is revoked, if another exists already; staging notes it, too."""
     if not settings.revoke or settings.beyond is None or state.revoked >= settings.beyond:
         return None
@@ -132,7 +134,7 @@ def _revocation(state: RotationState, settings: Settings) -> Note | None:
     return Note(f"revoking generations up to {settings.beyond}", changes)
 
 
-def _promote(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
+def _promote(state: RotationState, targets: Sequence[Target], now: datetime, settings: RotationSettings) -> Step | None:
     """Return the step after staging, when every target that can be written trusts the staged generation."""
     staged = state.staged
     if staged is None or staged.authority is None:
@@ -182,7 +184,7 @@ def _digest(authority: x509.Certificate, targets: Sequence[Target]) -> str:
     return hashlib.sha256("\n".join([fingerprint(authority).hex(), *parts]).encode()).hexdigest()
 
 
-def _finish(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Step:
+def _finish(state: RotationState, targets: Sequence[Target], now: datetime, settings: RotationSettings) -> Step:
     """Return the step when the current generation is trusted everywhere: former ones are removed when not needed."""
     current = state.current
     assert current is not None
@@ -203,7 +205,7 @@ def _finish(state: RotationState, targets: Sequence[Target], now: datetime, sett
     )
 
 
-def _retire(state: RotationState, targets: Sequence[Target], now: datetime, settings: Settings) -> Step | None:
+def _retire(state: RotationState, targets: Sequence[Target], now: datetime, settings: RotationSettings) -> Step | None:
     """Return the step that removes what the first target no longer needs, after the soak."""
     retirement = next((step for target in targets if (step := _retirement(state, target, now))), None)
     if retirement is None:
@@ -254,7 +256,7 @@ def _tidy(state: RotationState) -> Changes | None:
     return Changes(contents, stamps) if contents or stamps else None
 
 
-def _clocks(skew: timedelta, settings: Settings) -> Blocked | None:
+def _clocks(skew: timedelta, settings: RotationSettings) -> Blocked | None:
     """Return an obstacle if this machine's clock or the API server's is wrong."""
     if abs(skew) <= settings.skew:
         return None
@@ -270,7 +272,7 @@ def _seconds(duration: timedelta) -> str:
     return f"{round(duration.total_seconds())}s"
 
 
-def without_right(observed: Observed, faults: dict[str, str]) -> Observed:
+def without_right(observed: RotationSnapshot, faults: dict[str, str]) -> RotationSnapshot:
     """What was observed, with the faults of targets that could not be written, by the target's name."""
     targets = (replace(target, fault=faults.get(str(target), "") or target.fault) for target in observed.targets)
     return replace(observed, targets=tuple(targets))

@@ -9,7 +9,7 @@ from cryptography import x509
 from certs.bundle import anchor, holds, read_certificates
 from certs.mark import issuing_number, number_of
 from certs.places import CERTIFICATE, Served, Target
-from certs.plan import Observed, Settings, plan
+from certs.plan import RotationSettings, RotationSnapshot, plan
 from certs.rotation import unserved
 from certs.state import expired, read_state
 from certs.steps import Blocked, Step, Wait
@@ -28,7 +28,7 @@ class TargetReport:
 
 
 @dataclass(frozen=True)
-class Report:
+class RotationReport:
     """The state of the rotation: the current generation, the staged one, problems (one line each), the next step.
 
     `skew` is by how much this machine's clock is ahead of the API server's.
@@ -45,7 +45,7 @@ class Report:
     skew: timedelta
 
 
-def report(observed: Observed, served: Sequence[Served], settings: Settings) -> Report:
+def report(observed: RotationSnapshot, served: Sequence[Served], settings: RotationSettings) -> RotationReport:
     """Report on what was seen."""
     now = observed.now
     state = read_state(observed.stored, settings.names, now)
@@ -63,7 +63,7 @@ def report(observed: Observed, served: Sequence[Served], settings: Settings) -> 
         *(step.reasons if isinstance(step, Blocked) else ()),
         *([step.why] if isinstance(step, Wait) and step.overdue else []),
     )
-    return Report(
+    return RotationReport(
         generation=current.number if current else None,
         validity=current.validity if current else None,
         renewal=renewal(current.validity) if current and current.validity else None,
@@ -76,7 +76,7 @@ def report(observed: Observed, served: Sequence[Served], settings: Settings) -> 
     )
 
 
-def _store_problems(observed: Observed) -> Iterator[str]:
+def _store_problems(observed: RotationSnapshot) -> Iterator[str]:
     if not observed.stored.found:
         yield "the certificate Secret does not exist"
     elif not observed.stored.contents.get(CERTIFICATE):

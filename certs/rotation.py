@@ -28,7 +28,7 @@ from certs.places import (
     Target,
     Unavailable,
 )
-from certs.plan import Observed, Settings, plan, without_right
+from certs.plan import RotationSettings, RotationSnapshot, plan, without_right
 from certs.state import RotationState, elapsed, read_state, write_time
 from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
 
@@ -52,7 +52,7 @@ class Rotation:
     def __init__(
         self,
         places: Places,
-        settings: Settings,
+        settings: RotationSettings,
         *,
         on_step: OnStep = lambda _: None,
         issue: Callable[..., Generation] = issue_generation,
@@ -70,14 +70,14 @@ class Rotation:
         self._chance = chance
         self._denied: dict[str, str] = {}
         # What was seen last.
-        self.seen: Observed | None = None
+        self.seen: RotationSnapshot | None = None
 
-    async def observe(self) -> Observed:
+    async def observe(self) -> RotationSnapshot:
         """See what there is. The store comes first: what is read after it was there when it was so, or later."""
         stored = await self._places.store.read()
         targets = tuple(await self._places.targets.read())
         time = await self._places.clock.read()
-        return Observed(stored, targets, time.now, time.skew)
+        return RotationSnapshot(stored, targets, time.now, time.skew)
 
     async def run(self, patience: timedelta = timedelta()) -> Wait | Blocked:
         """Go on until there is nothing to do but wait for longer than patience lasts, and return that.
@@ -143,7 +143,7 @@ class Rotation:
             self._on_step(done)
         return done
 
-    async def _carry_out(self, step: Step, observed: Observed, now: datetime) -> Step | None:
+    async def _carry_out(self, step: Step, observed: RotationSnapshot, now: datetime) -> Step | None:
         match step:
             case Stage():
                 await self._stage(step, observed, now)
@@ -157,7 +157,7 @@ class Rotation:
                 pass
         return step
 
-    async def _stage(self, step: Stage, observed: Observed, now: datetime) -> None:
+    async def _stage(self, step: Stage, observed: RotationSnapshot, now: datetime) -> None:
         served: Sequence[Served] = ()
         if step.emergency:
             try:
@@ -190,7 +190,7 @@ class Rotation:
             return False
         return True
 
-    async def _look(self, step: Verify | Retire, observed: Observed, now: datetime) -> Step | None:
+    async def _look(self, step: Verify | Retire, observed: RotationSnapshot, now: datetime) -> Step | None:
         state = read_state(observed.stored, self._settings.names, now)
         assert state.current is not None
         assert state.current.leaf is not None

@@ -12,7 +12,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from certs.bundle import LONGEST, anchor, fingerprint, is_authority, read_certificates, write_certificates
 from certs.mark import number_of
 from certs.names import ServerNames
-from certs.places import AUTHORITY, CERTIFICATE, KEY, NEXT, NUMBER, PARTS, PREVIOUS, Stamp, Stored, Target
+from certs.places import AUTHORITY, CERTIFICATE, KEY, NEXT, NUMBER, PARTS, PREVIOUS, Stamp, StoredCertificates, Target
 from certs.validity import CLOCK_SKEW, Validity, overlap, renewal
 
 
@@ -139,7 +139,7 @@ class RotationState:
         verified: whether all servers were seen to serve the current generation.
     """
 
-    stored: Stored
+    stored: StoredCertificates
     current: Pair | None
     staged: Pair | None
     previous: x509.Certificate | None
@@ -176,7 +176,7 @@ class RotationState:
         return read_time(self.stored.stamps.get(name, ""))
 
 
-def read_state(stored: Stored, names: ServerNames, now: datetime) -> RotationState:
+def read_state(stored: StoredCertificates, names: ServerNames, now: datetime) -> RotationState:
     """Read a store, whatever is in it."""
     current = judged(stored.contents, names, now)
     staged = judged(stored.contents, names, now, NEXT)

@@ -19,13 +19,6 @@ class Validity:
     not_before: datetime
     not_after: datetime
 
-    def __str__(self) -> str:
-        return f"{self.not_before.isoformat()}/{self.not_after.isoformat()}"
-
-    def covers(self, other: "Validity") -> bool:
-        """Whether the other begins no earlier and ends no later."""
-        return self.not_before <= other.not_before and other.not_after <= self.not_after
-
 
 def overlap(*certificates: x509.Certificate) -> Validity:
     """When all of these certificates hold."""

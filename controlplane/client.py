@@ -13,7 +13,6 @@ from typing import Any, Self
 JSON = "application/json"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
-STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
 # The API server closes a connection that was idle for 90 s, and a request that meets the closing is lost.

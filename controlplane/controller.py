@@ -13,7 +13,7 @@ from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from controlplane.rights import SYSTEM, install_rights
 from controlplane.waiting import wait_for
-from controlplane.webhook import COMMAND, environment
+from controlplane.webhook import COMMAND, environment, stop
 from jobgate.cluster.lease import Times
 from jobgate.installation import Installation
 from jobgate.installation.controller import ACCOUNT
@@ -22,8 +22,6 @@ from jobgate.kinds import installed
 
 #: A dead one's Lease is free after four seconds; a busy machine answers within two.
 TIMES = Times(duration=4.0, deadline=3.5, retry=0.3, call=2.0)
-
-_STOP_WAIT = 30.0
 
 # A process of its own, to be killed, which has not to import everything first.
 _processes = multiprocessing.get_context("forkserver")
@@ -73,12 +71,7 @@ def controller(plane: ControlPlane, folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        process.terminate()
-        try:
-            process.wait(_STOP_WAIT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        stop(process)
 
 
 def _control(credentials: Path, log: Path, requests_per_second: float) -> None:

@@ -11,14 +11,13 @@ from urllib.request import urlopen
 
 from click.testing import CliRunner
 
-from controlplane.objects import Objects
+from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane, reserve_port
 from controlplane.waiting import wait_for
 from jobgate.cli import main
 from jobgate.kinds import built_in
 
 _START_WAIT = 90.0
-_STOP_WAIT = 30.0
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
 # A job that only the webhook refuses shows whether the API server calls the webhook yet.
@@ -86,29 +85,29 @@ class InstalledWebhook:
             f"--ca-bundle={self.folder / 'ca.crt'}",
             f"--service-port={self.port}",
             "--external-name=localhost",
+            *self._run,
         )
         self.plane.kubectl("apply", "-f", "-", input=manifests)
-        Objects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
+        ClusterObjects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
 
     def restart(self, settings: Sequence[str] = ()) -> None:
         """Start the server again, at the same port, with other settings."""
-        port = self.port
+        port, run = self.port, self._run
         self.stop()
         self._settings = list(settings)
         self._serve(port)
+        if self._run != run:
+            self.install()  # pods of some kinds are only sent where their jobs are run
         wait_for(self._is_called, _START_WAIT, what="the API server to call the webhook")
+
+    @property
+    def _run(self) -> list[str]:
+        return [one for one in self._settings if one.startswith("--run=")]
 
     def stop(self) -> int | None:
         """Stop the server as Kubernetes does, and give back its exit code."""
         server, self._server = self._server, None
-        if server is None:
-            return None
-        server.terminate()
-        try:
-            return server.wait(_STOP_WAIT)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            return server.wait()
+        return None if server is None else stop(server)
 
     def _serve(self, port: int = 0) -> None:
         sockets = reserve_port(), reserve_port()
@@ -166,6 +165,16 @@ def jobgate(*arguments: str) -> str:
     if done.exit_code != 0:
         raise RuntimeError(f"jobgate {' '.join(arguments)}: code {done.exit_code}\n{done.output}")
     return done.stdout
+
+
+def stop(process: subprocess.Popen[bytes], patience: float = 30.0) -> int:
+    """Stop a process as Kubernetes does, and give back its exit code."""
+    process.terminate()
+    try:
+        return process.wait(patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def environment() -> dict[str, str]:

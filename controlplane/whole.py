@@ -57,18 +57,6 @@ class WholeControlPlane(ControlPlane):
                     raise ControlPlaneError(f"node {name}: {answer.get('message', answer)}")
         self._await(lambda api: all(is_open(api.get(f"{_NODES}/{name}")[1]) for name in names), "the nodes take pods")
 
-    def account_api(self, namespace: str, name: str) -> ClusterApi:
-        """A client that is a ServiceAccount, as operators are; the account is made, and may do everything."""
-        place = ("--namespace", namespace)
-        self.kubectl("create", "serviceaccount", name, *place)
-        binding = ("create", "clusterrolebinding", f"{namespace}-{name}", "--clusterrole=cluster-admin")
-        self.kubectl(*binding, f"--serviceaccount={namespace}:{name}")
-        token = self.kubectl("create", "token", name, *place, "--duration=24h").stdout.strip()
-        api = ClusterApi(self.url, self.ca.read_text(encoding="ascii"), token)
-        # The API server's authorizer hears of the binding a moment later.
-        self._await(lambda _: api.get(_NODES)[0] == 200, f"{namespace}/{name} has its rights")
-        return api
-
     def _bring_up(self, locked: LockedFolder) -> None:
         super()._bring_up(locked)
         manager, scheduler = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from jobgate.doctor.diagnosis import CATALOGUE
+from jobgate.doctor import CATALOGUE
 
 PAGE = Path("docs/reference/doctor.md")
 #: Everything after this line of the page is generated.

@@ -7,22 +7,22 @@ import platform
 import statistics
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.metadata import version
 
 from bench import plot
 from bench.comparison.measuring import Measured
 from bench.comparison.scenarios import ALL, SCENARIOS, Scenario
 from bench.comparison.servers import CONSTANT, GO, JOBGATE, TEMPLATES
-from bench.page import piped
+from bench.page import aligned, piped
 
 _SERVERS = (JOBGATE, GO, TEMPLATES, CONSTANT)
 
 
 def table(measured: Measured) -> str:
     """Return everything for the terminal."""
-    parts = [_made_on(), _aligned([_COSTS, *_costs(measured)]), _aligned([_PAIRS, *_pairs(measured)])]
-    parts += [_aligned([_HALVES, *_halves(measured)]), _aligned([_MEMORY, *_memory(measured)])]
+    parts = [_made_on(), aligned([_COSTS, *_costs(measured)]), aligned([_PAIRS, *_pairs(measured)])]
+    parts += [aligned([_HALVES, *_halves(measured)]), aligned([_MEMORY, *_memory(measured)])]
     return "\n\n".join(parts)
 
 
@@ -122,8 +122,3 @@ def _number(value: float | None) -> str:
 
 def _short(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)

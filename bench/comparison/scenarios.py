@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import jsonpatch
 import orjson
@@ -20,43 +20,6 @@ from webhook.review import review
 VARIANTS, VARIANTS_OF_LARGE, LARGE = 256, 64, 100
 
 ALL, PAIR, ALONE, FULL = (JOBGATE, GO, CONSTANT), (JOBGATE, GO), (JOBGATE,), (JOBGATE, TEMPLATES)
-
-
-class Review(Protocol):
-    """What is sent and where, and what has to come back."""
-
-    @property
-    def name(self) -> str:
-        """What the row is called."""
-
-    @property
-    def servers(self) -> tuple[str, ...]:
-        """Who is measured."""
-
-    @property
-    def large(self) -> bool:
-        """Whether a server needs long for one."""
-
-    @property
-    def phases(self) -> tuple[Phase, ...]:
-        """The calls that are measured."""
-
-    @property
-    def denied(self) -> bool:
-        """Whether the answer has to be a refusal."""
-
-    @property
-    def half(self) -> bool:
-        """Whether it is measured at half of the maximum rate too."""
-
-    def path(self, phase: Phase) -> str:
-        """Return where it is sent to."""
-
-    def requests(self, phase: Phase) -> list[bytes]:
-        """Return the bodies."""
-
-    def check(self, patched: dict[str, Any]) -> None:
-        """Check an object as the answer leaves it."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +152,9 @@ def _pod(variant: int) -> dict[str, Any]:
         "spec": task["template"]["spec"],
     }
 
+
+#: What is sent and where, and what has to come back.
+Review: TypeAlias = Scenario | Pods
 
 SCENARIOS: tuple[Review, ...] = (
     Scenario("DIJob", 1, ALL, half=True),

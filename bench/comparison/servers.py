@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from certs import issue_generation, service_names
+from controlplane.webhook import stop
 
 JOBGATE, GO, TEMPLATES, CONSTANT = "jobgate", "controller-runtime", "Go, full templates", "constant"
 #: Seconds until a server has to listen.
@@ -130,12 +131,7 @@ def started(name: str, command: Sequence[str], port: int, core: int | None, log:
             time.sleep(0.1)
         yield Server(name, port, process.pid)
     finally:
-        process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        stop(process, 10.0)
 
 
 def _listens(port: int) -> bool:

@@ -64,12 +64,7 @@ def audit_command(
 
 
 async def _audit(kubeconfig: Path | None, configured: Configured) -> tuple[list[Audited], list[str]]:
-    """Return the findings of each job, and the kinds that the cluster does not serve.
-
-    Raises:
-        ImportError: the client is not installed.
-        CannotRead: the cluster cannot be reached, or listing is forbidden.
-    """
+    """Return the findings of each job, and the kinds that the cluster does not serve."""
     async with reached(kubeconfig) as client:
         objects = await _looked_up(client, configured.kinds)
         found: list[Audited] = []

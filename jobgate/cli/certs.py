@@ -78,11 +78,7 @@ def issue(  # noqa: PLR0913 - one argument an option
 
 
 def _write_files(folder: Path, files: Mapping[str, bytes], *, force: bool) -> None:
-    """Write all files, each atomically and with its mode from the start.
-
-    Raises:
-        click.ClickException: a file exists or cannot be written.
-    """
+    """Write all files, each atomically and with its mode from the start."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # lexists: a dangling link is not to be overwritten either.

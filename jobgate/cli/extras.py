@@ -26,12 +26,7 @@ def not_installed(package: str, extras: str) -> BrokenInstallation:
 
 
 def import_fault(error: ImportError, extras: str) -> BrokenInstallation | None:
-    """Return the error to report for a failed import; None if it is a bug in jobgate.
-
-    Args:
-        error: the failed import.
-        extras: those of the command that was called.
-    """
+    """Return the error to report for a failed import; None if it is a bug in jobgate."""
     package = (error.name or "").partition(".")[0]
     if package in _OURS:
         return _overwritten(package, error.path)

@@ -53,11 +53,7 @@ def _loses(found: Sequence[Misfit]) -> bool:
 
 
 def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    """Return the CRDs of files, by name.
-
-    Raises:
-        CannotRead: a file cannot be read.
-    """
+    """Return the CRDs of files, by name."""
     found: list[Mapping[str, Any]] = []
     for file in files:
         try:
@@ -68,12 +64,7 @@ def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
 
 
 async def _stored(kubeconfig: Path | None) -> dict[str, Mapping[str, Any]]:
-    """Return the CRDs of a cluster, by name.
-
-    Raises:
-        ImportError: the client is not installed.
-        CannotRead: the cluster cannot be reached, or listing is forbidden.
-    """
+    """Return the CRDs of a cluster, by name."""
     async with reached(kubeconfig) as client:
         return _by_name(await listed(client, _CRDS) or [])
 

@@ -12,11 +12,7 @@ from jobgate.serving.kind_settings import KindFile
 
 
 def kind_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[KindFile, ...]:
-    """Parse values of the form `PLURAL.GROUP=FILE`.
-
-    Raises:
-        click.BadParameter: a value has another form, a kind is repeated, or a kind has no settings.
-    """
+    """Parse values of the form `PLURAL.GROUP=FILE`."""
     files: dict[str, KindFile] = {}
     for value in values:
         plural, equals, path = value.partition("=")

@@ -37,11 +37,6 @@ def leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
     """Add the settings of probes, credentials, Lease and rate.
 
     The command receives `kubeconfig`, `place` and `requests_per_second`.
-
-    Args:
-        lease: default name of the Lease.
-        rate: default of the requests per second.
-        most: their maximum.
     """
     options = (
         HEALTH_PORT,
@@ -91,13 +86,6 @@ async def lead(
     started: str,
 ) -> None:
     """Run a controller while the Lease is held, until SIGTERM or SIGINT; then release the Lease.
-
-    Args:
-        kinds: kinds whose schemas are needed.
-        kubeconfig: the credentials, or None for the pod's service account.
-        place: where this process runs.
-        controller: creates the controller; it may raise an error.
-        started: log message at the start.
 
     Raises:
         click.ClickException: there are no credentials.

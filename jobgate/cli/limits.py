@@ -21,9 +21,6 @@ def limits_of(written: Iterable[str]) -> tuple[Limits, Pages]:
     Args:
         written: each `NAME=VALUE`, in bytes, seconds or a number of things, as `review-time=1.5`. Names of the limits
             of lists begin with `page-`.
-
-    Raises:
-        click.BadParameter: there is no such limit, or its value is no number above 0, or no whole one where it must be.
     """
     from webhook.server.limits import Limits  # needs the extra `server`
 

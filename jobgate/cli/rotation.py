@@ -17,7 +17,7 @@ from jobgate.cli.issuing import ISSUING, server_names
 from jobgate.names import dns_subdomain
 
 if TYPE_CHECKING:
-    from certs import Report, Settings, Step
+    from certs import RotationReport, RotationSettings, Step
     from jobgate.cluster.writer import Writer
     from jobgate.rotation.run import RotationScope
 
@@ -62,11 +62,11 @@ def _rotated(command: F) -> F:
         addresses: tuple[tuple[str, int], ...],
         **rest: Any,
     ) -> Any:
-        from certs import KeyType, Settings
+        from certs import KeyType, RotationSettings
         from jobgate.cluster.bundles import Selection
         from jobgate.rotation.run import RotationScope
 
-        settings = Settings(
+        settings = RotationSettings(
             names=server_names(service, namespace, cluster_domain, names),
             key_type=KeyType(key_type),
             lifetime=timedelta(days=days),
@@ -100,7 +100,7 @@ def _rotated(command: F) -> F:
 def rotate(
     *,
     scope: RotationScope,
-    settings: Settings,
+    settings: RotationSettings,
     kubeconfig: Path | None,
     force: bool,
     revoke: bool,
@@ -135,11 +135,7 @@ def rotate(
 
 
 def _run(kubeconfig: Path | None, work: Callable[[Writer], Awaitable[T]]) -> T:
-    """Run something with a client.
-
-    Raises:
-        click.ClickException: there are no credentials, or the rotation fails.
-    """
+    """Run something with a client."""
     from certs import Conflict, Refusal, Unavailable
 
     async def connected() -> T:
@@ -166,7 +162,7 @@ def _run(kubeconfig: Path | None, work: Callable[[Writer], Awaitable[T]]) -> T:
 def watch(
     *,
     scope: RotationScope,
-    settings: Settings,
+    settings: RotationSettings,
     kubeconfig: Path | None,
     health_port: int,
     bind: str,
@@ -199,7 +195,7 @@ def watch(
 @click.command()
 @_rotated
 @OUTPUT
-def status(*, scope: RotationScope, settings: Settings, kubeconfig: Path | None, output: str) -> None:
+def status(*, scope: RotationScope, settings: RotationSettings, kubeconfig: Path | None, output: str) -> None:
     """Show generation, expiry, trusted and served certificates, and the next step.
 
     Changes nothing. Exit status: 0 if there is no problem, 1 if there is one.
@@ -212,7 +208,7 @@ def status(*, scope: RotationScope, settings: Settings, kubeconfig: Path | None,
         raise click.exceptions.Exit(1)
 
 
-def _document(found: Report) -> dict[str, Any]:
+def _document(found: RotationReport) -> dict[str, Any]:
     from certs.mark import issuing_number
 
     return {
@@ -239,7 +235,7 @@ def _document(found: Report) -> dict[str, Any]:
     }
 
 
-def _text(found: Report) -> str:
+def _text(found: RotationReport) -> str:
     document = _document(found)
     generation = "none" if found.generation is None else str(found.generation)
     lines = [f"generation  {generation}" + (f", {found.staged} staged" if found.staged is not None else "")]

@@ -38,13 +38,7 @@ def setting(flag: str, *names: str, **options: Any) -> Callable[[F], F]:
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """The settings of an installation.
-
-    Attributes:
-        settings: settings of reviews and of wiring pods.
-        kinds: enabled kinds.
-        kind_files: files with settings of kinds.
-    """
+    """The settings of an installation."""
 
     settings: Settings
     kinds: Registry
@@ -57,13 +51,8 @@ def installation(command: F) -> F:
 
 
 def running(command: F) -> F:
-    """Add the settings of the runner, as `configured`."""
+    """Add the settings of the runner and the controller, as `configured`."""
     return _configured(command, _WIRING, (RUN,))
-
-
-def wiring(command: F) -> F:
-    """Add the settings that decide what is put into pods, as `configured`."""
-    return _configured(command, _WIRING)
 
 
 def _configured(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
@@ -105,11 +94,7 @@ def _configured(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
 
 
 def _queueing(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Mapping[str, Arguments]:
-    """Parse `SYSTEM` or `SYSTEM=SCHEDULER`.
-
-    Raises:
-        click.BadParameter: the value has another form.
-    """
+    """Parse `SYSTEM` or `SYSTEM=SCHEDULER`."""
     if value is None:
         return {}
     system, _, scheduler = value.partition("=")
@@ -130,21 +115,13 @@ def queueing_of(settings: Settings) -> QueueingArguments | None:
 
 
 def checked_queueing(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Validate a value of `--queueing`, and return it unchanged.
-
-    Raises:
-        click.BadParameter: the value is invalid.
-    """
+    """Validate a value of `--queueing`, and return it unchanged."""
     _queueing(context, parameter, value or None)
     return value
 
 
 def among(names: Iterable[str], known: Iterable[str]) -> None:
-    """Require that all names are known: a misspelt name must not leave enabled what should be disabled.
-
-    Raises:
-        click.BadParameter: a name is unknown.
-    """
+    """Require that all names are known: a misspelt name must not leave enabled what should be disabled."""
     known = list(known)
     if unknown := sorted(set(names) - set(known)):
         raise click.BadParameter(f"{unknown[0]!r} must be one of {', '.join(known)}")
@@ -157,11 +134,7 @@ def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
 
 
 def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry:
-    """Return all kinds except the named ones.
-
-    Raises:
-        click.BadParameter: a name is unknown.
-    """
+    """Return all kinds except the named ones."""
     kinds = installed()
     among(values, [kind.qualified_plural for kind in kinds])
     return Registry(kind for kind in kinds if kind.qualified_plural not in values)
@@ -180,9 +153,8 @@ def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, 
         click.BadParameter: a value names another user. A person may remove a field on purpose, and would get it back.
     """
     for value in values:
-        system, account, namespace, name = [*value.split(":"), "", "", ""][:4]
-        exact = value.count(":") == 3 and (system, account) == ("system", "serviceaccount")
-        if not exact or dns_label(namespace) or dns_subdomain(name):
+        namespace, name = value.removeprefix("system:serviceaccount:").partition(":")[::2]
+        if not value.startswith("system:serviceaccount:") or dns_label(namespace) or dns_subdomain(name):
             raise click.BadParameter(
                 f"{value!r} must be a service account of the form system:serviceaccount:<namespace>:<name>: fields "
                 "that a forgetful writer removes are restored, but users and groups may remove them on purpose"
@@ -191,11 +163,7 @@ def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, 
 
 
 def _runnable(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Require kinds that the runner can run.
-
-    Raises:
-        click.BadParameter: a name is unknown.
-    """
+    """Require kinds that the runner can run."""
     among(values, [kind.qualified_plural for kind in installed() if runner_of(kind) is not None])
     return values
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from certs import Entry, Refusal, Target
+from certs import Refusal, Target
+from certs.places import TargetEntry
 from jobgate.cluster.objects import ClusterClient, asked_version
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.resource import Resource
@@ -78,7 +79,7 @@ class Bundles:
             kind=resource.plural,
             name=found["metadata"]["name"],
             version=asked_version(found),
-            entries=tuple(Entry(name, _decoded(client)) for name, client in self._ours(resource, found)),
+            entries=tuple(TargetEntry(name, _decoded(client)) for name, client in self._ours(resource, found)),
             origin=found,
         )
 

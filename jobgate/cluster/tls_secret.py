@@ -6,7 +6,8 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from certs import Changes, Stored
+from certs import StoredCertificates
+from certs.places import Changes
 from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.secret import SECRETS, SecretData
@@ -17,10 +18,10 @@ PREFIX = "jobgate.dev/"
 KEEPERS = {"cert-manager.io/certificate-name": "cert-manager"}
 
 
-def stored_of(secret: Mapping[str, Any]) -> Stored:
+def stored_of(secret: Mapping[str, Any]) -> StoredCertificates:
     """Return what a Secret that is there holds for the rotation."""
     annotations = secret["metadata"].get("annotations") or {}
-    return Stored(
+    return StoredCertificates(
         found=True,
         contents=SecretData.of(secret, secret.get("data") or {}).data,
         stamps={key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)},
@@ -37,13 +38,13 @@ class TlsSecret:
         self._namespace = namespace
         self._name = name
 
-    async def read(self) -> Stored:
+    async def read(self) -> StoredCertificates:
         """Return what it holds now."""
         with understood("get", SECRETS, self._name, self._namespace):
             found = await self._objects.get(SECRETS, self._name, self._namespace)
-        return Stored(found=False) if found is None else stored_of(found)
+        return StoredCertificates(found=False) if found is None else stored_of(found)
 
-    async def write(self, seen: Stored, changes: Changes) -> None:
+    async def write(self, seen: StoredCertificates, changes: Changes) -> None:
         """Change it if it is still as it was seen, or create it."""
         contents = {
             key: None if value is None else base64.b64encode(value).decode() for key, value in changes.contents.items()

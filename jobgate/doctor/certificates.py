@@ -8,16 +8,17 @@ from datetime import UTC, datetime, timedelta
 
 from cryptography import x509
 
-from certs import CLOCK_SKEW, ServerNames, Stored
+from certs import CLOCK_SKEW, ServerNames, StoredCertificates
 from certs.bundle import read_certificates
 from certs.generation import AUTHORITY_NAME
 from certs.mark import issuing_number
 from certs.places import CERTIFICATE, KEY, NEXT, Stamp
 from certs.state import Pair, RotationState, elapsed, judged, read_state
+from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.tls_secret import stored_of
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import APPLY, FoundFault, error, warning
-from jobgate.doctor.observed import SECRETS, ClusterSnapshot, Handshake, place
+from jobgate.doctor.finding import FoundFault, fault_at
+from jobgate.doctor.observed import ClusterSnapshot, Handshake, place
 from jobgate.installation.installation import Rotation
 
 #: Remaining part of the lifetime, and remaining time, at which a certificate should have been renewed: the shorter one.
@@ -30,68 +31,7 @@ RELOADED = timedelta(minutes=10)
 #: Any time, for checks that do not depend on it.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-ROTATE = "run `jobgate certs status` to see what blocks the rotation, and `jobgate certs rotate` to continue it"
-RENEW = f"renew it: {ROTATE}; replace a certificate of your own after its CA is in all bundles"
 _OURS = {Rotation.WATCH, Rotation.CRONJOB}
-
-SECRET_MISSING = error(
-    "secret-missing",
-    "The Secret with the server's certificate does not exist: new servers do not become ready.",
-    f"{ROTATE}; if cert-manager or you manage it, find out why it was not created",
-)
-SECRET_UNREADABLE = error(
-    "secret-unreadable",
-    "The Secret contains no readable certificate: running servers keep the last good one, new servers do not start.",
-    f"store a PEM certificate in tls.crt and its key in tls.key; {ROTATE}",
-)
-SECRET_KEPT = error(
-    "secret-kept-by-another",
-    "Another tool manages the Secret, so the rotation of jobgate does nothing.",
-    "set the intended `--rotation` in `jobgate manifests`, or use another Secret",
-)
-KEY_MISMATCH = error(
-    "key-mismatch",
-    "The key in the Secret is missing or does not match the certificate: servers cannot use them.",
-    f"store the key of the certificate in tls.key; {ROTATE}",
-)
-UNFIT = error(
-    "certificate-unfit",
-    "The certificate in the Secret is not a server certificate, or not signed by its ca.crt.",
-    f"start tls.crt with a server certificate that ca.crt signed; {ROTATE}",
-)
-LACKS_NAME = error(
-    "certificate-lacks-name",
-    "The certificate is not valid for the name that API servers use, `<service>.<namespace>.svc`: every call fails.",
-    f"issue it with that name as a DNS subject alternative name; {ROTATE}",
-)
-EXPIRED = error("certificate-expired", "The certificate or its CA has expired: every call fails.", RENEW)
-EARLY = error(
-    "certificate-not-yet-valid",
-    "The certificate or its CA is not valid yet: every call fails until then.",
-    "correct the clock of the issuer, and issue the certificate again",
-)
-LATERENEWAL = warning(
-    "certificate-expires-soon",
-    "The certificate or its CA should have been renewed: less than a sixth of its lifetime and less than 14 days are "
-    "left.",
-    RENEW,
-)
-STANDS_STILL = warning(
-    "rotation-stands-still",
-    "A certificate rotation has made no progress for more than an hour.",
-    ROTATE,
-)
-UNREACHABLE = error(
-    "server-unreachable",
-    "No server responds at an address.",
-    "start the server, or correct the host and port of the Service",
-)
-BEHIND = warning(
-    "server-serves-another",
-    "A server serves a certificate that differs from the one in the Secret.",
-    "read the log of that server: it may lack the permission to watch the Secret, or the content may be invalid; "
-    f"restart it; {APPLY}",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +58,11 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         leaf = shown.served.leaf
         if leaf is None:
             if shown.certain:
-                yield UNREACHABLE.at(shown.served.address, shown.served.fault)
+                yield fault_at("server-unreachable", shown.served.address, shown.served.fault)
         elif leaf not in chain[:1]:
             yield from _leaf_findings(leaf, None, expected, observed.now, shown.served.address)
             if secret is not None and chain and not expected.outside and not _just_written(secret, observed.now):
-                yield BEHIND.at(shown.served.address, _behind(leaf, chain[0]))
+                yield fault_at("server-serves-another", shown.served.address, _behind(leaf, chain[0]))
 
 
 def sources(observed: ClusterSnapshot, expected: Expected) -> list[ServedChain]:
@@ -149,12 +89,12 @@ def lacks(leaf: x509.Certificate, name: str) -> bool:
     return not names & {name, f"*.{name.partition('.')[2]}"}
 
 
-def _secret(observed: ClusterSnapshot, expected: Expected) -> Stored | None:
+def _secret(observed: ClusterSnapshot, expected: Expected) -> StoredCertificates | None:
     found = observed.get(SECRETS, expected.installation.secret, expected.namespace)
     return None if found is None else stored_of(found)
 
 
-def _chain(secret: Stored | None) -> tuple[x509.Certificate, ...]:
+def _chain(secret: StoredCertificates | None) -> tuple[x509.Certificate, ...]:
     return read_certificates((secret.contents if secret else {}).get(CERTIFICATE, b""))
 
 
@@ -162,22 +102,28 @@ def _where(expected: Expected) -> str:
     return place(SECRETS, expected.installation.secret, expected.namespace)
 
 
-def _secret_findings(observed: ClusterSnapshot, expected: Expected, secret: Stored | None) -> Iterator[FoundFault]:
+def _secret_findings(
+    observed: ClusterSnapshot, expected: Expected, secret: StoredCertificates | None
+) -> Iterator[FoundFault]:
     where = _where(expected)
     if secret is None:
         missing = observed.missing(SECRETS, expected.installation.secret, expected.namespace)
         if missing and not expected.outside:  # outside, servers read files
-            yield SECRET_MISSING.at(where, "not found")
+            yield fault_at("secret-missing", where, "not found")
         return
     ours = expected.installation.rotation in _OURS
     if ours and secret.keeper:
-        yield SECRET_KEPT.at(where, f"managed by {secret.keeper}, but rotation is {expected.installation.rotation}")
+        yield fault_at(
+            "secret-kept-by-another",
+            where,
+            f"managed by {secret.keeper}, but rotation is {expected.installation.rotation}",
+        )
     pair = _timeless(secret.contents)
     if pair is None or pair.leaf is None:
-        yield SECRET_UNREADABLE.at(where, "tls.crt contains no readable certificate")
+        yield fault_at("secret-unreadable", where, "tls.crt contains no readable certificate")
         return
     for fault in pair.faults:
-        yield (KEY_MISMATCH if fault.startswith(KEY) else UNFIT).at(where, fault)
+        yield fault_at("key-mismatch" if fault.startswith(KEY) else "certificate-unfit", where, fault)
     yield from _leaf_findings(pair.leaf, pair.authority, expected, observed.now, where)
     if observed.now is not None and ours and not secret.keeper:
         yield from _standstill(secret, expected, observed.now, where)
@@ -195,33 +141,37 @@ def _leaf_findings(
     leaf: x509.Certificate, authority: x509.Certificate | None, expected: Expected, now: datetime | None, where: str
 ) -> Iterator[FoundFault]:
     if lacks(leaf, expected.server_name):
-        yield LACKS_NAME.at(where, f"not valid for {expected.server_name}")
+        yield fault_at("certificate-lacks-name", where, f"not valid for {expected.server_name}")
     if now is None:
         return
     both = [leaf, *([authority] if authority is not None else [])]
     begins = max(one.not_valid_before_utc for one in both)
     ends = min(one.not_valid_after_utc for one in both)
     if now > ends:
-        yield EXPIRED.at(where, f"expired at {_time(ends)}")
+        yield fault_at("certificate-expired", where, f"expired at {_time(ends)}")
     elif now < begins:
-        yield EARLY.at(where, f"not valid before {_time(begins)}; the time is {_time(now)}")
+        yield fault_at(
+            "certificate-not-yet-valid", where, f"not valid before {_time(begins)}; the time is {_time(now)}"
+        )
     elif ends - now < min(LATE_DAYS, (ends - begins) * LATE):
-        yield LATERENEWAL.at(where, f"expires at {_time(ends)}")
+        yield fault_at("certificate-expires-soon", where, f"expires at {_time(ends)}")
 
 
-def _standstill(secret: Stored, expected: Expected, now: datetime, where: str) -> Iterator[FoundFault]:
+def _standstill(secret: StoredCertificates, expected: Expected, now: datetime, where: str) -> Iterator[FoundFault]:
     state = read_state(secret, ServerNames((expected.server_name,)), now)
     staged = read_certificates(secret.contents.get(NEXT + CERTIFICATE, b""))
     if staged:
         begun = staged[0].not_valid_before_utc + CLOCK_SKEW
         if now - begun > STANDSTILL:
             number = issuing_number(staged[0])
-            yield STANDS_STILL.at(where, f"generation {number} was staged at {_time(begun)} and is not promoted")
+            yield fault_at(
+                "rotation-stands-still", where, f"generation {number} was staged at {_time(begun)} and is not promoted"
+            )
     elif _is_unverified(state, now):
         promoted = state.stamped(Stamp.PROMOTED_AT)
         assert promoted is not None
         what = f"generation {state.number} was promoted at {_time(promoted)}, but not all servers serve it"
-        yield STANDS_STILL.at(where, what)
+        yield fault_at("rotation-stands-still", where, what)
 
 
 def _is_unverified(state: RotationState, now: datetime) -> bool:
@@ -235,7 +185,7 @@ def _behind(leaf: x509.Certificate, stored: x509.Certificate) -> str:
     return f"serves generation {is_}; the Secret contains generation {should}"
 
 
-def _just_written(stored: Stored, now: datetime | None) -> bool:
+def _just_written(stored: StoredCertificates, now: datetime | None) -> bool:
     """Return whether servers may not have read the Secret yet."""
     if now is None:
         return True

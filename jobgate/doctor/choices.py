@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import container_of
 from jobgate.doctor.observed import (
     ACCOUNTS,
@@ -18,7 +19,6 @@ from jobgate.doctor.observed import (
     CONFIGURATIONS,
     CRON_JOBS,
     DEPLOYMENTS,
-    SERVICES,
     ClusterSnapshot,
 )
 from jobgate.installation import Installation, certificates, controller, runner
@@ -65,9 +65,6 @@ def read_back(
         kinds: all kinds.
         namespace: of the installation.
         given: settings by name of field; they take precedence.
-
-    Raises:
-        pydantic.ValidationError: the given settings conflict with those that were read.
     """
     policies = [entry.get("failurePolicy", "Fail") for _, entry in observed.webhooks()]
     service = service_of(observed, namespace, given)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from jobgate.cluster.lease import LEASES
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import FoundFault, warning
-from jobgate.doctor.observed import LEASES, ClusterSnapshot, NotChecked, place
+from jobgate.doctor.finding import FoundFault, fault_at
+from jobgate.doctor.observed import ClusterSnapshot, NotChecked, place
 from jobgate.installation import certificates, controller, runner
 from jobgate.installation.installation import Rotation
 
@@ -19,38 +20,17 @@ STALE = timedelta(minutes=1)
 #: A renewal so far in the future means that the clock of the holder is wrong.
 AHEAD = timedelta(minutes=1)
 
-CLOCK_SKEW = warning(
-    "clock-skew",
-    "The clock of this machine, or of a holder of a Lease, differs from the API server's: the rotation stops.",
-    "synchronize the clocks, for example with NTP",
-)
-MISSING = warning(
-    "lease-missing",
-    "The Lease of the controller, the rotation or the runner does not exist: it has never run.",
-    "read the logs of its pods: `kubectl logs deployment/NAME`",
-)
-FREE = warning(
-    "lease-free",
-    "The Lease of the controller, the rotation or the runner has no holder: it is not running.",
-    "check that its pods run, and read their logs: `kubectl logs deployment/NAME`",
-)
-STALE_LEASE = warning(
-    "lease-stale",
-    "The Lease of the controller, the rotation or the runner was not renewed: it is not running.",
-    "check that its pods run, and read their logs: `kubectl logs deployment/NAME`",
-)
-
 
 def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
     """Yield wrong clocks, and Leases without a holder."""
     if not isinstance(observed.clock, NotChecked) and abs(observed.clock.skew) > SKEW:
         side = "ahead of" if observed.clock.skew > timedelta() else "behind"
         what = f"the clock is {round(abs(observed.clock.skew).total_seconds())}s {side} the API server's"
-        yield CLOCK_SKEW.at("this machine", what)
+        yield fault_at("clock-skew", "this machine", what)
     for name in leases(expected):
         where = place(LEASES, name, expected.namespace)
         if observed.missing(LEASES, name, expected.namespace):
-            yield MISSING.at(where, "not found")
+            yield fault_at("lease-missing", where, "not found")
         elif (found := observed.get(LEASES, name, expected.namespace)) is not None:
             yield from _held(found, observed.now, where)
 
@@ -69,7 +49,7 @@ def leases(expected: Expected) -> list[str]:
 def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterator[FoundFault]:
     spec = lease.get("spec") or {}
     if not spec.get("holderIdentity"):
-        yield FREE.at(where, "it has no holder")
+        yield fault_at("lease-free", where, "it has no holder")
         return
     if now is None or not spec.get("renewTime"):
         return
@@ -77,9 +57,11 @@ def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterato
     duration = timedelta(seconds=spec.get("leaseDurationSeconds") or 0)
     if now - renewed > max(STALE, 4 * duration):
         last = f"{renewed:%Y-%m-%d %H:%M:%S} UTC"
-        yield STALE_LEASE.at(where, f"the holder {spec['holderIdentity']} last renewed it at {last}")
+        yield fault_at("lease-stale", where, f"the holder {spec['holderIdentity']} last renewed it at {last}")
     elif renewed - now > AHEAD:
         ahead = round((renewed - now).total_seconds())
-        yield CLOCK_SKEW.at(
-            where, f"the holder {spec['holderIdentity']} renews it {ahead}s in the future: its clock is ahead"
+        yield fault_at(
+            "clock-skew",
+            where,
+            f"the holder {spec['holderIdentity']} renews it {ahead}s in the future: its clock is ahead",
         )

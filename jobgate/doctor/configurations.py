@@ -6,79 +6,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jobgate.cluster import Resource
+from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import Expected, differing_entries
-from jobgate.doctor.finding import APPLY, FaultType, FoundFault, error, notice, warning
-from jobgate.doctor.observed import CONFIGURATIONS, SERVICES, ClusterSnapshot, entries_of, place
+from jobgate.doctor.finding import FoundFault, fault_at, grouped
+from jobgate.doctor.observed import CONFIGURATIONS, ClusterSnapshot, entries_of, place
 from jobgate.installation.configurations import NAME
 from webhook import Kind
-
-MISSING = error(
-    "configuration-missing",
-    "A webhook configuration does not exist: jobs are not defaulted, or not validated.",
-    APPLY,
-)
-ENTRY_MISSING = error(
-    "entry-missing",
-    "A webhook configuration lacks the webhook of a kind or of its pods, which are therefore not reviewed.",
-    APPLY,
-)
-ENTRY_UNKNOWN = warning(
-    "entry-unknown",
-    "The webhook configuration contains an unknown webhook: the server allows all its requests, which fail while no "
-    "server is available.",
-    "remove the webhook, or move it to a configuration of its own",
-)
-SERVICE = error(
-    "entry-calls-elsewhere",
-    "A webhook calls a Service, namespace, port or URL other than the server's.",
-    APPLY,
-)
-PATH = error(
-    "entry-path-wrong",
-    "A webhook calls the wrong path of the server: every call fails.",
-    APPLY,
-)
-RULES = error(
-    "entry-rules-differ",
-    "The rules of a webhook have other groups, versions, operations or resources than the installation.",
-    APPLY,
-)
-OTHER = notice(
-    "other-webhook",
-    "Another webhook configuration, such as the operator's, has rules for the same kinds: it may change what jobgate "
-    "defaulted, or deny what jobgate allows.",
-    "check whether both are needed; mutating webhooks are called in the order of their configurations' names",
-)
-OTHER_DEAD = warning(
-    "other-webhook-dead",
-    "Another webhook configuration with `failurePolicy: Fail` calls a Service that does not exist: objects of the same "
-    "kinds are denied.",
-    "remove that configuration if its software was uninstalled, or install the software again",
-)
 
 
 def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
     """Yield faults of the webhook configurations."""
     for resource in CONFIGURATIONS:
         if observed.missing(resource, NAME):
-            yield MISSING.at(place(resource, NAME), "not found")
+            yield fault_at("configuration-missing", place(resource, NAME), "not found")
         elif (found := observed.get(resource, NAME)) is not None:
             yield from _entries(resource, found, expected)
     yield from grouped(_calls(observed, expected))
     yield from _others(observed, expected)
-
-
-def grouped(found: Iterable[tuple[FaultType, Resource, str, str]]) -> Iterator[FoundFault]:
-    """Yield faults of webhooks; one that several webhooks of a configuration share, once.
-
-    Args:
-        found: type, configuration, name of the webhook, and what is wrong.
-    """
-    together: dict[tuple[FaultType, Resource, str], list[str]] = {}
-    for fault, resource, entry, what in found:
-        together.setdefault((fault, resource, what), []).append(entry)
-    for (fault, resource, what), entries in together.items():
-        yield fault.at(f"{place(resource, NAME)}: {', '.join(entries)}", what)
 
 
 def _entries(resource: Resource, found: Mapping[str, Any], expected: Expected) -> Iterator[FoundFault]:
@@ -86,21 +30,21 @@ def _entries(resource: Resource, found: Mapping[str, Any], expected: Expected) -
     there = [entry["name"] for entry in entries_of(found)]
     where = place(resource, NAME)
     if absent := [name for name in shipped if name not in there]:
-        yield ENTRY_MISSING.at(where, f"missing: {', '.join(absent)}")
+        yield fault_at("entry-missing", where, f"missing: {', '.join(absent)}")
     if unknown := [name for name in there if name not in shipped]:
-        yield ENTRY_UNKNOWN.at(where, f"unknown: {', '.join(unknown)}")
+        yield fault_at("entry-unknown", where, f"unknown: {', '.join(unknown)}")
 
 
-def _calls(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[FaultType, Resource, str, str]]:
-    for resource, shipped, entry in differing_entries(observed, expected):
+def _calls(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[str, str, str, str]]:
+    for where, shipped, entry in differing_entries(observed, expected):
         name, wanted = entry["name"], shipped["clientConfig"]["service"]
         client = entry["clientConfig"]
         if (called := _called(client)) != (right := _called(shipped["clientConfig"])):
-            yield SERVICE, resource, name, f"calls {called}, must call {right}"
+            yield "entry-calls-elsewhere", where, name, f"calls {called}, must call {right}"
         elif (path := client["service"].get("path") or "/") != wanted["path"]:
-            yield PATH, resource, name, f"calls {path}, must call {wanted['path']}"
+            yield "entry-path-wrong", where, name, f"calls {path}, must call {wanted['path']}"
         if (rules := _rules(entry)) != _rules(shipped):
-            yield RULES, resource, name, f"rules are {rules}, must be {_rules(shipped)}"
+            yield "entry-rules-differ", where, name, f"rules are {rules}, must be {_rules(shipped)}"
 
 
 def _called(client: Mapping[str, Any]) -> str:
@@ -146,9 +90,11 @@ def _other(
                 dead.add(place(SERVICES, name, namespace))
     where = place(resource, configuration["metadata"]["name"])
     if kinds:
-        yield OTHER.at(where, f"also has rules for {_list(kinds)}")
+        yield fault_at("other-webhook", where, f"also has rules for {_list(kinds)}")
     if dead:
-        yield OTHER_DEAD.at(where, f"calls {_list(dead)}, which does not exist, with failurePolicy Fail")
+        yield fault_at(
+            "other-webhook-dead", where, f"calls {_list(dead)}, which does not exist, with failurePolicy Fail"
+        )
 
 
 def _names(entry: Mapping[str, Any], kind: Kind) -> bool:

@@ -5,65 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from jobgate.cluster.bundles import CRDS
+from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import Expected, conversion_client
-from jobgate.doctor.finding import APPLY, FaultType, FoundFault, error, notice, warning
-from jobgate.doctor.observed import CRDS, SERVICES, ClusterSnapshot, place
+from jobgate.doctor.finding import FoundFault, fault_at
+from jobgate.doctor.observed import ClusterSnapshot, place
 from jobgate.installation.installation import LABELS
 from jobgate.offline.fit import MisfitOutcome, misfits
 from webhook import Kind
 
-_OWNER = "apply the CRD of jobgate (`manifests/crds`), or update the chart that owns it to a compatible version"
-
-MISSING = error("crd-missing", "The CRD of a kind does not exist: its jobs cannot be created.", APPLY)
-NOT_ESTABLISHED = error(
-    "crd-not-established",
-    "The API server does not serve a CRD: its names conflict with another CRD, or its conversion has no valid bundle.",
-    "read its conditions: `kubectl describe crd NAME`",
-)
-SCOPE = error("crd-scope-differs", "A CRD is cluster-scoped, but the webhooks are for namespaced objects.", _OWNER)
-VERSION_MISSING = error(
-    "crd-version-missing",
-    "A CRD lacks or does not serve a version that jobgate reviews: its jobs cannot be created, or are not reviewed.",
-    _OWNER,
-)
-NOT_STORED = warning(
-    "crd-version-not-stored",
-    "The storage version of a CRD is not the version that jobgate reviews: stored jobs may differ from reviewed ones.",
-    _OWNER,
-)
-LACKS_FIELDS = error(
-    "crd-schema-lacks-fields",
-    "The schema of a CRD lacks fields of this version: the API server drops them.",
-    _OWNER,
-)
-DIFFERS = warning(
-    "crd-schema-differs",
-    "A CRD of jobgate differs from the one in this version: it is of another version, or was changed.",
-    "apply the CRDs of this version: `kubectl apply --server-side -k manifests/crds`",
-)
-REFUSES = error(
-    "crd-refuses",
-    "A CRD of another chart rejects values that this version allows or sets as defaults.",
-    _OWNER,
-)
-DEFAULTS = notice(
-    "crd-defaults-differ",
-    "A CRD of another chart has different defaults than this version.",
-    "check whether that is intended; values that a job sets are not affected",
-)
-STATUS = error(
-    "crd-lacks-status",
-    "A CRD has no `status` subresource: status updates of operators are updates of the job, and are reviewed.",
-    _OWNER,
-)
-NOWHERE = error(
-    "conversion-points-nowhere",
-    "The conversion webhook of a CRD has a Service that does not exist: objects cannot be listed, or read in other "
-    "versions than the stored one.",
-    "install the software that serves the conversion webhook, or set `spec.conversion.strategy` to `None`",
-)
-
-_OUTCOMES = {MisfitOutcome.DROPPED: LACKS_FIELDS, MisfitOutcome.REJECTED: REFUSES, MisfitOutcome.DIFFERS: DEFAULTS}
+_OUTCOMES = {
+    MisfitOutcome.DROPPED: "crd-schema-lacks-fields",
+    MisfitOutcome.REJECTED: "crd-refuses",
+    MisfitOutcome.DIFFERS: "crd-defaults-differ",
+}
 
 #: Most places that are listed.
 _NAMED = 5
@@ -78,7 +33,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         name = shipped["metadata"]["name"]
         where = place(CRDS, name)
         if observed.missing(CRDS, name):
-            yield MISSING.at(where, "not found")
+            yield fault_at("crd-missing", where, "not found")
         elif (found := observed.get(CRDS, name)) is not None:
             yield from _whole(found, shipped, where)
             yield from _versions(found, shipped, where)
@@ -94,9 +49,11 @@ def _whole(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> 
     if established.get("status") != "True":
         names = conditions.get("NamesAccepted") or {}
         why = (names if names.get("status") == "False" else established).get("message") or "no condition has a message"
-        yield NOT_ESTABLISHED.at(where, f"not Established: {why}")
+        yield fault_at("crd-not-established", where, f"not Established: {why}")
     if found["spec"]["scope"] != shipped["spec"]["scope"]:
-        yield SCOPE.at(where, f"scope is {found['spec']['scope']}, must be {shipped['spec']['scope']}")
+        yield fault_at(
+            "crd-scope-differs", where, f"scope is {found['spec']['scope']}, must be {shipped['spec']['scope']}"
+        )
 
 
 def _versions(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
@@ -104,13 +61,13 @@ def _versions(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) 
     for version in shipped["spec"]["versions"]:
         name = version["name"]
         if name not in there:
-            yield VERSION_MISSING.at(where, f"has no version {name}, only {', '.join(there)}")
+            yield fault_at("crd-version-missing", where, f"has no version {name}, only {', '.join(there)}")
         elif not there[name]["served"]:
-            yield VERSION_MISSING.at(where, f"version {name} is not served")
+            yield fault_at("crd-version-missing", where, f"version {name} is not served")
         else:
             if version["storage"] and not there[name]["storage"]:
                 stored = next((one for one in there if there[one]["storage"]), "none")
-                yield NOT_STORED.at(where, f"stores {stored}, must store {name}")
+                yield fault_at("crd-version-not-stored", where, f"stores {stored}, must store {name}")
             yield from _version(there[name], version, where, ours=_is_ours(found))
 
 
@@ -119,11 +76,11 @@ def _version(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str, *
     if ours and mine != stored:  # mostly they are equal, and large
         changes = list(schema_changes(mine, stored))
         if lacks := [path for path, what in changes if not what]:
-            yield LACKS_FIELDS.at(f"{where}, version {shipped['name']}", f"missing: {_some(lacks)}")
+            yield fault_at("crd-schema-lacks-fields", f"{where}, version {shipped['name']}", f"missing: {_some(lacks)}")
         if others := [f"{path}: {what}" for path, what in changes if what]:
-            yield DIFFERS.at(f"{where}, version {shipped['name']}", f"differs in {_some(others)}")
+            yield fault_at("crd-schema-differs", f"{where}, version {shipped['name']}", f"differs in {_some(others)}")
     if "status" in (shipped.get("subresources") or {}) and "status" not in (found.get("subresources") or {}):
-        yield STATUS.at(f"{where}, version {shipped['name']}", "has no status subresource")
+        yield fault_at("crd-lacks-status", f"{where}, version {shipped['name']}", "has no status subresource")
 
 
 def schema_changes(shipped: Mapping[str, Any], found: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
@@ -153,12 +110,12 @@ def schema_changes(shipped: Mapping[str, Any], found: Mapping[str, Any], path: s
 def _fits(found: Mapping[str, Any], kinds: Iterable[Kind], where: str) -> Iterator[FoundFault]:
     """Yield incompatibilities of a CRD of another chart, which need not equal ours."""
     for kind in kinds:
-        by_fault: dict[FaultType, list[str]] = {}
+        by_fault: dict[str, list[str]] = {}
         for one in misfits(found, kind):
             if one.outcome in _OUTCOMES:  # a version that is not served is reported separately
                 by_fault.setdefault(_OUTCOMES[one.outcome], []).append(f"{one.path} ({one.message})")
         for fault, places in by_fault.items():
-            yield fault.at(f"{where}, version {kind.version}", _some(places))
+            yield fault_at(fault, f"{where}, version {kind.version}", _some(places))
 
 
 def _conversion(observed: ClusterSnapshot, found: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
@@ -166,7 +123,7 @@ def _conversion(observed: ClusterSnapshot, found: Mapping[str, Any], where: str)
     service = (client or {}).get("service")
     if service and observed.missing(SERVICES, service["name"], service["namespace"]):
         there = place(SERVICES, service["name"], service["namespace"])
-        yield NOWHERE.at(where, f"its conversion calls {there}, which does not exist")
+        yield fault_at("conversion-points-nowhere", where, f"its conversion calls {there}, which does not exist")
 
 
 def _is_ours(found: Mapping[str, Any]) -> bool:

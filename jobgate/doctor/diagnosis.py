@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from jobgate.doctor import (
     bundles,
     certificates,
@@ -19,19 +17,13 @@ from jobgate.doctor import (
     workloads,
 )
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import FaultType, FoundFault, Severity
+from jobgate.doctor.finding import FoundFault, Severity
 from jobgate.doctor.observed import ClusterSnapshot
 
 _FAMILIES = (
     certificates, bundles, configurations, selectors, policies, endpoints, workloads, rights, definitions, versions,
     clock, jobs,
 )  # fmt: skip
-
-#: Every fault that can be found, by the name of its family: the constants of the family's file.
-CATALOGUE: dict[str, Sequence[FaultType]] = {
-    family.__name__.rpartition(".")[2]: [one for one in vars(family).values() if isinstance(one, FaultType)]
-    for family in _FAMILIES
-}
 
 _ORDER = list(Severity)
 

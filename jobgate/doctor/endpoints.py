@@ -5,40 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jobgate.cluster.endpoints import PORT_NAME
+from jobgate.cluster.endpoints import PORT_NAME, SERVICES, SLICES
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import APPLY, FoundFault, error, warning
-from jobgate.doctor.observed import DEPLOYMENTS, PODS, SERVICES, SLICES, ClusterSnapshot, place
+from jobgate.doctor.finding import FoundFault, fault_at
+from jobgate.doctor.observed import DEPLOYMENTS, PODS, ClusterSnapshot, place
 from jobgate.doctor.selectors import matches
 from jobgate.installation.workload import ACCOUNT, SELECTOR
-
-SERVICE_MISSING = error("service-missing", "The Service that webhooks call does not exist: every call fails.", APPLY)
-SELECTS_NOTHING = error(
-    "service-selects-nothing",
-    "The selector of the Service matches no pod: it has no endpoints, and every call fails.",
-    f"{APPLY}; if the selector is correct, find out why there are no pods: `kubectl describe deployment`",
-)
-SELECTS_OTHERS = error(
-    "service-selects-others",
-    "The selector of the Service matches pods that are not servers: calls that reach them fail.",
-    APPLY,
-)
-PORT_WRONG = error("service-port-wrong", "The Service lacks the port that webhooks call: every call fails.", APPLY)
-TARGET_WRONG = error(
-    "target-port-wrong",
-    "The `targetPort` of the Service is not the port of the server: every call fails.",
-    APPLY,
-)
-NONE_READY = error(
-    "no-ready-endpoint",
-    "No server is ready: with `failurePolicy: Fail` jobs are denied, with `Ignore` they are not reviewed.",
-    "find out why pods are not ready with `kubectl describe pod` and their logs; a server needs a certificate",
-)
-SINGLE = warning(
-    "single-server",
-    "There is only one server, and `failurePolicy` is `Fail`: jobs are denied while it is unavailable.",
-    "set `--replicas` to 2 or more; if it is, find out why the other servers are not ready",
-)
 
 _HTTPS = 443
 
@@ -48,7 +20,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     name, namespace = expected.installation.service, expected.namespace
     where = place(SERVICES, name, namespace)
     if observed.missing(SERVICES, name, namespace):
-        yield SERVICE_MISSING.at(where, "not found")
+        yield fault_at("service-missing", where, "not found")
         return
     service = observed.get(SERVICES, name, namespace)
     if service is not None:
@@ -60,7 +32,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     if service is not None and pods is not None and selector:
         selected = [pod for pod in pods if matches({"matchLabels": selector}, _labels(pod))]
         if not selected:
-            yield SELECTS_NOTHING.at(where, f"no pod has labels {_text(selector)}")
+            yield fault_at("service-selects-nothing", where, f"no pod has labels {_text(selector)}")
             return
         yield from _selected(expected, service, selected, where)
     yield from _ready(observed, expected, where)
@@ -78,7 +50,9 @@ def _ports(
     }
     if absent := sorted(called - ports):
         has = ", ".join(map(str, sorted(ports))) or "none"
-        yield PORT_WRONG.at(where, f"webhooks call port {', '.join(map(str, absent))}; its ports are {has}")
+        yield fault_at(
+            "service-port-wrong", where, f"webhooks call port {', '.join(map(str, absent))}; its ports are {has}"
+        )
 
 
 def _selected(
@@ -86,7 +60,7 @@ def _selected(
 ) -> Iterator[FoundFault]:
     others = [pod["metadata"]["name"] for pod in pods if not matches({"matchLabels": SELECTOR}, _labels(pod))]
     if others:
-        yield SELECTS_OTHERS.at(where, f"matches {', '.join(sorted(others))}")
+        yield fault_at("service-selects-others", where, f"matches {', '.join(sorted(others))}")
         return
     listens = expected.installation.target_port
     for port in _ours(service["spec"].get("ports") or ()):
@@ -94,7 +68,7 @@ def _selected(
         reached = {_number(target, pod) for pod in pods}
         if reached != {listens}:
             what = f"{target}, which pods do not define" if reached == {None} else f"{target}"
-            yield TARGET_WRONG.at(where, f"targetPort is {what}; the server listens on {listens}")
+            yield fault_at("target-port-wrong", where, f"targetPort is {what}; the server listens on {listens}")
 
 
 def _ours(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
@@ -116,13 +90,13 @@ def _ready(observed: ClusterSnapshot, expected: Expected, where: str) -> Iterato
     slices = observed.all(SLICES, namespace)
     ready = None if slices is None else _ready_endpoints(slices)
     if ready is not None and not ready:
-        yield NONE_READY.at(where, "no ready endpoints")
+        yield fault_at("no-ready-endpoint", where, "no ready endpoints")
     elif expected.installation.failure_policy != "Fail":
         return
     elif replicas == 1:
-        yield SINGLE.at(place(DEPLOYMENTS, ACCOUNT, namespace), "spec.replicas is 1")
+        yield fault_at("single-server", place(DEPLOYMENTS, ACCOUNT, namespace), "spec.replicas is 1")
     elif ready is not None and len(ready) == 1:
-        yield SINGLE.at(where, f"only one endpoint is ready: {', '.join(ready)}")
+        yield fault_at("single-server", where, f"only one endpoint is ready: {', '.join(ready)}")
 
 
 def _ready_endpoints(slices: Sequence[Mapping[str, Any]]) -> set[str]:

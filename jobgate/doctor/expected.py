@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobgate.cluster import Resource
-from jobgate.doctor.observed import CONFIGURATIONS, MUTATING, ClusterSnapshot
+from jobgate.cluster.bundles import MUTATING
+from jobgate.doctor.observed import CONFIGURATIONS, ClusterSnapshot, place
 from jobgate.installation import Installation
-from jobgate.installation.configurations import KINDS
+from jobgate.installation.configurations import KINDS, NAME
 from jobgate.installation.definitions import definition
 from jobgate.installation.objects import base
 from webhook import Kind, Phase, Registry
@@ -71,9 +72,6 @@ def expected(kinds: Registry, installation: Installation, definitions: Sequence[
         kinds: all kinds.
         installation: its settings.
         definitions: the CRDs of all kinds, if they have been generated already: that takes half a second.
-
-    Raises:
-        ValueError: the settings name an unknown kind or plugin, or disable all kinds.
     """
     chosen = tuple(kind for kind in kinds if installation.on("kinds", kind.qualified_plural))
     groups = base(kinds, installation)
@@ -104,9 +102,9 @@ def container_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def differing_entries(
     observed: ClusterSnapshot, expected: Expected
-) -> Iterator[tuple[Resource, Mapping[str, Any], Mapping[str, Any]]]:
-    """Yield the webhooks that are shipped and stored: resource of the configuration, as shipped, as stored."""
+) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """Yield the webhooks that are shipped and stored: the configuration, as shipped, as stored."""
     shipped = {resource: expected.entries(resource) for resource in CONFIGURATIONS}
     for resource, entry in observed.webhooks():
         if entry["name"] in shipped[resource]:
-            yield resource, shipped[resource][entry["name"]], entry
+            yield place(resource, NAME), shipped[resource][entry["name"]], entry

@@ -1,9 +1,13 @@
-"""Types of faults, documented once, and the places where they were found."""
+"""Types of faults, documented once in `faults.yaml`, and the places where they were found."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.resources import files
+
+import yaml
 
 
 class Severity(StrEnum):
@@ -53,27 +57,41 @@ class FaultType:
     id: str
     severity: Severity
     cause: str
-    fix: str
-
-    def at(self, where: str, what: str) -> FoundFault:
-        """Return the fault at one place."""
-        return FoundFault(self.id, self.severity, where, what, self.fix)
+    fix: str = "apply the manifests again with kubectl, kustomize or Helm"
 
 
-def error(name: str, cause: str, fix: str) -> FaultType:
-    """Return a type of severity ERROR."""
-    return FaultType(name, Severity.ERROR, cause, fix)
+def _catalogue() -> dict[str, Sequence[FaultType]]:
+    families = yaml.safe_load((files(__package__) / "faults.yaml").read_text(encoding="utf-8"))
+    return {
+        family: [
+            FaultType(id_, severity, texts.pop(severity), **texts)
+            for id_, texts in faults.items()
+            for severity in Severity
+            if severity in texts
+        ]
+        for family, faults in families.items()
+    }
 
 
-def warning(name: str, cause: str, fix: str) -> FaultType:
-    """Return a type of severity WARNING."""
-    return FaultType(name, Severity.WARNING, cause, fix)
+#: Every fault that can be found, by the name of its family.
+CATALOGUE = _catalogue()
+_TYPES = {one.id: one for family in CATALOGUE.values() for one in family}
 
 
-def notice(name: str, cause: str, fix: str) -> FaultType:
-    """Return a type of severity NOTICE."""
-    return FaultType(name, Severity.NOTICE, cause, fix)
+def fault_at(id_: str, where: str, what: str) -> FoundFault:
+    """Return the fault of this type at one place."""
+    found = _TYPES[id_]
+    return FoundFault(id_, found.severity, where, what, found.fix)
 
 
-#: The fix of rendered objects that are missing or were changed.
-APPLY = "apply the manifests again with kubectl, kustomize or Helm"
+def grouped(found: Iterable[tuple[str, str, str, str]]) -> Iterator[FoundFault]:
+    """Yield faults of parts of an object; one that several parts share, once.
+
+    Args:
+        found: type, object, part, and what is wrong.
+    """
+    together: dict[tuple[str, str, str], list[str]] = {}
+    for id_, where, part, what in found:
+        together.setdefault((id_, where, what), []).append(part)
+    for (id_, where, what), parts in together.items():
+        yield fault_at(id_, f"{where}: {', '.join(parts)}", what)

@@ -7,33 +7,14 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from jobgate.cluster import Resource
+from jobgate.cluster.bundles import CRDS
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import FoundFault, notice, warning
-from jobgate.doctor.observed import CRDS, ClusterSnapshot, place
+from jobgate.doctor.finding import FoundFault, fault_at
+from jobgate.doctor.observed import ClusterSnapshot, place
 from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.runner import is_run, runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
 from webhook import Kind
-
-NOT_RUN = warning(
-    "jobs-not-run",
-    "Jobs of a kind have no status minutes after they were stored: no operator has taken them up.",
-    "start the operator of the kind, or let jobgate run it: `--run KIND` (docs/how-to/run-jobs.md)",
-)
-
-ERASED = warning(
-    "fields-erased",
-    "A client's full update has erased fields of jobs that it does not know: pods run without plugins, say.",
-    "name the client's service account, `--forgetful-writer system:serviceaccount:NAMESPACE:NAME`, and apply the jobs "
-    "again; the default is DI-orchestrator's own, `system:serviceaccount:di-system:di-orchestrator`",
-)
-
-KUEUE = notice(
-    "kueue-discovered",
-    "Kueue is installed, and the installation names no system for queueing: the runner uses its own queues if they are "
-    "set, else Kueue. The webhook does not know of Kueue, and warns that nothing acts on `queue`.",
-    "name the system for all: `--queueing kueue`, or another one of docs/reference/plugins/queueing.md",
-)
 
 #: Age of a job without a status that is reported. An operator writes a status within seconds.
 WITHOUT_STATUS: Final = timedelta(minutes=5)
@@ -50,7 +31,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     if installation.run and not installation.queueing and observed.get(CRDS, KUEUE_CRD) is not None:
         used = "its own queues, and not Kueue" if installation.queues else "Kueue"
         why = f"Kueue is installed, and --queueing is not set: the runner uses {used}"
-        yield KUEUE.at(f"customresourcedefinitions/{KUEUE_CRD}", why)
+        yield fault_at("kueue-discovered", f"customresourcedefinitions/{KUEUE_CRD}", why)
     for kind in expected.kinds:
         if runner_of(kind) is None:
             continue
@@ -64,7 +45,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
             first = waiting[0]
             more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
             where = place(resource_of(kind), first["name"], first.get("namespace", ""))
-            yield NOT_RUN.at(where, f"no operator has taken up this job{more}")
+            yield fault_at("jobs-not-run", where, f"no operator has taken up this job{more}")
 
 
 def _erased(observed: ClusterSnapshot, kind: Kind) -> Iterator[FoundFault]:
@@ -74,7 +55,7 @@ def _erased(observed: ClusterSnapshot, kind: Kind) -> Iterator[FoundFault]:
         if found := erased(kind, one):
             metadata = one["metadata"]
             where = place(resource_of(kind), metadata["name"], metadata.get("namespace", ""))
-            writers.setdefault(found.writer, ERASED.at(where, found.said))
+            writers.setdefault(found.writer, fault_at("fields-erased", where, found.said))
     yield from writers.values()
 
 

@@ -9,10 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from certs import Reading, Refusal, Served, Unavailable
-from jobgate.cluster import ApiError, Resource
+from jobgate.cluster import ApiError
+from jobgate.cluster.access import REVIEWS, is_allowed, service_account
+from jobgate.cluster.bundles import CRDS
 from jobgate.cluster.client import Narrowed
-from jobgate.cluster.endpoints import HANDSHAKE, Address, addresses_of, shown
+from jobgate.cluster.endpoints import HANDSHAKE, SERVICES, SLICES, Address, addresses_of, shown
+from jobgate.cluster.lease import LEASES
 from jobgate.cluster.refusals import understood
+from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import Server, is_loopback
 from jobgate.cluster.writer import Writer
 from jobgate.doctor import jobs, rights
@@ -25,17 +29,12 @@ from jobgate.doctor.observed import (
     BINDINGS,
     CLUSTER_ROLES,
     CONFIGURATIONS,
-    CRDS,
     CRON_JOBS,
     DEPLOYMENTS,
-    LEASES,
     NAMESPACES,
     PODS,
     POLICIES,
     POLICY_BINDINGS,
-    SECRETS,
-    SERVICES,
-    SLICES,
     ClusterSnapshot,
     Handshake,
     NotChecked,
@@ -59,7 +58,6 @@ CONCURRENCY = 8
 ATTEMPTS = 3
 _FORBIDDEN, _NOT_FOUND = 403, 404
 
-_REVIEWS = Resource("subjectaccessreviews", "v1", "authorization.k8s.io")
 _NAMED = ",".join(f"{key}={value}" for key, value in list(LABELS.items())[:1])
 _WORKLOADS = (workload.ACCOUNT, controller.ACCOUNT, certificates.ACCOUNT, runner.ACCOUNT)
 
@@ -220,11 +218,7 @@ class _SnapshotReader:
         return ClusterSnapshot(self.objects, self._lists, self._permissions, (), self._clock, self._version)
 
     async def first(self) -> None:
-        """Read clock and version.
-
-        Raises:
-            CannotDiagnose: the API server does not respond.
-        """
+        """Read clock and version."""
         try:
             self._clock = await self._repeated(Server(self._client).read)
             self._version = await self._repeated(Server(self._client).version)
@@ -278,19 +272,8 @@ class _SnapshotReader:
             "namespace": permission.namespace,
             "name": permission.name,
         }
-        accounts = "system:serviceaccounts"
-        review = {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SubjectAccessReview",
-            "metadata": {},
-            "spec": {
-                "user": f"system:serviceaccount:{namespace}:{permission.account}",
-                "groups": [accounts, f"{accounts}:{namespace}", "system:authenticated"],
-                "resourceAttributes": {key: value for key, value in attributes.items() if value},
-            },
-        }
-        answer = await self._seen("create", Ref(_REVIEWS), lambda: self._client.create(_REVIEWS, review))
-        return answer if isinstance(answer, NotChecked) else bool(answer["status"].get("allowed"))
+        user, groups = service_account(namespace, permission.account)
+        return await self._seen("create", Ref(REVIEWS), lambda: is_allowed(self._client, user, groups, **attributes))
 
     async def _seen(self, verb: str, ref: Ref, call: Callable[[], Awaitable[T]]) -> T | NotChecked:
         async def understandable() -> T:

@@ -9,38 +9,8 @@ from typing import Any, NamedTuple
 
 from certs import Reading, Served
 from jobgate.cluster import Resource
-from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING
-from jobgate.cluster.endpoints import SERVICES, SLICES
-from jobgate.cluster.lease import LEASES
-from jobgate.cluster.secret import SECRETS
+from jobgate.cluster.bundles import MUTATING, VALIDATING
 from jobgate.installation.configurations import NAME
-
-__all__ = [
-    "ACCOUNTS",
-    "BINDINGS",
-    "CLUSTER_ROLES",
-    "CONFIGURATIONS",
-    "CRDS",
-    "CRON_JOBS",
-    "DEPLOYMENTS",
-    "LEASES",
-    "MUTATING",
-    "NAMESPACES",
-    "PODS",
-    "POLICIES",
-    "POLICY_BINDINGS",
-    "SECRETS",
-    "SERVICES",
-    "SLICES",
-    "VALIDATING",
-    "ClusterSnapshot",
-    "Handshake",
-    "NotChecked",
-    "Permission",
-    "Ref",
-    "entries_of",
-    "place",
-]
 
 _ADMISSION = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"

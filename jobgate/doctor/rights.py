@@ -6,26 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import APPLY, FoundFault, error
+from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ACCOUNTS, ClusterSnapshot, Permission, place
-
-ACCOUNT_MISSING = error(
-    "account-missing",
-    "A ServiceAccount does not exist: its pods cannot be created.",
-    APPLY,
-)
-MISSING = error(
-    "right-missing",
-    "An account lacks a permission: the server cannot read its certificate or objects that rules look up, the "
-    "controller cannot create objects of plugins, or the rotation is blocked.",
-    f"{APPLY}; find out what changed its Role, ClusterRole or their bindings",
-)
-TOO_WIDE = error(
-    "right-too-wide",
-    "An account has a dangerous permission that it does not need: an attacker in its pod has it too.",
-    "find and remove the binding that grants it, to the account or to its groups `system:serviceaccounts` and "
-    "`system:authenticated`: `kubectl get rolebindings,clusterrolebindings -A -o wide`",
-)
 
 _ADMISSION = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
@@ -145,13 +127,13 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         where = place(ACCOUNTS, account, expected.namespace)
         if observed.missing(ACCOUNTS, account, expected.namespace):
             if not expected.outside:  # outside, it may use any account
-                yield ACCOUNT_MISSING.at(where, "not found")
+                yield fault_at("account-missing", where, "not found")
             continue
         if lacks := [one for one in need if one.account == account and observed.permissions[one] is False]:
-            yield MISSING.at(where, f"cannot {_text(lacks)}")
+            yield fault_at("right-missing", where, f"cannot {_text(lacks)}")
         if excess := [one for one in danger if one.account == account and observed.permissions[one] is True]:
             everything = next((one for one in excess if one.verb == "*"), None)
-            yield TOO_WIDE.at(where, "can do everything" if everything else f"can {_text(excess)}")
+            yield fault_at("right-too-wide", where, "can do everything" if everything else f"can {_text(excess)}")
 
 
 def _text(permissions: Sequence[Permission]) -> str:

@@ -5,45 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobgate.cluster import Resource
-from jobgate.doctor.configurations import grouped
 from jobgate.doctor.expected import Expected, differing_entries
-from jobgate.doctor.finding import APPLY, FaultType, FoundFault, error, notice, warning
+from jobgate.doctor.finding import FoundFault, fault_at, grouped
 from jobgate.doctor.jobs import resource_of
 from jobgate.doctor.observed import NAMESPACES, ClusterSnapshot, place
 from jobgate.names import OPT_OUT_LABEL, SYSTEM_NAMESPACES
-
-CATCHES_SYSTEM = error(
-    "selector-catches-system",
-    "The `namespaceSelector` of a webhook includes a system namespace or that of jobgate: while no server is "
-    "available, requests that are needed to start one may be denied, and the cluster cannot recover.",
-    APPLY,
-)
-CATCHES_NOTHING = error(
-    "selector-catches-nothing",
-    "The `namespaceSelector` of a webhook matches no namespace: it is never called.",
-    APPLY,
-)
-NAMESPACES_DIFFER = warning(
-    "namespace-selector-differs",
-    "The `namespaceSelector` of a webhook is not the shipped one: namespaces are not reviewed, or cannot opt out.",
-    f"{APPLY}; a namespace opts out with the label {OPT_OUT_LABEL}=disabled",
-)
-OBJECTS_DIFFER = error(
-    "object-selector-differs",
-    "The `objectSelector` of a webhook is not the shipped one: some jobs, or pods of jobs, are not reviewed.",
-    APPLY,
-)
-OPTED_OUT = notice(
-    "namespace-opted-out",
-    "A namespace that has opted out contains jobs: they are neither defaulted nor reviewed.",
-    f"to opt in again: `kubectl label namespace NAME {OPT_OUT_LABEL}-`",
-)
-OPT_OUT_MISSPELT = warning(
-    "opt-out-misspelt",
-    "The opt-out label of a namespace has an unknown value: the namespace has not opted out.",
-    f"set the label to `disabled`, or remove it: `kubectl label namespace NAME {OPT_OUT_LABEL}-`",
-)
 
 _NAME_LABEL = "kubernetes.io/metadata.name"
 
@@ -60,30 +26,30 @@ def opted_out(namespace: Mapping[str, Any]) -> bool:
     return bool(_labels(namespace).get(OPT_OUT_LABEL) == "disabled")
 
 
-def _entries(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[FaultType, Resource, str, str]]:
+def _entries(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[str, str, str, str]]:
     namespaces = [_labels(one) for one in observed.all(NAMESPACES) or ()]
-    for resource, shipped, entry in differing_entries(observed, expected):
+    for where, shipped, entry in differing_entries(observed, expected):
         for fault, what in _selects(shipped, entry, namespaces, expected):
-            yield fault, resource, entry["name"], what
+            yield fault, where, entry["name"], what
         if (objects := entry.get("objectSelector") or {}) != (wanted := shipped.get("objectSelector") or {}):
             what = f"objectSelector is {text_of(objects)}, must be {text_of(wanted)}"
-            yield OBJECTS_DIFFER, resource, entry["name"], what
+            yield "object-selector-differs", where, entry["name"], what
 
 
 def _selects(
     shipped: Mapping[str, Any], entry: Mapping[str, Any], namespaces: list[dict[str, str]], expected: Expected
-) -> Iterator[tuple[FaultType, str]]:
+) -> Iterator[tuple[str, str]]:
     """Yield the worst fault of a namespaceSelector."""
     is_, must = entry.get("namespaceSelector") or {}, shipped["namespaceSelector"]
     if is_ == must:
         return
     system = [{_NAME_LABEL: name} for name in (*SYSTEM_NAMESPACES, expected.namespace)]
     if caught := [labels[_NAME_LABEL] for labels in system if matches(is_, labels)]:
-        yield CATCHES_SYSTEM, f"namespaceSelector matches {', '.join(caught)}"
+        yield "selector-catches-system", f"namespaceSelector matches {', '.join(caught)}"
     elif any(matches(must, one) for one in namespaces) and not any(matches(is_, one) for one in namespaces):
-        yield CATCHES_NOTHING, f"namespaceSelector matches no namespace: {text_of(is_)}"
+        yield "selector-catches-nothing", f"namespaceSelector matches no namespace: {text_of(is_)}"
     else:
-        yield NAMESPACES_DIFFER, f"namespaceSelector is {text_of(is_)}, must be {text_of(must)}"
+        yield "namespace-selector-differs", f"namespaceSelector is {text_of(is_)}, must be {text_of(must)}"
 
 
 def text_of(selector: Mapping[str, Any]) -> str:
@@ -101,11 +67,11 @@ def _opting_out(observed: ClusterSnapshot, expected: Expected, namespace: Mappin
     if value is None:
         return
     if value != "disabled":
-        yield OPT_OUT_MISSPELT.at(where, f"label {OPT_OUT_LABEL} is {value!r}, must be 'disabled'")
+        yield fault_at("opt-out-misspelt", where, f"label {OPT_OUT_LABEL} is {value!r}, must be 'disabled'")
         return
     jobs = [kind.qualified_plural for kind in expected.kinds if observed.all(resource_of(kind), name)]
     if jobs:
-        yield OPTED_OUT.at(where, f"has opted out, and contains {', '.join(jobs)}")
+        yield fault_at("namespace-opted-out", where, f"has opted out, and contains {', '.join(jobs)}")
 
 
 def _labels(namespace: Mapping[str, Any]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from jobgate import __version__
 from jobgate.doctor.expected import Expected, container_of
-from jobgate.doctor.finding import FoundFault, error, notice, warning
+from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import DEPLOYMENTS, PODS, ClusterSnapshot, NotChecked, place
 from jobgate.doctor.selectors import matches
 from jobgate.installation.installation import LABELS
@@ -16,27 +16,6 @@ from jobgate.installation.installation import LABELS
 #: The oldest supported minor version of Kubernetes 1: it has stable admission policies.
 OLDEST = 30
 
-TOO_OLD = error(
-    "api-server-too-old",
-    "The API server is older than Kubernetes 1.30, and lacks stable match conditions and admission policies.",
-    "upgrade the cluster",
-)
-SKEW = warning(
-    "version-skew",
-    "Pods run another version than this command, which therefore compares them with the wrong version.",
-    "use the command of their version, or install this version",
-)
-UNKNOWN = notice(
-    "version-unknown",
-    "The tag of an image is not a version, so it cannot be compared with this command.",
-    "use versions as image tags, or run `jobgate --version` in a pod",
-)
-MIXED = warning(
-    "versions-mixed",
-    "Pods of jobgate run different images: a rollout is in progress or stuck. Servers and controllers of different "
-    "versions may configure pods differently.",
-    "run `kubectl rollout status deployment`; if it is stuck, find out why new pods are not ready",
-)
 
 _VERSION = re.compile(r"v?(?P<version>\d+\.\d+\.\d+(?:[-.+_a-z0-9]*)?)\Z")
 
@@ -46,19 +25,23 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     if not isinstance(observed.version, NotChecked):
         found = re.match(r"v?1\.(\d+)", observed.version)
         if found and int(found[1]) < OLDEST:
-            yield TOO_OLD.at("the API server", f"version {observed.version}")
+            yield fault_at("api-server-too-old", "the API server", f"version {observed.version}")
     if expected.outside:
         return
     images = _images(observed, expected)
     if len(images) > 1:
         every = "; ".join(f"{image}: {', '.join(sorted(where))}" for image, where in sorted(images.items()))
-        yield MIXED.at(f"pods in {expected.namespace}", f"different images: {every}")
+        yield fault_at("versions-mixed", f"pods in {expected.namespace}", f"different images: {every}")
     for image, where in sorted(images.items()):
         version = version_of(image)
         if version is None:
-            yield UNKNOWN.at(", ".join(sorted(where)), f"runs {image}; this command has version {__version__}")
+            yield fault_at(
+                "version-unknown", ", ".join(sorted(where)), f"runs {image}; this command has version {__version__}"
+            )
         elif version != __version__:
-            yield SKEW.at(", ".join(sorted(where)), f"runs {image}; this command has version {__version__}")
+            yield fault_at(
+                "version-skew", ", ".join(sorted(where)), f"runs {image}; this command has version {__version__}"
+            )
 
 
 def version_of(image: str) -> str | None:

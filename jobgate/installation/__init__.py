@@ -7,7 +7,7 @@
 - `workload`, `controller`, `runner`, `certificates`: server, companion controller, runner, certificate rotation
 - `roles`, `rbac`, `policies`: permissions and admission policies
 - `pods`, `network`: what all pods have in common
-- `monitoring`, `dashboard`, `alerts.yaml`: monitoring
+- `monitoring`, `dashboard.json`, `alerts.yaml`: monitoring
 - `kustomize`, `chart`, `files`: the files of `manifests/`
 - `handbook`: the reference pages of kinds
 """

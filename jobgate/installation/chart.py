@@ -11,9 +11,9 @@ from crdgen import to_yaml
 from jobgate import __version__
 from jobgate.installation.choices import kind_on, some_on
 from jobgate.installation.configurations import KINDS, NAME
-from jobgate.installation.dashboard import dashboard
 from jobgate.installation.definitions import definition, prerequisites
 from jobgate.installation.installation import LABELS, Installation, Rotation
+from jobgate.installation.monitoring import dashboard
 from jobgate.installation.objects import base_trees
 from jobgate.installation.template import template
 from jobgate.installation.tree import Expression, If, Scope, Setting, all_of, any_of

@@ -28,11 +28,7 @@ def prerequisites() -> list[dict[str, Any]]:
 
 
 def definition(kind: Kind) -> dict[str, Any]:
-    """Return the CRD of a kind.
-
-    Raises:
-        TypeError: the kind was bound without its custom resource.
-    """
+    """Return the CRD of a kind."""
     return _labelled(resource_of(kind))
 
 

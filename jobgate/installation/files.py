@@ -19,11 +19,7 @@ def committed(kinds: Registry) -> dict[str, str]:
 
 
 def write(files: Mapping[str, str], folder: Path) -> list[Path]:
-    """Write the files that differ, and return them.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
+    """Write the files that differ, and return them."""
     changed = stale(files, folder)
     for path in changed:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,6 @@ from typing import Any
 import yaml
 
 from jobgate.installation.choices import RUNS, namespaced
-from jobgate.installation.dashboard import dashboard
 from jobgate.installation.installation import LABELS
 from jobgate.installation.tree import ChartFile, If, Setting, all_of
 
@@ -19,8 +18,17 @@ _FILE = "dashboard.json"
 
 def alerts() -> list[dict[str, Any]]:
     """Return the alerts as rules of Prometheus, from `alerts.yaml`."""
-    found: list[dict[str, Any]] = yaml.safe_load((files(__package__) / "alerts.yaml").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = yaml.safe_load(_text("alerts.yaml"))
     return found
+
+
+def dashboard() -> str:
+    """Return the Grafana dashboard as JSON: requests, latency, denials, certificates."""
+    return _text(_FILE)
+
+
+def _text(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
 
 
 def monitoring() -> list[Any]:

@@ -56,11 +56,7 @@ def base(kinds: Registry, installation: Installation) -> dict[str, list[dict[str
 
 
 def objects(kinds: Registry, installation: Installation) -> list[dict[str, Any]]:
-    """Return the whole installation, CRDs first.
-
-    Raises:
-        ValueError: as `base` does.
-    """
+    """Return the whole installation, CRDs first."""
     groups = base(kinds, installation)
     return [*definitions(kinds, installation), *(one for group in groups.values() for one in group)]
 

@@ -104,12 +104,7 @@ def _probes() -> dict[str, Any]:
 
 
 def spread(selector: Mapping[str, str], *, required: bool = False) -> list[Any]:
-    """Return the constraints that spread pods over nodes and zones.
-
-    Args:
-        selector: selector of the pods.
-        required: whether the installation can require different nodes.
-    """
+    """Return the constraints that spread pods over nodes and zones."""
     nodes = "kubernetes.io/hostname"
     if not required:
         return [_apart(nodes, selector, "ScheduleAnyway")]

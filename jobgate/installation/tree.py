@@ -163,11 +163,7 @@ def all_of(*tests: Expression) -> FunctionCall:
 
 
 def any_of(tests: Iterable[Expression]) -> Expression:
-    """Return whether one of the conditions is true.
-
-    Raises:
-        ValueError: there are no conditions.
-    """
+    """Return whether one of the conditions is true."""
     found = tuple(dict.fromkeys(tests))
     if not found:
         raise ValueError("a condition of no conditions")

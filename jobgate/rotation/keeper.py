@@ -34,12 +34,7 @@ class Keeper:
     """
 
     def __init__(self, rotation: Rotation, watched: Iterable[tuple[Resource, Api]]) -> None:
-        """Create a keeper that is not running.
-
-        Args:
-            rotation: the rotation.
-            watched: resources whose changes start a pass, each with its client.
-        """
+        """Create a keeper that is not running."""
         self.rotation = rotation
         self.settled = False
         self.outcome: Wait | Blocked | None = None

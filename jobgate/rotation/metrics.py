@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from certs import Blocked, Settings, Step, Trust, Wait
+from certs import Blocked, RotationSettings, Step, Trust, Wait
 from certs.state import RotationState, read_state
 from jobgate.rotation.keeper import Keeper
 
@@ -47,7 +47,7 @@ class RotationMetrics:
         if isinstance(step, Trust):
             self.trusts.labels(str(step.target)).inc()
 
-    def follow(self, keeper: Keeper, settings: Settings) -> None:
+    def follow(self, keeper: Keeper, settings: RotationSettings) -> None:
         """Read the gauges from what a keeper observed last."""
 
         def state() -> RotationState | None:

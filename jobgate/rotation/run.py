@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 
-from certs import Blocked, Places, Report, Rotation, Settings, Stage, Step, Wait, report
-from certs.plan import Observed
+from certs import Blocked, Rotation, RotationReport, RotationSettings, Stage, Step, Wait, report
+from certs.places import Places
+from certs.plan import RotationSnapshot
 from certs.state import read_state
 from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, Selection
 from jobgate.cluster.client import Named
@@ -58,17 +59,13 @@ def places(client: Writer, scope: RotationScope) -> Places:
 async def rotate_once(
     client: Writer,
     scope: RotationScope,
-    settings: Settings,
+    settings: RotationSettings,
     patience: timedelta,
     *,
     now: bool,
     on_step: Callable[[Step], None],
 ) -> Wait | Blocked:
-    """Make one pass. With `now`, replace the generation that is current when it begins.
-
-    Raises:
-        Conflict, Refusal, Unavailable: see `certs.Rotation.run`.
-    """
+    """Make one pass. With `now`, replace the generation that is current when it begins."""
     async with events_of(client, scope) as events:
 
         def done(step: Step) -> None:
@@ -82,18 +79,14 @@ async def rotate_once(
         return await rotation.run(patience)
 
 
-async def status_of(client: Writer, scope: RotationScope, settings: Settings) -> Report:
-    """Return a report, and change nothing.
-
-    Raises:
-        Refusal, Unavailable: the cluster cannot be read.
-    """
+async def status_of(client: Writer, scope: RotationScope, settings: RotationSettings) -> RotationReport:
+    """Return a report, and change nothing."""
     used = places(client, scope)
     observed = await Rotation(used, settings).observe()
     return report(observed, await used.probe.look(), settings)
 
 
-async def keep(client: Writer, scope: RotationScope, settings: Settings, place: Place) -> None:
+async def keep(client: Writer, scope: RotationScope, settings: RotationSettings, place: Place) -> None:
     """Rotate while the Lease is held, until SIGTERM or SIGINT.
 
     Raises:
@@ -126,7 +119,7 @@ def events_of(client: Writer, scope: RotationScope) -> EventRecorder:
     return EventRecorder(client, {"apiVersion": "v1", **about}, "jobgate-certificates")
 
 
-def announce(step: Step, seen: Observed | None, events: EventRecorder) -> None:
+def announce(step: Step, seen: RotationSnapshot | None, events: EventRecorder) -> None:
     """Record an Event if the stored certificate could not be served."""
     if seen is None or not isinstance(step, Stage) or not step.emergency:
         return

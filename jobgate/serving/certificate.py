@@ -47,11 +47,7 @@ class SecretName:
 
     @classmethod
     def parse(cls, text: str, own: str = NAMESPACE) -> SecretName:
-        """Parse `[NAMESPACE/]NAME`; the namespace defaults to `own`.
-
-        Raises:
-            ValueError: the text has another form.
-        """
+        """Parse `[NAMESPACE/]NAME`; the namespace defaults to `own`."""
         namespace, _, name = text.rpartition("/")
         namespace = namespace or own
         if fault := dns_label(namespace) or dns_subdomain(name):
@@ -68,13 +64,7 @@ class SecretSource:
     """Offers the certificate in a Secret to the server whenever the Secret changes."""
 
     def __init__(self, certificates: Certificates, secret: SecretName, kubeconfig: Path | None) -> None:
-        """Create a source that is not running.
-
-        Args:
-            certificates: receives the certificates.
-            secret: the Secret to watch.
-            kubeconfig: credentials, or None for the pod's service account.
-        """
+        """Create a source that is not running."""
         self._certificates = certificates
         self._secret = secret
         self._kubeconfig = kubeconfig

@@ -56,14 +56,6 @@ async def lead_until_stopped(
 ) -> None:
     """Work while the Lease is held, until SIGTERM or SIGINT; then release the Lease.
 
-    Args:
-        objects: the API server.
-        place: where this runs.
-        work: cancelled when the Lease is lost.
-        settled: whether the caches are synced.
-        metrics: exposed to Prometheus.
-        started: log message at the start.
-
     Raises:
         OSError: the port cannot be listened on.
     """

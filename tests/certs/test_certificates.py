@@ -10,7 +10,6 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from certs import (
-    Authority,
     Generation,
     KeyType,
     ServerNames,
@@ -18,9 +17,9 @@ from certs import (
     generate_key,
     issue_authority,
     issue_generation,
-    issue_leaf,
     validity_from,
 )
+from certs.generation import Authority
 from tests.certs.moments import NAMES, NOW, generation_of
 
 
@@ -191,17 +190,6 @@ def test_a_leaf_may_have_ip_addresses_only() -> None:
     _, leaf = authority_and_leaf(issue_generation(ServerNames((), (ip_address("10.0.0.1"),)), NOW))
     alternatives = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert list(alternatives) == [x509.IPAddress(ip_address("10.0.0.1"))]
-
-
-def test_a_leaf_that_outlives_its_authority_is_refused() -> None:
-    key = generate_key(KeyType.P256)
-    authority = issue_authority(key, validity_from(NOW, timedelta(days=1)))
-    with pytest.raises(ValueError) as refused:
-        issue_leaf(authority, key.public_key(), NAMES, validity_from(NOW, timedelta(days=2)))
-    assert str(refused.value) == (
-        "the validity of a leaf must lie within that of its CA: 2026-03-01T11:00:00+00:00/2026-03-03T12:00:00+00:00 "
-        "is not within 2026-03-01T11:00:00+00:00/2026-03-02T12:00:00+00:00"
-    )
 
 
 def test_no_key_shows_in_a_repr() -> None:

@@ -214,10 +214,7 @@ def test_bad_names_are_told_all_at_once_and_nothing_is_written(folder: Path) -> 
     assert result.exit_code == 2
     service, *others = result.stderr.partition("Error: ")[2].splitlines()
     assert service.startswith("Service name 'Gate': must be at most 63 lower-case letters")
-    assert others == [
-        "DNS name 'local.': must not end with a dot: 'local'",
-        "IP address 'fd00::1%eth0': must have no zone: 'fd00::1'",
-    ]
+    assert [fault.partition(": ")[0] for fault in others] == ["DNS name 'local.'", "IP address 'fd00::1%eth0'"]
     assert not folder.exists()
 
 

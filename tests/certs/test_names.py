@@ -8,8 +8,12 @@ from certs import InvalidNames, service_names
 
 LABEL = "must be at most 63 lower-case letters, digits and '-', starting and ending with a letter or digit"
 NAME = (
-    "must be labels of at most 63 lower-case letters, digits and '-' joined by dots, "
-    "each starting and ending with a letter or digit"
+    "must be labels of at most 63 lower-case letters, digits and '-' joined by dots, each starting and ending with a "
+    "letter or digit, in all at most 253 characters"
+)
+DNS_NAME = f"{NAME}, and no IP address; '*.' may be before two labels or more"
+ADDRESS = (
+    "must be one IPv4 or IPv6 address, such as 10.0.0.1 or fd00::1, without a zone, and no IPv4 address written as IPv6"
 )
 LONG = f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 63}"
 OWN = ("web", "web.jobs", "web.jobs.svc", "web.jobs.svc.cluster.local")
@@ -64,34 +68,31 @@ def test_each_ip_address_is_kept_once_however_it_is_written() -> None:
         ({"cluster_domain": ""}, f"cluster domain '': {NAME}"),
         ({"cluster_domain": "."}, f"cluster domain '.': {NAME}"),
         ({"cluster_domain": "cluster..local"}, f"cluster domain 'cluster..local': {NAME}"),
-        ({"cluster_domain": "*.local"}, "cluster domain '*.local': must be one domain, without '*'"),
-        (
-            {"cluster_domain": "cluster.local."},
-            "cluster domain 'cluster.local.': must not end with a dot: 'cluster.local'",
-        ),
+        ({"cluster_domain": "*.local"}, f"cluster domain '*.local': {NAME}"),
+        ({"cluster_domain": "cluster.local."}, f"cluster domain 'cluster.local.': {NAME}"),
         (
             {"service": "a" * 63, "namespace": "b" * 63, "cluster_domain": f"{'c' * 63}.{'d' * 63}"},
-            f"the Service's longest name {LONG!r}: must have at most 253 characters, and has {len(LONG)}",
+            f"the Service's longest name {LONG!r}: must have at most 253 characters",
         ),
-        ({"dns_names": ["a_b"]}, f"DNS name 'a_b': {NAME}"),
-        ({"dns_names": ["a.*.b"]}, f"DNS name 'a.*.b': {NAME}"),
-        ({"dns_names": ["*"]}, f"DNS name '*': {NAME}"),
-        ({"dns_names": ["*.*.b"]}, f"DNS name '*.*.b': {NAME}"),
-        ({"dns_names": ["a.example.com."]}, "DNS name 'a.example.com.': must not end with a dot: 'a.example.com'"),
-        ({"dns_names": ["*.local"]}, "DNS name '*.local': must have at least two labels after '*.'"),
-        ({"dns_names": ["10.0.0.1"]}, "DNS name '10.0.0.1': must be a DNS name, and is an IP address"),
+        ({"dns_names": ["a_b"]}, f"DNS name 'a_b': {DNS_NAME}"),
+        ({"dns_names": ["a.*.b"]}, f"DNS name 'a.*.b': {DNS_NAME}"),
+        ({"dns_names": ["*"]}, f"DNS name '*': {DNS_NAME}"),
+        ({"dns_names": ["*.*.b"]}, f"DNS name '*.*.b': {DNS_NAME}"),
+        ({"dns_names": ["a.example.com."]}, f"DNS name 'a.example.com.': {DNS_NAME}"),
+        ({"dns_names": ["*.local"]}, f"DNS name '*.local': {DNS_NAME}"),
+        ({"dns_names": ["10.0.0.1"]}, f"DNS name '10.0.0.1': {DNS_NAME}"),
         (
             {"dns_names": [f"{'a' * 63}." * 3 + "a" * 62]},
-            f"DNS name '{('a' * 63 + '.') * 3 + 'a' * 62}': must have at most 253 characters, and has 254",
+            f"DNS name '{('a' * 63 + '.') * 3 + 'a' * 62}': {DNS_NAME}",
         ),
         (
             {"ip_addresses": ["10.0.0.0/8"]},
-            "IP address '10.0.0.0/8': must be one IPv4 or IPv6 address, such as 10.0.0.1 or fd00::1",
+            f"IP address '10.0.0.0/8': {ADDRESS}",
         ),
-        ({"ip_addresses": ["fe80::1%eth0"]}, "IP address 'fe80::1%eth0': must have no zone: 'fe80::1'"),
+        ({"ip_addresses": ["fe80::1%eth0"]}, f"IP address 'fe80::1%eth0': {ADDRESS}"),
         (
             {"ip_addresses": ["::ffff:10.0.0.1"]},
-            "IP address '::ffff:10.0.0.1': must be written as the IPv4 address '10.0.0.1'",
+            f"IP address '::ffff:10.0.0.1': {ADDRESS}",
         ),
     ],
 )

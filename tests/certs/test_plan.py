@@ -11,24 +11,20 @@ import pytest
 
 from certs import (
     Blocked,
-    Entry,
     Generation,
-    Note,
-    Observed,
-    Promote,
-    Retire,
-    Settings,
+    RotationSettings,
     Stage,
-    Stored,
+    StoredCertificates,
     Target,
     Trust,
-    Verify,
     Wait,
     issue_generation,
-    plan,
 )
 from certs.bundle import fingerprint, read_certificates
 from certs.mark import issuing_number, marked_name, number_of
+from certs.places import TargetEntry
+from certs.plan import RotationSnapshot, plan
+from certs.steps import Note, Promote, Retire, Verify
 from certs.validity import renewal, validity_from
 from tests.certs.moments import NOW
 from tests.certs.world import NAMES, SETTINGS
@@ -50,14 +46,14 @@ def under(generation: Generation, number: int, prefix: str = "") -> dict[str, by
     }
 
 
-def stored(current: int, staged: int | None = None, previous: int | None = None, **stamps: Any) -> Stored:
+def stored(current: int, staged: int | None = None, previous: int | None = None, **stamps: Any) -> StoredCertificates:
     contents = under(GENERATIONS[current], current)
     if staged is not None:
         contents |= under(GENERATIONS[staged], staged, "next.")
     if previous is not None:
         contents["previous.ca.crt"] = bundle(previous)
     contents["bundle.crt"] = bundle(*(number for number in (previous, current, staged) if number is not None))
-    return Stored(True, contents, {name.replace("_", "-"): value for name, value in stamps.items()})
+    return StoredCertificates(True, contents, {name.replace("_", "-"): value for name, value in stamps.items()})
 
 
 def verified(number: int, at: datetime = NOW) -> dict[str, Any]:
@@ -65,12 +61,14 @@ def verified(number: int, at: datetime = NOW) -> dict[str, Any]:
     return {"verified": fingerprint(leaf).hex(), "verified_at": at.isoformat()}
 
 
-def seen(held: Stored, *bundles: bytes, now: datetime = NOW, skew: float = 0.0, fault: str = "") -> Observed:
+def seen(
+    held: StoredCertificates, *bundles: bytes, now: datetime = NOW, skew: float = 0.0, fault: str = ""
+) -> RotationSnapshot:
     targets = [
-        Target("configurations", f"c{place}", "1", (Entry("jobs", one),), fault=fault if place == 0 else "")
+        Target("configurations", f"c{place}", "1", (TargetEntry("jobs", one),), fault=fault if place == 0 else "")
         for place, one in enumerate(bundles)
     ]
-    return Observed(held, tuple(targets), now, timedelta(seconds=skew))
+    return RotationSnapshot(held, tuple(targets), now, timedelta(seconds=skew))
 
 
 TOGETHER = bundle(1, 2)
@@ -81,8 +79,8 @@ SOAKING = stored(1, 2, trusted=TRUSTED, trusted_at=NOW.isoformat())
 LATER = NOW + timedelta(seconds=301)
 
 STEPS = {
-    "nothing is stored": (seen(Stored(found=False)), Stage),
-    "an empty Secret": (seen(Stored(True, {"tls.crt": b"", "tls.key": b""})), Stage),
+    "nothing is stored": (seen(StoredCertificates(found=False)), Stage),
+    "an empty Secret": (seen(StoredCertificates(True, {"tls.crt": b"", "tls.key": b""})), Stage),
     "a CA is not trusted": (seen(stored(1), b""), Trust),
     "what is staged is not trusted": (seen(stored(1, 2), bundle(1)), Trust),
     "the former CA is not trusted": (seen(stored(2, previous=1, **verified(2)), bundle(2)), Trust),
@@ -158,15 +156,19 @@ def test_promotion_makes_what_is_staged_current_in_one_write() -> None:
 
 @pytest.mark.parametrize(
     "held, bundles, number",
-    [(stored(2, **verified(2)), [bundle(4, 2)], 5), (Stored(found=False), [bundle(3)], 4), (stored(3), [b""], 4)],
+    [
+        (stored(2, **verified(2)), [bundle(4, 2)], 5),
+        (StoredCertificates(found=False), [bundle(3)], 4),
+        (stored(3), [b""], 4),
+    ],
     ids=["higher in a target", "only in a target", "in the store"],
 )
-def test_numbers_only_grow(held: Stored, bundles: list[bytes], number: int) -> None:
+def test_numbers_only_grow(held: StoredCertificates, bundles: list[bytes], number: int) -> None:
     names = replace(NAMES, dns_names=(*NAMES.dns_names, "more.example.com"))
     observed = seen(held, *bundles)
-    step = plan(observed, Settings(names))
+    step = plan(observed, RotationSettings(names))
     if isinstance(step, Trust):
-        step = plan(seen(held, *step.bundles), Settings(names))
+        step = plan(seen(held, *step.bundles), RotationSettings(names))
     assert isinstance(step, Stage)
     assert step.number == number
 

@@ -5,13 +5,13 @@ Level: fake API, injected clock.
 
 from datetime import timedelta
 
-from certs import Report, Settings, Stage, Trust, Wait, report
+from certs import RotationReport, RotationSettings, Stage, Trust, Wait, report
 from certs.rotation import Rotation
 from tests.certs.test_rotation import DUE, FOREIGN
 from tests.certs.world import CRD, MUTATING, SETTINGS, World, installed
 
 
-async def reported(world: World, settings: Settings = SETTINGS) -> Report:
+async def reported(world: World, settings: RotationSettings = SETTINGS) -> RotationReport:
     observed = await Rotation(world.places(), settings).observe()
     return report(observed, await world.look(), settings)
 

@@ -54,14 +54,3 @@ def test_a_validity_that_no_certificate_can_hold_is_refused(now: datetime, lifet
     with pytest.raises(ValueError) as refused:
         validity_from(now, lifetime)
     assert str(refused.value) == message
-
-
-@pytest.mark.parametrize(
-    "begins, ends, covered",
-    [(0, 0, True), (1, -1, True), (-1, 0, False), (0, 1, False)],
-    ids=["the same", "shorter on both ends", "begins earlier", "ends later"],
-)
-def test_a_validity_covers_what_lies_within_it(begins: int, ends: int, covered: bool) -> None:
-    whole = validity_from(NOW)
-    part = Validity(whole.not_before + timedelta(seconds=begins), whole.not_after + timedelta(seconds=ends))
-    assert whole.covers(part) is covered

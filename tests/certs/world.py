@@ -14,13 +14,14 @@ from typing import Any
 
 from cryptography import x509
 
-from certs import Changes, Conflict, Entry, Places, Reading, Rotation, Served, Settings, Stored, Target, service_names
+from certs import Conflict, Reading, Rotation, RotationSettings, Served, StoredCertificates, Target, service_names
 from certs.bundle import anchor, fingerprint, read_certificates
+from certs.places import Changes, Places, TargetEntry
 from certs.state import judged
 from tests.certs.moments import NOW
 
 NAMES = service_names("jobgate-webhook", "jobgate-system")
-SETTINGS = Settings(NAMES)
+SETTINGS = RotationSettings(NAMES)
 MUTATING, VALIDATING, CRD = "mutating/jobgate", "validating/jobgate", "crds/dijobs"
 
 #: Called with each call before it is carried out, by verb and name; what it raises, the caller gets.
@@ -196,7 +197,7 @@ class World:
     def places(self) -> Places:
         return Places(MemoryStore(self), MemoryTargets(self), self, self)
 
-    def rotation(self, settings: Settings = SETTINGS, **options: Any) -> Rotation:
+    def rotation(self, settings: RotationSettings = SETTINGS, **options: Any) -> Rotation:
         return Rotation(self.places(), settings, chance=lambda: 0.5, **options)
 
 
@@ -206,14 +207,14 @@ class MemoryStore:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    async def read(self) -> Stored:
+    async def read(self) -> StoredCertificates:
         self.world.called("get", "secret")
         await asyncio.sleep(0)
         if self.world.contents is None:
-            return Stored(found=False, origin=self.world.version)
-        return Stored(True, dict(self.world.contents), dict(self.world.stamps), origin=self.world.version)
+            return StoredCertificates(found=False, origin=self.world.version)
+        return StoredCertificates(True, dict(self.world.contents), dict(self.world.stamps), origin=self.world.version)
 
-    async def write(self, seen: Stored, changes: Changes) -> None:
+    async def write(self, seen: StoredCertificates, changes: Changes) -> None:
         world = self.world
         world.called("write", "secret")
         await asyncio.sleep(0)
@@ -244,7 +245,7 @@ class MemoryTargets:
             return Target(kind, called, found=False)
         found = self.world.objects[name]
         version = f"{found.uid}/{found.generation}"
-        return Target(kind, called, version, tuple(itertools.starmap(Entry, found.bundles.items())))
+        return Target(kind, called, version, tuple(itertools.starmap(TargetEntry, found.bundles.items())))
 
     async def write(self, seen: Target, bundles: Sequence[bytes]) -> None:
         self.world.called("write", str(seen))
@@ -257,7 +258,7 @@ class MemoryTargets:
         self.world.called("written", str(seen))
 
 
-async def settled(world: World, settings: Settings = SETTINGS, patience: float = 7200) -> Any:
+async def settled(world: World, settings: RotationSettings = SETTINGS, patience: float = 7200) -> Any:
     """Rotate until there is nothing left to do."""
     return await world.rotation(settings).run(timedelta(seconds=patience))
 

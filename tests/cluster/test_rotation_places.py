@@ -15,20 +15,19 @@ import pytest
 
 from certs import (
     Blocked,
-    Changes,
     Conflict,
-    Places,
     Reading,
     Refusal,
     Rotation,
+    RotationSettings,
     Served,
-    Settings,
     Unavailable,
     issue_generation,
     service_names,
 )
 from certs.bundle import read_certificates
 from certs.mark import number_of
+from certs.places import Changes, Places
 from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, Selection
 from jobgate.cluster.endpoints import Endpoints, addresses_of, fixed
@@ -302,7 +301,7 @@ class Now:
 
 def keeper_of(cluster: MemoryCluster) -> Keeper:
     places = Places(TlsSecret(cluster, "system", "tls"), Bundles(cluster, SELECTION), Servers(cluster), Now())
-    rotation = Rotation(places, Settings(NAMES, soak=timedelta()))
+    rotation = Rotation(places, RotationSettings(NAMES, soak=timedelta()))
     return Keeper(rotation, [(one, cluster) for one in (SECRETS, MUTATING, VALIDATING)])
 
 

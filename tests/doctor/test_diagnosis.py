@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from jobgate.cluster.endpoints import SERVICES, SLICES
+from jobgate.cluster.secret import SECRETS
 from jobgate.doctor import CATALOGUE, Severity
-from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, SECRETS, SERVICES, SLICES, Permission, Ref
+from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, Permission, Ref
 from jobgate.installation.installation import Rotation
 from tests.doctor import faults
 from tests.doctor.faults import FAULTS

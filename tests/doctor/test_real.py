@@ -25,10 +25,11 @@ from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from jobgate.cli import main
+from jobgate.cluster.bundles import CRDS
 from jobgate.cluster.writer import Writer
 from jobgate.doctor import FoundFault, diagnose
 from jobgate.doctor.look import ServerAccess, look
-from jobgate.doctor.observed import CRDS, NAMESPACES, ClusterSnapshot, Ref
+from jobgate.doctor.observed import NAMESPACES, ClusterSnapshot, Ref
 from tests.doctor.faults import FAULTS, Round, of_round
 from tests.doctor.world import KINDS, SYSTEM, TEAM, World, shipped, sound
 

@@ -19,6 +19,10 @@ from certs import CLUSTER_DOMAIN, Generation, Reading, Served, issue_generation,
 from certs.bundle import fingerprint, read_certificates
 from certs.mark import marked_name
 from jobgate.cluster import Resource
+from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING
+from jobgate.cluster.endpoints import SERVICES, SLICES
+from jobgate.cluster.lease import LEASES
+from jobgate.cluster.secret import SECRETS
 from jobgate.doctor import Expected, FoundFault, diagnose, expected
 from jobgate.doctor.certificates import without_strangers
 from jobgate.doctor.choices import namespace_of, read_back
@@ -27,19 +31,12 @@ from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
     CLUSTER_ROLES,
-    CRDS,
     CRON_JOBS,
     DEPLOYMENTS,
-    LEASES,
-    MUTATING,
     NAMESPACES,
     PODS,
     POLICIES,
     POLICY_BINDINGS,
-    SECRETS,
-    SERVICES,
-    SLICES,
-    VALIDATING,
     ClusterSnapshot,
     Handshake,
     NotChecked,

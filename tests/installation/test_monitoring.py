@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from jobgate.installation.dashboard import PANELS, dashboard
-from jobgate.installation.monitoring import alerts
+from jobgate.installation.monitoring import alerts, dashboard
 from webhook.server.metrics import Metrics
 
 _OURS = re.compile(r"\b(?:jobgate|controller_runtime|certwatcher)_[a-z_]+\b")
-_ALL = [alert["expr"] for alert in alerts()] + [line for panel in PANELS for line, _ in panel.lines]
+PANELS = json.loads(dashboard())["panels"]
+_ALL = [one["expr"] for one in (*alerts(), *(line for panel in PANELS for line in panel["targets"]))]
 ASKED = sorted({name for expression in _ALL for name in _OURS.findall(expression)})
 
 
@@ -33,5 +33,5 @@ def test_alerts_are_told_apart_by_name_and_say_what_to_do() -> None:
 
 
 def test_the_panels_of_the_dashboard_do_not_overlap() -> None:
-    places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in json.loads(dashboard())["panels"]]
+    places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in PANELS]
     assert len(set(places)) == len(places) == len(PANELS)

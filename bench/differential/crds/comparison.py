@@ -1,12 +1,9 @@
 """Our verdict on a CustomResourceDefinition against the API server's."""
 
-import hashlib
 import http.client
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from bench.differential.crds.cases import Case
@@ -36,26 +33,6 @@ class Answer:
 
 
 Oracle = Callable[[Any, bool], Answer]
-
-
-class Remembered:
-    """An oracle that keeps its answers in a file, so that a second run asks nothing twice."""
-
-    def __init__(self, file: Path, oracle: Oracle) -> None:
-        self._file, self._oracle = file, oracle
-        self._answers: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-
-    def __call__(self, definition: Any, strict: bool) -> Answer:
-        key = hashlib.sha256(json.dumps([definition, strict]).encode()).hexdigest()
-        if key not in self._answers:
-            answer = self._oracle(definition, strict)
-            self._answers[key] = [answer.accepted, answer.messages, answer.fields]
-        accepted, messages, fields = self._answers[key]
-        return Answer(accepted, tuple(messages), tuple(fields))
-
-    def save(self) -> None:
-        """Write the file."""
-        self._file.write_text(json.dumps(self._answers), encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bench.differential.tables import Steps
+
 Pod = dict[str, Any]
-Steps = tuple[str | int, ...]
 
 #: Fields of the Pod's spec that make a family of their own, and that family. What is not listed is `scheduling`.
 _SPEC_FAMILIES = {
@@ -118,46 +118,3 @@ def written(steps: Steps) -> str:
     """Return `steps` as Kubernetes writes paths."""
     text = "".join(f"[{step}]" if isinstance(step, int) or "." in step or "/" in step else f".{step}" for step in steps)
     return text.removeprefix(".")
-
-
-class _Absent:
-    """The value that takes a field away."""
-
-
-ABSENT = _Absent()
-
-
-def value_at(pod: Mapping[str, Any], steps: Steps) -> Any:
-    """Return what stands at `steps`, `ABSENT` where nothing does."""
-    value: Any = pod
-    for step in steps:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return ABSENT
-    return value
-
-
-def changed(pod: Any, steps: Steps, value: Any) -> Any:
-    """Return `pod` with `value` at `steps`; everything beside the way is shared with the old one."""
-    if not steps:
-        return value
-    step, rest = steps[0], steps[1:]
-    if isinstance(pod, list):
-        assert isinstance(step, int)
-        copy: Any = list(pod)
-        if rest:
-            copy[step] = changed(copy[step], rest, value)
-        elif value is ABSENT:
-            del copy[step]
-        else:
-            copy[step : step + 1] = [value]
-        return copy
-    copy = dict(pod)
-    if rest:
-        copy[step] = changed(copy.get(step, {}), rest, value)
-    elif value is ABSENT:
-        copy.pop(step, None)
-    else:
-        copy[step] = value
-    return copy

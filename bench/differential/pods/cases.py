@@ -6,9 +6,10 @@ import random
 from collections.abc import Iterator
 
 from bench.differential.pods.bases import BASES
-from bench.differential.pods.case import Case, changed, written
+from bench.differential.pods.case import Case, written
 from bench.differential.pods.systematic import mutations, systematic
 from bench.differential.pods.tricky import tricky
+from bench.differential.tables import changed
 
 #: Drawn values a field in the full run.
 FULL_VALUES = 6

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bench.differential.pods.answer import Answer
 from bench.differential.pods.case import Case
-from bench.differential.pods.known import Known, explanation
+from bench.differential.pods.known import KnownDifference, explanation
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Comparison:
         return self.judged and not self.server.accepted and self.ours.accepted
 
     @property
-    def known(self) -> Known | None:
+    def known(self) -> KnownDifference | None:
         """The difference that we mean, of which this disagreement is one."""
         if not self.is_false_refusal and not self.is_miss:
             return None
@@ -98,6 +98,11 @@ class Figures:
             self.located += 1
             self.same_fields += comparison.server.paths == comparison.ours.paths
             self.all_fields += comparison.server.paths <= comparison.ours.paths
+
+    @property
+    def overlooked(self) -> float:
+        """The share of the server's refusals that we accept and do not mean to, in percent."""
+        return 100 * sum(fault.is_miss for fault in self.faults) / max(self.refused, 1)
 
     @property
     def caught(self) -> float:

@@ -9,8 +9,9 @@ from typing import Any
 
 from bench.differential.pods import definitions, values
 from bench.differential.pods.bases import BASES
-from bench.differential.pods.case import ABSENT, Case, Pod, Steps, changed, family_of, written
+from bench.differential.pods.case import Case, Pod, family_of, written
 from bench.differential.pods.definitions import Type
+from bench.differential.tables import ABSENT, Steps, changed
 
 Mutation = tuple[Steps, str, Any]
 

@@ -11,7 +11,6 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from certs import (
-    Authority,
     Generation,
     KeyType,
     Validity,
@@ -21,7 +20,9 @@ from certs import (
     service_names,
     validity_from,
 )
+from certs.generation import Authority
 from certs.keys import key_pem, signature_hash
+from certs.validity import overlap
 from webhook.server.candidate import Candidate
 
 #: The name that the API server calls by.
@@ -99,7 +100,7 @@ def _root(validity: Validity) -> Authority:
 
 
 def _below(root: Authority) -> Authority:
-    return _authority("intermediate", generate_key(KeyType.P256), root.validity, root)
+    return _authority("intermediate", generate_key(KeyType.P256), overlap(root.certificate), root)
 
 
 def _authority(name: str, key: object, validity: Validity, issuer: Authority | None) -> Authority:

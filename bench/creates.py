@@ -1,0 +1,169 @@
+"""`python -m bench.creates`: what admission adds to a create at a real API server, by webhooks or by policies.
+
+`creates.yaml` has the basic defaults and rules of a DIJob as MutatingAdmissionPolicy and ValidatingAdmissionPolicy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench.comparison import jobs, servers
+from bench.comparison.golang import MODULES, find_or_build
+from bench.comparison.servers import CONSTANT, GO, JOBGATE
+from bench.page import aligned, piped, renew
+from controlplane import ControlPlane, Terminal
+from controlplane import find_or_build as find_or_build_plane
+from controlplane.client import Answer, ClusterApi
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from jobgate.kinds.dijob import DIJOB
+from webhook import Phase
+
+_POLICIES = Path(__file__).with_suffix(".yaml")
+_DISABLED = {"jobgate.dev/admission": "disabled"}
+NEITHER, OURS, POLICIES, NOTHING = "neither", JOBGATE, "policies", CONSTANT
+#: The namespaces, each with what is done there at admission, and its labels.
+NAMESPACES: Mapping[str, Mapping[str, str]] = {
+    NEITHER: _DISABLED,
+    OURS: {},
+    POLICIES: {**_DISABLED, "bench": POLICIES},
+    GO: {**_DISABLED, "bench": GO},
+    NOTHING: {**_DISABLED, "bench": NOTHING},
+}
+_RULE = {
+    "apiGroups": ["diengine.opendilab.org"],
+    "apiVersions": ["v2alpha1"],
+    "operations": ["CREATE", "UPDATE"],
+    "resources": ["dijobs"],
+}
+TASKS = (1, 3, 30)
+#: The first rounds are for connections, and for what the API server compiles.
+WARM_UP = 5
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Measure, and print a row a size."""
+    parser = argparse.ArgumentParser(prog="python -m bench.creates", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=150, help="creates in each namespace")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures in this file")
+    parser.add_argument("--write", action="store_true", help="renew docs/explanation/performance.md")
+    command = parser.parse_args(argv)
+    go = find_or_build(MODULES[GO])
+    with ExitStack() as stack:
+        plane = stack.enter_context(ControlPlane(find_or_build_plane(Terminal())))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for name, labels in NAMESPACES.items():
+            plane.client.post("/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
+        stack.enter_context(InstalledWebhook(plane, folder))
+        for name in (GO, NOTHING):
+            stack.enter_context(other(name, plane, go, folder / name))
+        plane.kubectl("apply", "-f", str(_POLICIES))
+        for name in (POLICIES, GO):
+            wait_for(partial(_refused, plane.client, name), 60, what=f"the API server to follow {name}")
+        _check(plane.client)
+        measured = {tasks: measure(plane.client, tasks, command.rounds) for tasks in TASKS}
+    rows = [["tasks", "create, ms", *(f"{name} adds" for name in NAMESPACES if name != NEITHER), "jobgate / policies"]]
+    rows += [row(tasks, of) for tasks, of in measured.items()]
+    print(aligned(rows))
+    if command.json:
+        command.json.write_text(json.dumps(measured), encoding="utf-8")
+    if command.write:
+        renew("creates", piped(rows))
+    return 0
+
+
+@contextmanager
+def other(name: str, plane: ControlPlane, go: Path, folder: Path) -> Iterator[None]:
+    """Run another webhook, which the API server calls for its namespace, while the block runs."""
+    folder.mkdir()
+    ca = base64.b64encode(servers.write_certificate(folder).encode()).decode()
+    port, metrics = servers.free_ports(2)
+    command = servers.commands(folder, {JOBGATE: (0, 0), CONSTANT: (port, 0), GO: (port, metrics)}, {GO: go}, folder)[
+        name
+    ]
+    with servers.started(name, command, port, None, folder / "log"):
+        for phase in ("mutating", "validating"):
+            path = DIJOB.path(Phase.MUTATE if phase == "mutating" else Phase.VALIDATE)
+            entry = {
+                "name": "bench.jobgate.dev",
+                "clientConfig": {"url": f"https://127.0.0.1:{port}{path}", "caBundle": ca},
+                "rules": [_RULE],
+                "namespaceSelector": {"matchLabels": {"bench": name}},
+                "admissionReviewVersions": ["v1"],
+                "sideEffects": "None",
+            }
+            configuration = {"metadata": {"name": f"bench-{name}"}, "webhooks": [entry]}
+            collection = f"/apis/admissionregistration.k8s.io/v1/{phase}webhookconfigurations"
+            status, answer = plane.client.post(collection, configuration)
+            assert status == 201, answer
+        yield
+
+
+def measure(api: ClusterApi, tasks: int, rounds: int) -> dict[str, list[float]]:
+    """Return the milliseconds of each create, by namespace; they take turns in an order that changes."""
+    took: dict[str, list[float]] = {name: [] for name in NAMESPACES}
+    chance, order = random.Random(tasks), list(NAMESPACES)
+    for number in range(WARM_UP + rounds):
+        chance.shuffle(order)
+        for name in order:
+            body = json.dumps(job(tasks, number, name))
+            began = time.perf_counter()
+            status, answer = create(api, name, body)
+            took[name].append((time.perf_counter() - began) * 1000)
+            assert status == 201, answer
+    return {name: of[WARM_UP:] for name, of in took.items()}
+
+
+def row(tasks: int, took: Mapping[str, Sequence[float]]) -> list[str]:
+    """Return a row of the table: medians over the rounds, and what is added, round by round."""
+    added = {
+        name: statistics.median(one - without for one, without in zip(of, took[NEITHER], strict=True))
+        for name, of in took.items()
+        if name != NEITHER
+    }
+    figures = (statistics.median(took[NEITHER]), *added.values(), added[OURS] / added[POLICIES])
+    return [str(tasks), *(f"{figure:.2f}" for figure in figures)]
+
+
+def job(tasks: int, variant: int, namespace: str) -> dict[str, Any]:
+    """Return a job."""
+    made = jobs.job("DIJob", tasks, variant)
+    return {**made, "metadata": {**made["metadata"], "namespace": namespace}}
+
+
+def create(api: ClusterApi, namespace: str, body: Any) -> Answer:
+    """Create a job, but do not store it."""
+    path = f"/apis/diengine.opendilab.org/v2alpha1/namespaces/{namespace}/dijobs"
+    return api.post(path, body, {"dryRun": "All"})
+
+
+def _refused(api: ClusterApi, namespace: str) -> bool:
+    broken = job(1, 0, namespace)
+    broken["spec"] |= {"minReplicas": 3, "maxReplicas": 2}
+    return create(api, namespace, broken)[0] == 422
+
+
+def _check(api: ClusterApi) -> None:
+    """Check that each namespace has the admission that it is measured for."""
+    assert [name for name in NAMESPACES if _refused(api, name)] == [OURS, POLICIES, GO]
+    for name in NAMESPACES:
+        status, stored = create(api, name, job(3, 0, name))
+        assert status == 201, stored
+        named = all("name" in task for task in stored["spec"]["tasks"])
+        assert named is (name not in {NEITHER, NOTHING}), stored["spec"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
