@@ -7,15 +7,15 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jobgate.cli.cluster import own_namespace
+from jobgate.cli.cluster import listening, own_namespace
 from jobgate.cli.extras import not_installed
 from jobgate.cli.limits import limits_of
 from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, installation, setting
@@ -129,8 +129,9 @@ def serve(  # noqa: PLR0913 - one argument an option
         with server.stopping_on_signals(stop):
             await supervise(workers, [*_COMMAND, *sys.argv[1:]], bind, port, health_port, stop=stop)
 
+    where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
-        with _listening(bind, port, health_port):
+        with listening(where):
             asyncio.run(parent())
         return
     kinds = configured.kinds
@@ -171,7 +172,7 @@ def serve(  # noqa: PLR0913 - one argument an option
             drain = server.Drain(delay=drain_seconds)
             await server.serve(endpoint, certificates.context, addresses, drain, stop=stop, sockets=sockets)
 
-    with _listening(bind, port, health_port), asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with listening(where), asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(run())
 
 
@@ -237,15 +238,6 @@ def _freeze() -> None:
     gc.freeze()
     # Reviews make no cycles, but many containers: with the default threshold, collections take a tenth of their time.
     gc.set_threshold(10_000)
-
-
-@contextmanager
-def _listening(bind: str, port: int, health_port: int) -> Iterator[None]:
-    """Report an address that cannot be listened on."""
-    try:
-        yield
-    except OSError as error:
-        raise click.ClickException(f"cannot listen on {bind}, ports {port} and {health_port}: {error}") from None
 
 
 @asynccontextmanager
