@@ -3,7 +3,7 @@
     python -m bench.pod_templates [--seed N] [--output FILE]
 
 It takes about three minutes. Code 1 when we refuse, and do not mean to, what the server takes,
-or miss more than 2 % of what it refuses.
+or miss more than 0.5 % of what it refuses without meaning to.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from controlplane import ControlPlane, Terminal, find_or_build
 
 SEED = 20260921
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "pod-templates.md"
-_CAUGHT_AT_LEAST = 98.0
+_OVERLOOKED_AT_MOST = 0.5
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -37,7 +37,7 @@ def main(argv: list[str] | None = None) -> int:
     total = figures(comparisons)[1]
     print(_summary(total, time.monotonic() - began))
     wrong = any(fault.is_false_refusal for fault in total.faults)
-    return int(wrong or total.caught < _CAUGHT_AT_LEAST)
+    return int(wrong or total.overlooked > _OVERLOOKED_AT_MOST)
 
 
 def _summary(total: Figures, seconds: float) -> str:

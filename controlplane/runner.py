@@ -14,16 +14,21 @@ from jobgate.installation.objects import base
 from jobgate.installation.runner import ACCOUNT
 from jobgate.kinds import installed
 
-KINDS = ("dijobs.diengine.opendilab.org", "mxjobs.mxnet.mlkube.io", "torchjobs.train.distributed.io")
+KINDS = (
+    "dijobs.diengine.opendilab.org",
+    "jobs.batch.volcano.sh",
+    "mxjobs.mxnet.mlkube.io",
+    "torchjobs.train.distributed.io",
+)
 #: Settings of both the webhook server and the runner.
 RUN = tuple(f"--run={kind}" for kind in KINDS)
 USER = f"system:serviceaccount:{SYSTEM}:{ACCOUNT}"
 Runner: TypeAlias = "subprocess.Popen[bytes]"
 
 
-def install(plane: ControlPlane, kinds: Sequence[str] = KINDS) -> Path:
+def install(plane: ControlPlane, kinds: Sequence[str] = KINDS, queueing: str = "kubernetes") -> Path:
     """Install what the runner may do, and give the credentials of its account."""
-    rights = base(installed(), Installation(run=tuple(kinds), queueing="kubernetes", queues="queues: []"))["runner"]
+    rights = base(installed(), Installation(run=tuple(kinds), queueing=queueing, queues="queues: []"))["runner"]
     install_rights(plane.client, rights)
     return plane.kubeconfig_for(USER, ["system:serviceaccounts"])
 
@@ -44,10 +49,14 @@ def forget_lease(plane: ControlPlane) -> None:
 
 @contextmanager
 def runner(
-    plane: ControlPlane, log: Path, settings: Sequence[str] = (), kinds: Sequence[str] = KINDS
+    plane: ControlPlane,
+    log: Path,
+    settings: Sequence[str] = (),
+    kinds: Sequence[str] = KINDS,
+    queueing: str = "kubernetes",
 ) -> Iterator[Runner]:
-    """Run `jobgate run` for kinds; what it logs is in the file."""
-    process = start(install(plane, kinds), log, settings, kinds)
+    """Run `jobgate run` for kinds, with the rights for a queueing system; what it logs is in the file."""
+    process = start(install(plane, kinds, queueing), log, settings, kinds)
     try:
         yield process
     finally:

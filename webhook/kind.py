@@ -73,6 +73,8 @@ class OperatorProfile(Protocol):
         """Return the Pod that the operator makes of a task: a template is judged as that Pod."""
 
 
+#: Where a word of tasks is: see `Kind.task_words`.
+TaskWord: TypeAlias = str | Callable[[Any, Mapping[str, Any]], Any]
 Default: TypeAlias = Callable[[Draft, Context], None]
 
 
@@ -94,8 +96,9 @@ class Kind:
         settings: the model of what an installation can say of this kind (`Settings.kinds`), or None.
         watches: objects of the cluster that the rules look up in `Context.objects`, as `<plural>.<version>.<group>`.
         conversion: gives the conversion of an object of an older shape, for `jobgate convert`, or None.
-        listed: whether its parts are a list, and a word of a task is the field of its part of that name: so it can be
-            read from the JSON.
+        task_words: by word of tasks that is no field of that name of a part: another field; a function that gives it
+            from the index or key of a part, and its JSON; or the field of the spec that it is made of. None: how the
+            words of tasks are made is not known.
         plan: what the rules read, and when each is called.
         plain: tells of an object, fast, whether it surely is as most are: it fits, its templates are sound, and the
             values of its words are such that the rules that say so (`Rule.values`) find nothing.
@@ -116,7 +119,7 @@ class Kind:
     settings: type[BaseModel] | None = None
     watches: tuple[str, ...] = ()
     conversion: Convert | None = None
-    listed: bool = False
+    task_words: Mapping[str, TaskWord] | None = None
     plan: Plan = field(init=False, repr=False, compare=False)
     plain: Callable[[Mapping[str, Any]], bool] = field(init=False, repr=False, compare=False)
 

@@ -22,7 +22,7 @@ from webhook.view import json_name, part_of
 
 if TYPE_CHECKING:
     from webhook.job import Job
-    from webhook.kind import Kind
+    from webhook.kind import Kind, TaskWord
     from webhook.plan import Plan
 
 #: What a rule may be quiet without, in addition to words: a key of the templates, a key of their `spec`, an annotation
@@ -67,9 +67,14 @@ class Quiet:
     def __init__(self, kind: Kind, plan: Plan) -> None:
         self._kind, self._plan = kind, plan
         self._parts_at = [str(step) for step in plan.word(kind.parts).path.steps]
-        part = part_of(kind.spec, kind.parts)
-        fields = part.model_fields.items() if part is not None else ()
-        self._task_fields = {name: (json_name(part, name), json_default(field)) for name, field in fields if part}
+        part = part_of(kind.spec, kind.parts) if kind.task_words is not None else None
+        fields = part.model_fields if part is not None else {}
+        self._task_words: Mapping[str, TaskWord] = {**{name: name for name in fields}, **(kind.task_words or {})}
+        self._task_fields = {
+            word: (json_name(part, name), json_default(fields[name]))
+            for word, name in self._task_words.items()
+            if part is not None and isinstance(name, str) and name in fields
+        }
         self._readers: dict[str, Callable[[Job[Any]], Any]] = {}
         self._defaults = [as_rule(default) for default in kind.defaults]
         self._all = [*(planned.rule for planned in plan.rules), *self._defaults]
@@ -81,6 +86,8 @@ class Quiet:
         self._pods, self._templates, self._annotations = of(POD), of(TEMPLATE), of(ANNOTATION)
         self._of_tasks = frozenset(word for word in of(TASKS) if not (TASKS + word).startswith(TEMPLATE))
         self._task_keys = frozenset(self._task_fields[word][0] for word in self._of_tasks & self._task_fields.keys())
+        made = self._of_tasks if kind.task_words is None else self._of_tasks & kind.task_words.keys()
+        self._made = {word: self._source(word) for word in made - self._task_fields.keys()}
         of_job = {word: plan.word(word) for word in words if not word.startswith((TASKS, *PLACES))}
         self._keys = {word: str(one.path.steps[1]) for word, one in of_job.items() if len(one.attributes) == 1}
         self._spec_keys = frozenset(self._keys.values())
@@ -115,10 +122,10 @@ class Quiet:
         if None in spec.values():
             spec = {key: value for key, value in spec.items() if value is not None}
         templates = job.said("tasks.template")
-        if self._kind.listed:
-            of_tasks = self._task_keys.intersection(chain.from_iterable(self._parts(job.document)))
-        else:
-            of_tasks = frozenset(word for word in self._of_tasks if any(task.says(word) for task in job.tasks))
+        of_tasks = self._task_keys.intersection(chain.from_iterable(self._parts(job.document)))
+        for word, source in self._made.items():
+            if (not source or source in spec) and any(task.says(word) for task in job.tasks):
+                of_tasks |= {TASKS + word}
         return _Sort(
             self._spec_keys.intersection(spec),
             of_tasks,
@@ -141,9 +148,11 @@ class Quiet:
         of_task = word.removeprefix(TASKS)
         if word == "tasks.template":
             return lambda job: [part["template"] for part in self._parts(job.document)]
-        if of_task != word and self._kind.listed:
-            key, default = self._task_fields.get(of_task, ("", None))
+        if of_task in self._task_fields and of_task != word:
+            key, default = self._task_fields[of_task]
             return lambda job: [part.get(key, default) for part in self._parts(job.document)]
+        if callable(make := self._task_words.get(of_task)) and of_task != word:
+            return lambda job: [make(key, part) for key, part in _keyed(self._in_json(job.document))]
         if of_task != word:
             return lambda job: [task.word(of_task) for task in job.tasks]
         meaning = self._plan.word(word)
@@ -158,18 +167,28 @@ class Quiet:
         return read
 
     def _parts(self, document: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+        parts = self._in_json(document)
+        return parts if isinstance(parts, list) else parts.values()
+
+    def _in_json(self, document: Mapping[str, Any]) -> Any:
         parts: Any = document
         for step in self._parts_at:
             parts = parts[step]
-        return parts if isinstance(parts, list) else parts.values()
+        return parts
+
+    def _source(self, of_task: str) -> str:
+        """Return the field of the spec without which no task has a word; empty where there is none such."""
+        word = self._task_words.get(of_task)
+        return str(self._plan.word(word).path.steps[1]) if isinstance(word, str) else ""
+
+    def _key_of(self, of_task: str) -> str:
+        """Return what the JSON calls a word of tasks, or the word with its prefix where it is no field of its own."""
+        return self._task_fields.get(of_task, (TASKS + of_task, None))[0]
 
     def _not_quiet(self, sort: _Sort) -> _Heard:
         """Return the rules that may find something in a plain job of a sort, and the defaults that may add to it."""
         said = self._always | {word for word, key in self._keys.items() if key in sort.spec} | {*sort.deep}
-        if self._kind.listed:
-            said |= {TASKS + word for word in self._of_tasks if self._task_fields.get(word, ("",))[0] in sort.tasks}
-        else:
-            said |= {TASKS + word for word in sort.tasks}
+        said |= {TASKS + word for word in self._of_tasks if self._key_of(word) in sort.tasks}
         said |= {TEMPLATE + key for key in sort.templates} | {POD + key for key in sort.pods}
         said |= {ANNOTATION + key for key in sort.annotations} | ({IMPOSED} if sort.imposed else set())
 
@@ -198,8 +217,7 @@ class Quiet:
         for word, schema in rule.values.items():
             of_task = word.removeprefix(TASKS)
             if of_task != word:
-                key = self._task_fields.get(of_task, ("",))[0] if self._kind.listed else ""
-                place = (*self._parts_at, "*", key) if key else ()
+                place = (*self._parts_at, "*", self._key_of(of_task)) if of_task in self._task_fields else ()
             else:
                 meaning = self._plan.word(word)
                 place = tuple(map(str, meaning.path.steps)) if meaning.attributes else ()
@@ -207,6 +225,10 @@ class Quiet:
                 return None
             values[place] = schema
         return values
+
+
+def _keyed(parts: Any) -> Iterable[tuple[Any, Mapping[str, Any]]]:
+    return enumerate(parts) if isinstance(parts, list) else parts.items()
 
 
 def json_default(field: FieldInfo) -> Any:

@@ -45,8 +45,8 @@ class DependsOn(Protocol):
     def any_suffices(self) -> bool:
         """Whether one of the tasks that are named is enough, where there are several."""
 
-    def names(self, path: Path) -> Iterator[tuple[Path, str]]:
-        """Yield the names of the tasks waited for, each with its place; `path` is where this stands."""
+    def names(self, path: Path) -> Iterator[tuple[Path, str, str]]:
+        """Yield the tasks waited for: place, name, and name as written; `path` is where this stands."""
 
 
 class Task:
@@ -104,6 +104,11 @@ class Task:
             self.replicas = read["replicas"]
         if "template" in read:
             self.template = read["template"]
+
+    @property
+    def written_name(self) -> str | None:
+        """The name as the user wrote it, for messages."""
+        return self.name
 
     @property
     def type(self) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jobgate.cli.leading import lead, leading
-from jobgate.cli.settings import Configured, wiring
+from jobgate.cli.settings import Configured, running
 from jobgate.kinds.common.wiring import wired
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @leading("jobgate-controller", rate=50, most=1000)
-@wiring
+@running
 def control(*, kubeconfig: Path | None, place: Place, requests_per_second: float, configured: Configured) -> None:
     """Run the companion controller: create and maintain the objects that plugins of jobs declare."""
     from jobgate.controller import Controller, ControllerSettings
@@ -29,7 +29,7 @@ def control(*, kubeconfig: Path | None, place: Place, requests_per_second: float
     log.configure()
     given = configured.settings
     settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=place.namespace)
-    kinds = tuple(wired(configured.kinds))
+    kinds = tuple(wired(configured.kinds, given.runs))
 
     async def controller(writer: Writer, metrics: ControllerMetrics) -> Controller:
         return Controller(writer, kinds, settings, metrics)

@@ -253,9 +253,7 @@ WITHOUT_PLUGIN = setting(
 
 _WIRING = (QUEUEING, CLUSTER_DOMAIN, WITHOUT_KIND, WITHOUT_PLUGIN)
 
-#: Add the settings that decide what is put into pods, which the command receives as `configured`.
-wiring = grouped(_configured, *_WIRING)
-#: Add the settings of the runner, as `configured`.
+#: Add the settings of the runner and the controller, which the command receives as `configured`.
 running = grouped(_configured, RUN, *_WIRING)
 #: Add the settings of an installation, as `configured`.
 installation = grouped(_configured, RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _MODE, *_WIRING)

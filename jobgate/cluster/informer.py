@@ -123,6 +123,7 @@ class Informer(Generic[T]):
         self._version = ""
         self._heard = 0.0
         self._logged = ""
+        self._failure = "not listed yet"
         # Whether others need no longer wait: the resource was listed, does not exist, or cannot be listed for now.
         self.settled = False
 
@@ -141,7 +142,7 @@ class Informer(Generic[T]):
 
     def _known(self) -> dict[Key, T]:
         if self._objects is None:
-            raise LookupError(f"{self._resource} is not known")
+            raise LookupError(f"{self._resource} is not known: {self._failure}")
         return self._objects
 
     async def run(self, api: Api) -> None:
@@ -230,9 +231,11 @@ class Informer(Generic[T]):
             self._objects, self._version = None, ""
         self.settled = self.settled or refused or failures >= MAX_FAILURES
         if code == _NOT_FOUND:
+            self._failure = "not installed"
             self._log(logging.INFO, "resource not installed", "")
         else:
-            self._log(logging.WARNING, "failed to watch", f"{type(error).__qualname__}: {error}")
+            self._failure = f"{type(error).__qualname__}: {error}"
+            self._log(logging.WARNING, "failed to watch", self._failure)
         return self._backoff.seconds(failures)
 
     def _log(self, level: int, message: str, reason: str) -> None:

@@ -11,11 +11,12 @@ from jobgate.explain.prerequisites import TaskPrerequisites, prerequisites_of
 from jobgate.kinds.common.crew import crew_of, written_plugins
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
-from jobgate.kinds.common.runner import is_run
+from jobgate.kinds.common.runner import is_run, taken_over
 from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.pods.shape import fault
+from jobgate.prerequisites.asked import named_in, template_of
 from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, annotated
 from webhook import Draft, Job, Kind, Objects, Task
 from webhook.view import view
@@ -82,6 +83,8 @@ def _job(
     kind: Kind, written: Mapping[str, Any], document: dict[str, Any], namespace: str, options: ReviewOptions
 ) -> Explanation:
     """Explain a job that is allowed: as its author wrote it, and with defaults."""
+    if kind.qualified_plural in options.settings.runs:
+        document = taken_over(document)
     job = Job(kind, document, view(kind.spec, document.get("spec"))[0])
     operator, settings = operator_of(job), options.settings
     name = text(metadata_of(document).get("name")) or f"{text(metadata_of(document).get('generateName'))}…"
@@ -198,19 +201,15 @@ def _beside(crew: Crew, maker: str, sources: Mapping[str, str]) -> Iterator[Row]
 
 def _workload(document: Mapping[str, Any], namespace: str, known: Objects) -> Explanation | None:
     """Explain a Pod, or a workload with a pod template, to which only prerequisites add something."""
-    spec = mapping(document.get("spec"))
-    if document.get("kind") == "Pod":
-        template, count = document, 1
-    else:
-        inner = mapping(mapping(spec.get("jobTemplate")).get("spec")) or spec
-        template = mapping(inner.get("template"))
-        count = next((inner[key] for key in ("replicas", "completions") if isinstance(inner.get(key), int)), 1)
+    template, spec = template_of(document), mapping(document.get("spec"))
+    spec = mapping(mapping(spec.get("jobTemplate")).get("spec")) or spec
+    count = next((spec[key] for key in ("replicas", "completions") if isinstance(spec.get(key), int)), 1)
     pod = {"metadata": mapping(template.get("metadata")), "spec": mapping(template.get("spec"))}
-    if not _has_containers(pod):
+    if not any(objects(spec_of(pod).get("containers"))):
         return None
     if wrong := fault(pod):
         return Explanation(notes=[str(wrong)], denied=True)
-    annotation = mapping(metadata_of(pod).get("annotations")).get(ANNOTATION)
+    annotation = named_in(pod)
     try:
         references = () if annotation is None else annotated(annotation)
     except InvalidReference as error:
@@ -221,8 +220,3 @@ def _workload(document: Mapping[str, Any], namespace: str, known: Objects) -> Ex
     name = text(metadata_of(document).get("name")) or text(metadata_of(document).get("generateName"))
     parts = _with_commands(pod, given, rows(pod, given.steps, given.put))
     return Explanation(pods=[Pods("", count, name, parts, items=list(_items(given)), notes=given.missing)])
-
-
-def _has_containers(pod: Mapping[str, Any]) -> bool:
-    """Return whether a pod has a container."""
-    return any(True for _ in objects(spec_of(pod).get("containers")))

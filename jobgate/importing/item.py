@@ -32,16 +32,7 @@ _FIELDS: Final = frozenset(
 def prerequisite(
     entry: Mapping[str, Any], kind: str, name: str, path: str, notes: Notes, local: ResolveName
 ) -> dict[str, Any]:
-    """Return the object of an item.
-
-    Args:
-        entry: the item.
-        kind: kind of the object.
-        name: name of the object.
-        path: path of the item, for messages.
-        notes: collects changes and faults.
-        local: resolves names without a scheme.
-    """
+    """Return the object of an item; `path` is for messages, and `local` resolves names without a scheme."""
     spec: dict[str, Any] = {key: str(entry[key]) for key in ("type", "description") if entry.get(key)}
     requires = listed(entry.get("require"), f"{path}.require", notes)
     spec["require"] = [

@@ -15,23 +15,16 @@ from jobgate.prerequisites.reference import ANNOTATION
 #: Longest name: the API server's limit for indexed Jobs, which also fits DI-orchestrator's for DIJobs.
 _JOB_NAME: Final = 52
 _DIJOB: Final = ("diengine.opendilab.org/v2alpha1", "DIJob")
-_SCRIPTS: Final = {"script", "output", "data"}
+#: The fields that are imported, of a job and of a task role.
 _READ: Final = frozenset(
     {"name", "type", "protocol_version", "version", "contributor", "description", "prerequisites", "parameters"}
-    | {"task_roles", "job_retry_count", "defaults", "extras", "secrets"}
+    | {"task_roles", "job_retry_count", "defaults", "extras"}
 )
 _READ_OF_ROLE: Final = frozenset(
-    {
-        "instances",
-        "completion",
-        "task_retry_count",
-        "docker_image",
-        "resource_per_instance",
-        "commands",
-        "prerequisites",
-    }
-    | {"extra_container_options", *_SCRIPTS}
+    {"instances", "docker_image", "resource_per_instance", "commands", "prerequisites", "extra_container_options"}
 )
+
+_READ_OF_IMAGE: Final = frozenset({"name", "type", "uri", "protocol_version", "version", "contributor", "description"})
 
 
 class Target(StrEnum):
@@ -49,13 +42,9 @@ class _JobPrerequisites(NamedTuple):
 
 
 def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes) -> Iterator[dict[str, Any]]:
-    """Yield the Prerequisites of a job, then its Jobs or its DIJob.
+    """Yield the Prerequisites of a job of protocol version 2, then its Jobs or its DIJob.
 
-    Args:
-        job: a job of protocol version 2.
-        name: name of the job if it has none.
-        target: kind that it is imported as; by default, a Job if it has one task role, else a DIJob.
-        notes: collects changes and faults.
+    `name` is for a job that has none. By default, a job with one task role becomes a Job, another one a DIJob.
     """
     roles = mapped(word(job, "task_roles"), "taskRoles", notes)
     if not roles:
@@ -65,7 +54,9 @@ def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes)
         notes.change(f"the job has no name, and gets that of its file: {name}")
     name = notes.name(job.get("name") or name, "name", _JOB_NAME)
     own = _own(job, name, notes)
-    _not_imported(job, notes)
+    notes.unread(job, _READ, "the job")
+    notes.unread(mapped(job.get("extras"), "extras", notes), {"reference_prerequisites", "storages"}, "extras")
+    notes.unread(mapped(job.get("defaults"), "defaults", notes), {"virtual_cluster"}, "defaults")
     kind = target or (Target.JOB if len(roles) == 1 else Target.DIJOB)
     tasks = []
     for key, value in roles.items():
@@ -73,7 +64,6 @@ def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes)
         path = f"taskRoles.{key}"
         pod = template(role, job, own.images.get(str(word(role, "docker_image"))), path, notes)
         references = list(_references(role, own, path, notes))
-        _completion(role, path, notes)
         notes.unread(role, _READ_OF_ROLE, path)
         instances = notes.whole(role.get("instances", 1), f"{path}.instances", least=1)
         tasks.append((notes.name(key, path, LABEL_LIMIT), instances, pod, references))
@@ -124,10 +114,7 @@ def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _JobPrerequisites:
             names.add(written)
             if entry.get("type") == "dockerimage":
                 images[written] = str(entry.get("uri"))
-                if entry.get("auth"):
-                    notes.change(
-                        f"{at}.auth: not imported, as it is secret: make a Secret, and name it in imagePullSecrets"
-                    )
+                notes.unread(entry, _READ_OF_IMAGE, at)
             else:
                 found.append((written, entry, at))
     called = {written: notes.name(f"{name}-{written}", at) for written, _, at in found}
@@ -137,10 +124,7 @@ def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _JobPrerequisites:
 
     objects = {}
     for written, entry, at in found:
-        if entry.get("uri"):
-            notes.change(f"{at}.uri: not imported: commands name it")
-        fields = {key: value for key, value in entry.items() if key != "uri"}
-        objects[written] = prerequisite(fields, NAMESPACED, called[written], at, notes, local)
+        objects[written] = prerequisite(entry, NAMESPACED, called[written], at, notes, local)
     if called:
         notes.change(f"prerequisites of the job's own are Prerequisites of its namespace, called {name}-…")
     return _JobPrerequisites(images, objects)
@@ -161,33 +145,6 @@ def _references(role: Mapping[str, Any], own: _JobPrerequisites, path: str, note
         else:
             seen.add(written)
             yield str(own.objects[str(written)]["metadata"]["name"])
-    for key in _SCRIPTS & role.keys():
-        notes.change(f"{path}.{key}: not imported: commands name what they use")
-
-
-def _completion(role: Mapping[str, Any], path: str, notes: Notes) -> None:
-    """Note policies that are not imported: one failed task fails the job, and all must succeed."""
-    completion = mapped(role.get("completion"), f"{path}.completion", notes)
-    if word(completion, "min_failed_instances") not in (None, 0, 1):
-        notes.change(f"{path}.completion.minFailedInstances: not imported: retries are those of the whole job")
-    if word(completion, "min_succeeded_instances") not in (None, 0, -1, role.get("instances", 1)):
-        notes.change(f"{path}.completion.minSucceededInstances: not imported: all instances have to succeed")
-    if word(role, "task_retry_count"):
-        notes.change(f"{path}.taskRetryCount: not imported: retries are those of the whole job")
-
-
-def _not_imported(job: Mapping[str, Any], notes: Notes) -> None:
-    """Note the parts of a job that are not imported."""
-    defaults, extras = (mapped(job.get(key), key, notes) for key in ("defaults", "extras"))
-    if job.get("secrets"):
-        notes.change("secrets: not imported, and not shown: make a Secret of them, and variables with secretKeyRef")
-    if defaults.get("deployment") or job.get("deployments"):
-        notes.change("deployments: not imported: write their preCommands and postCommands into the commands")
-    for plugin in listed(extras.get("com.microsoft.pai.runtimeplugin"), "extras", notes):
-        advice = "; a DIJob has the plugin ssh" if "ssh" in str(plugin) else "; make an item of what it does"
-        notes.change(f"extras: runtime plugin {mapped(plugin, 'extras', notes).get('plugin')} is not imported{advice}")
-    notes.unread(extras, {"reference_prerequisites", "storages", "com.microsoft.pai.runtimeplugin"}, "extras")
-    notes.unread(job, {*_READ, "deployments"}, "the job")
 
 
 def _object(api_version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:

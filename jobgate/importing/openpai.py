@@ -39,12 +39,7 @@ class Imported:
 
 
 def imported(text: str, file: str, target: Target | None = None) -> Iterator[Imported]:
-    """Import the jobs and items of a text.
-
-    Args:
-        text: YAML.
-        file: name of the file, for messages, and for a job without a name.
-        target: kind that jobs are imported as; by default, it depends on the job.
+    """Import the jobs and items of a YAML text; `file` is for messages, and names a job without a name.
 
     Raises:
         InvalidDocument: the text is not valid YAML, or contains something else.

@@ -21,15 +21,7 @@ _OTHER: Final = re.compile(r"<%.*?%>", re.DOTALL)
 def template(
     role: Mapping[str, Any], job: Mapping[str, Any], image: str | None, path: str, notes: Notes
 ) -> dict[str, Any]:
-    """Return the pod template of a task role.
-
-    Args:
-        role: the task role.
-        job: the job, for parameters and storages.
-        image: the image that `dockerImage` names; None if it is unknown.
-        path: path of the role.
-        notes: collects changes and faults.
-    """
+    """Return the pod template of a task role of a job, with the image that its `dockerImage` names, None if unknown."""
     if image is None:
         notes.fault(f"{path}.dockerImage", "must be the name of a prerequisite of type dockerimage that has a uri")
     script = _script(role, mapped(job.get("parameters"), "parameters", notes), path, notes)
@@ -93,9 +85,7 @@ def _resources(role: Mapping[str, Any], path: str, notes: Notes) -> dict[str, An
             limits[resource] = pattern.format(number)
     if limits.get(GPU):
         notes.change(f"gpu is the resource {GPU}")
-    if found.get("ports"):
-        notes.change(f"{at}.ports: not imported: pods have an address of their own, and every port of it")
-    notes.unread(found, {"cpu", "memory_mb", "gpu", "ports"}, at)
+    notes.unread(found, {"cpu", "memory_mb", "gpu"}, at)
     return limits
 
 

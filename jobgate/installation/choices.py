@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jobgate.installation.installation import LABELS, Rotation
-from jobgate.installation.tree import Expression, Setting, all_of, any_of, equal, negated
+from jobgate.installation.tree import Expression, Setting, all_of, any_of, equal, has, negated
+from jobgate.kinds.common.runner import runner_of
+from jobgate.kinds.common.wiring import provides_all, wired
 from webhook import Kind
 
 NAMESPACE = Setting("namespace")
@@ -24,6 +26,18 @@ CERT_MANAGER = equal(Setting("rotation"), Rotation.CERT_MANAGER)
 def kind_on(kind: Kind) -> Expression:
     """Return whether a kind is enabled."""
     return Setting("kinds", kind.qualified_plural)
+
+
+def wires(kind: Kind) -> Expression:
+    """Return whether the pods of an enabled kind get anything: of some kinds, only if jobgate runs their jobs."""
+    run = has(Setting("run"), kind.qualified_plural)
+    return all_of(kind_on(kind), run) if provides_all(kind) else kind_on(kind)
+
+
+def may_be_wired(kinds: Iterable[Kind]) -> list[Kind]:
+    """Return the kinds whose pods get something in some installation."""
+    kinds = tuple(kinds)
+    return wired(kinds, {kind.qualified_plural for kind in kinds if runner_of(kind) is not None})
 
 
 def some_on(kinds: Iterable[Kind]) -> Expression:

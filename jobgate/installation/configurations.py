@@ -10,11 +10,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, kind_on, some_on
+from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, kind_on, may_be_wired, some_on, wires
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import If, Setting, base64, joined
+from jobgate.installation.tree import If, Setting, any_of, base64, joined
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
-from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, wired
+from jobgate.kinds.common.wiring import (
+    ITEMS_PATH,
+    PATHS,
+    WORKLOADS,
+    WORKLOADS_PATH,
+    marked_selector,
+    members_of,
+    provides_all,
+)
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
 from jobgate.prerequisites.reference import ANNOTATION
@@ -58,7 +66,7 @@ def configuration(phase: Phase, kinds: Iterable[Kind]) -> If:
             "webhooks": [
                 *(If(kind_on(kind), _jobs(phase, kind)) for kind in kinds),
                 *(If(kind_on(kind), _scale(kind)) for kind in scalable(kinds) if phase is Phase.VALIDATE),
-                *_pods(phase, wired(kinds)),
+                *_pods(phase, may_be_wired(kinds)),
                 *_prerequisites(phase),
             ],
         },
@@ -88,11 +96,11 @@ def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[If]:
     rule = _rule("", "v1", ["CREATE"], ["pods"])
     if kinds:
         (ours,) = marked_selector(kinds)["matchExpressions"]
-        marked = {**ours, "values": [If(kind_on(kind), kind.qualified_plural) for kind in kinds]}
+        marked = {**ours, "values": [If(wires(kind), kind.qualified_plural) for kind in kinds]}
         narrowed = {"objectSelector": {"matchExpressions": [marked]}}
-        yield If(some_on(kinds), _entry(f"pods.{phase}", phase, PATHS[phase], [rule], narrowed))
+        yield If(any_of(map(wires, kinds)), _entry(f"pods.{phase}", phase, PATHS[phase], [rule], narrowed))
     for kind in kinds:
-        if members := members_of(kind):
+        if (members := members_of(kind)) and not provides_all(kind):
             narrowed = {"objectSelector": dict(members.selector)}
             name = f"pods.{kind.qualified_plural}.{phase}"
             yield If(kind_on(kind), _entry(name, phase, PATHS[phase], [rule], narrowed))

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jobgate.installation.choices import NAMESPACE, RUNS, plugin_on, some_on
+from jobgate.installation.choices import NAMESPACE, RUNS, may_be_wired, plugin_on, some_on, wires
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, holds, labelled, of, policy, rules, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import Expression, ForEach, If, LoopItem, Setting, all_of, any_of, begins, joined
 from jobgate.installation.workload import pod_settings
-from jobgate.kinds.common.wiring import members_of, wired
+from jobgate.kinds.common.wiring import members_of
 from jobgate.names import MANAGED_BY
 from jobgate.plugins import BUILT_IN, offered
 from jobgate.plugins.queueing import GROUPS
@@ -40,12 +40,12 @@ WITHOUT_MORE_RIGHTS = frozenset({"env", "ssh"})
 
 def controller(kinds: Iterable[Kind]) -> list[Any]:
     """Return the objects of the controller. It runs outside the cluster if the server does."""
-    kinds = wired(kinds)
+    kinds = may_be_wired(kinds)
     if not kinds:
         return []
     return [
         If(
-            some_on(kinds),
+            any_of(map(wires, kinds)),
             [
                 account(ACCOUNT),
                 *bound(ACCOUNT, _rules(kinds)),
@@ -68,7 +68,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
     for kind in kinds:
         jobs.setdefault((kind.group, kind.plural), []).append(kind)
     return [
-        *(If(some_on(jobs[job]), rule(*job, verbs=READ)) for job in sorted(jobs)),
+        *(If(any_of(map(wires, jobs[job])), rule(*job, verbs=READ)) for job in sorted(jobs)),
         If(
             _keeping(),
             [
@@ -144,6 +144,8 @@ def _secret() -> str:
 
 
 def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
-    args = ["control", joined("--health-port=", Setting("health_port")), f"--lease-name={LEASE}", *pod_settings(kinds)]
+    health = joined("--health-port=", Setting("health_port"))
+    run = ForEach(Setting("run"), joined("--run=", LoopItem()))
+    args = ["control", health, f"--lease-name={LEASE}", *pod_settings(kinds), run]
     controls = container("controller", args, "50m", "512Mi")
     return deployment(ACCOUNT, SELECTOR, pod(ACCOUNT, controls, topologySpreadConstraints=spread(SELECTOR)), REPLICAS)

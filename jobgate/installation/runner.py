@@ -76,6 +76,11 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         ),
         rule("batch", "jobs", verbs=MANAGE),
         rule("", "services", verbs=MANAGE),
+        *(
+            If(runs, rule("", "persistentvolumeclaims", verbs=("get", "create")))
+            for kind, runs in mine
+            if (runner := runner_of(kind)) and runner.claims
+        ),
         # Pods that wait too long, or that a policy restarts, are deleted; none is created or changed.
         rule("", "pods", verbs=(*READ, "delete")),
         *(
@@ -107,6 +112,7 @@ def _policy() -> list[dict[str, Any]]:
             rules("batch", "jobs", operations=("CREATE", "UPDATE", "DELETE")),
             rules("", "services", operations=("CREATE", "UPDATE", "DELETE")),
             rules("", "pods", operations=("DELETE",)),
+            rules("", "persistentvolumeclaims", operations=("CREATE",)),
             *(rules(group, "podgroups", operations=("CREATE", "UPDATE", "DELETE")) for group in _GROUPS_OF.values()),
         ]
     }

@@ -1,7 +1,6 @@
 """Checks whether a CRD of another chart is compatible with a kind: what of a job it would drop or reject.
 
-The CRD is compared with the one that is generated from the models of the kind: each field, and each value that the
-defaults of the kind write.
+The CRD is compared with the one that is generated from the models of the kind, field by field.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from typing import Any, Final
 
 from crdgen.evaluate import Evaluator
 from jobgate.kinds.common.schema import shape_of
-from webhook import Context, Kind
-from webhook.review import mutated
+from webhook import Kind
 from webhook.text import shown
 
 Schema = Mapping[str, Any]
@@ -29,11 +27,6 @@ _UNREAD: Final = (".template.metadata.creationTimestamp", ".template.metadata.ge
 
 #: Types whose values a type accepts, in addition to its own.
 _TAKES: Final = {"number": {"integer", "number"}}
-
-#: Pod template of the sample job: templates are alike in all kinds, and too large to go through.
-_POD: Final = {"spec": {"containers": [{"name": "main", "image": "image"}]}}
-#: Depth to which a sample job is made. No part of a job is deeper.
-_DEPTH: Final = 8
 
 
 class MisfitOutcome(StrEnum):
@@ -76,10 +69,7 @@ def misfits(stored: Mapping[str, Any], kind: Kind) -> list[Misfit]:
         return [*found, Misfit("spec.versions", MisfitOutcome.UNSERVED, message)]
     theirs = _mapping(_mapping(version.get("schema")).get("openAPIV3Schema"))
     ours = shape_of(kind).node
-    found += _member(_mapping(ours.get("properties")).get("spec", {}), theirs, "spec", "spec")
-    seen = {one.path for one in found}
-    found += [one for one in _written(kind, ours, theirs) if one.path not in seen]
-    return found
+    return [*found, *_member(_mapping(ours.get("properties")).get("spec", {}), theirs, "spec", "spec")]
 
 
 def _names(spec: Mapping[str, Any], kind: Kind) -> Iterator[Misfit]:
@@ -153,18 +143,6 @@ def _drops(theirs: Schema) -> bool:
     )
 
 
-def _written(kind: Kind, ours: Schema, theirs: Schema) -> Iterator[Misfit]:
-    """Yield values that the defaults of the kind write, and the CRD rejects."""
-    before = _sample(kind, ours)
-    job = mutated(kind, before, Context(namespace="default", name="job")).value
-    evaluator = Evaluator(dict(theirs))
-    already = {violation.path for violation in evaluator.validate(before)}
-    for violation in evaluator.validate(job):
-        if violation.path not in already:
-            path = "".join("[]" if isinstance(step, int) else f".{step}" for step in violation.path).removeprefix(".")
-            yield Misfit(path, MisfitOutcome.REJECTED, f"the value of a default is rejected: {violation.message}")
-
-
 def _types(schema: Schema) -> set[str]:
     """Return the JSON types that a schema accepts; none if it accepts any."""
     if schema.get(_INT_OR_STRING):
@@ -175,51 +153,3 @@ def _types(schema: Schema) -> set[str]:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _sample(kind: Kind, schema: Schema) -> dict[str, Any]:
-    """Return the smallest job with one of each part, to see what defaults write. It may be invalid."""
-    spec = _value(schema.get("properties", {}).get("spec", {}), _DEPTH)
-    metadata = {"name": "job", "namespace": "default"}
-    return {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": metadata, "spec": spec}
-
-
-def _value(schema: Schema, depth: int) -> Any:
-    if "default" in schema:
-        return schema["default"]
-    if values := schema.get("enum"):
-        return values[0]
-    name = schema.get("type")
-    if name == "object":
-        return _object(schema, depth)
-    if name == "array":
-        return [_value(schema.get("items", {}), depth - 1)] if depth else []
-    if name in {"integer", "number"}:
-        return max(1, schema.get("minimum", 1))
-    return {"boolean": False, "string": "x"}.get(str(name), 1)
-
-
-def _object(schema: Schema, depth: int) -> dict[str, Any]:
-    """Return an object with its required fields, and with every part that contains pod templates."""
-    required = schema.get("required", ())
-    found: dict[str, Any] = {}
-    for name, child in schema.get("properties", {}).items():
-        if name == "template" and "spec" in child.get("properties", {}):
-            found[name] = _POD
-        elif depth and (name in required or _holds_pods(child, depth - 1)):
-            found[name] = _value(child, depth - 1)
-    entry = schema.get("additionalProperties")
-    if depth and isinstance(entry, Mapping) and _holds_pods(entry, depth - 1):
-        found["x"] = _value(entry, depth - 1)
-    return found
-
-
-def _holds_pods(schema: Schema, depth: int) -> bool:
-    """Return whether a part of a job contains a pod template."""
-    if not depth:
-        return False
-    properties = schema.get("properties", {})
-    if "template" in properties:
-        return True
-    inner = [*properties.values(), schema.get("items"), schema.get("additionalProperties")]
-    return any(_holds_pods(one, depth - 1) for one in inner if isinstance(one, Mapping))

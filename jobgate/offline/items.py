@@ -9,7 +9,6 @@ from jobgate.kinds.common.prerequisites import not_checked
 from jobgate.kinds.common.schema import StructuralSchema
 from jobgate.prerequisites.item import causes, item_of
 from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
-from jobgate.prerequisites.reference import ANNOTATION
 from jobgate.prerequisites.resolve import finder, resolve_item
 from jobgate.prerequisites.status import problems_of
 from webhook import Cause, Objects
@@ -51,16 +50,3 @@ def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> 
         yield not_checked(name)
     for problem in problems_of(found):
         yield f"the item would be stored, but not be Ready: {problem.said()}"
-
-
-def are_named(document: Mapping[str, Any]) -> bool:
-    """Return whether a pod, or the template of a workload, names prerequisites."""
-    found: Any = document
-    while isinstance(found, dict):
-        metadata = found.get("metadata")
-        annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-        if isinstance(annotations, dict) and ANNOTATION in annotations:
-            return True
-        spec = found.get("spec")
-        found = (spec.get("template") or spec.get("jobTemplate")) if isinstance(spec, dict) else None
-    return False

@@ -17,6 +17,7 @@ from jobgate.kinds.common.pod.reading import text
 from jobgate.kinds.common.schema import StructuralSchema, unchecked_rules
 from jobgate.offline import items
 from jobgate.offline.files import is_namespace
+from jobgate.prerequisites.asked import named_in, template_of
 from jobgate.prerequisites.models import GROUP
 from webhook import (
     Cause,
@@ -207,7 +208,7 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
         warning = f"not reviewed; known kinds: {known}"
         if is_namespace(document):
             warning = "not reviewed; its Pod Security labels apply to jobs in it"
-        elif items.are_named(document):
+        elif named_in(template_of(document)) is not None:
             warning = "not reviewed; `jobgate explain` checks the prerequisites that it names"
         return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
     group, name, own = _identity(document)

@@ -113,6 +113,7 @@ class Crew:
         domain: of the cluster's Services.
         facts: what else the contract needs of the job.
         contract: returns the variables that the kind promises to a pod.
+        marks: returns the labels and annotations that it gives to a pod, if jobgate runs the job.
         least: number of pods that must run together, or None.
         queue, priority_class, scheduler: as the job sets them for all of its pods; else empty.
     """
@@ -135,6 +136,7 @@ class Crew:
     domain: str = DOMAIN
     facts: Mapping[str, str] = field(default_factory=dict)
     contract: Contract = field(default=lambda _: (), compare=False)
+    marks: Marks = field(default=lambda _: {}, compare=False)
     least: int | None = None
     queue: str = ""
     priority_class: str = ""
@@ -226,3 +228,5 @@ class Member:
 
 
 Contract: TypeAlias = Callable[[Member], "Iterator[Variable] | tuple[Variable, ...]"]
+#: Labels and annotations of a pod, by these two words.
+Marks: TypeAlias = Callable[[Member], Mapping[str, Mapping[str, str]]]

@@ -58,7 +58,7 @@ class Env(Plugin[NoArguments]):
 
 
 class Run(Plugin[NoArguments]):
-    """Sets the variables that a kind promises, in the pods of jobs that jobgate runs (`jobgate.dev/run-by`).
+    """Sets variables, labels and annotations of a kind, in the pods of jobs that jobgate runs (`jobgate.dev/run-by`).
 
     No job or installation asks for it. All pods of an Indexed Job come from one template, so what differs is set here.
     """
@@ -68,8 +68,13 @@ class Run(Plugin[NoArguments]):
     imposed = True
 
     def wire(self, pod: Pod, member: Member, arguments: NoArguments) -> None:
-        """Set the variables, unless their lists of hosts are too long for a pod."""
+        """Set labels and annotations, and the variables, unless their lists of hosts are too long for a pod."""
         del arguments
+        marks = member.crew.marks(member)
+        for key, value in marks.get("labels", {}).items():
+            pod.label(key, value)
+        for key, value in marks.get("annotations", {}).items():
+            pod.annotate(key, value)
         if member.crew.size <= MOST_PODS:
             for variable in member.crew.contract(member):
                 pod.promise(variable)
@@ -92,7 +97,8 @@ def _too_large(variables: list[Variable], part: Part, path: Path) -> Cause | Non
             detail = f"a container cannot start with a variable larger than {VARIABLE_LIMIT}: use fewer pods"
             text = f"{short(variable.name)} would have {length} bytes in task {short(part.name)}; {detail}"
             return Forbidden(path, text, [variable.name, length])
-    each = sum(_EMPTY + len(json.dumps(one.name)) + len(one.value) + 1 for one in variables)
+    names = len(json.dumps([one.name for one in variables], separators=(",", ":")))
+    each = names + sum(_EMPTY + len(one.value) for one in variables) - 1
     if each * len(part.containers) <= POD_LIMIT:
         return None
     return Forbidden(

@@ -127,9 +127,15 @@ def value_of(arguments: Sequence[str], flags: Flags, name: str, default: str) ->
     for argument in read(arguments, flags):
         if argument.fault:
             break
-        if argument.name == name and argument.value is not None:
-            value = argument.value
+        if argument.name == name:
+            value = "true" if argument.value is None else argument.value  # only a switch has none
     return value
+
+
+def number_of(arguments: Sequence[str], flags: Flags, name: str, default: int) -> int:
+    """Return the number that Volcano takes for a flag: the last before the first fault, or the default."""
+    number = _integer(value_of(arguments, flags, name, ""))
+    return default if number is None else number
 
 
 def _fault(name: str, value: str | None, flags: Flags) -> FlagFault | None:

@@ -11,7 +11,7 @@
 """
 
 from jobgate.pods.access import PermissionCache
-from jobgate.pods.digest import Digest, Digests, OversizedJob, Read, Room, Unkept, UnreadableJob, digest_of
+from jobgate.pods.digest import Digest, Digests, Read, Room, Unkept, UnusableJob, digest_of
 from jobgate.pods.items import ItemReviewer
 from jobgate.pods.lookup import DigestCache, Fetch, Lookup
 from jobgate.pods.prerequisites import Prerequisites
@@ -25,14 +25,13 @@ __all__ = [
     "Fetch",
     "ItemReviewer",
     "Lookup",
-    "OversizedJob",
     "PermissionCache",
     "PodReviewer",
     "Prerequisites",
     "Read",
     "Room",
     "Unkept",
-    "UnreadableJob",
+    "UnusableJob",
     "WorkloadReviewer",
     "digest_of",
 ]

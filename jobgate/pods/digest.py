@@ -30,17 +30,16 @@ _logger = logging.getLogger("jobgate")
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadableJob:
-    """What is remembered of a job that cannot be read: its pods are denied, as they might be half-wired."""
+class UnusableJob:
+    """What is remembered of a job that cannot be read or is too large for plugins: its pods are denied."""
 
     uid: str
+    reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class OversizedJob:
-    """What is remembered of a job that was stored past admission and is too large: its pods are denied."""
-
-    uid: str
+#: Why pods are denied. An unreadable job's might be half-wired; an oversized one was stored past admission.
+UNREADABLE: Final = "cannot be read by jobgate; see its log"
+OVERSIZED: Final = "is too large for plugins: use fewer tasks with more replicas each, or remove plugins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class Unkept:
 
 
 #: What a job reads as, and what is remembered of it.
-Read: TypeAlias = Crew | UnreadableJob | OversizedJob
+Read: TypeAlias = Crew | UnusableJob
 Digest: TypeAlias = Read | Unkept
 
 
@@ -73,20 +72,20 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
         whole = mutated(kind, kind.schema.default(document), context).value
         spec, _ = view(kind.spec, whole.get("spec"))
         if not kind.plan.readable(spec):
-            return UnreadableJob(uid)
+            return UnusableJob(uid, UNREADABLE)
         job = Job(kind, whole, spec)
         crew = crew_of(job, namespace, name, uid, domain=settings.domain, imposed=settings.plugins)
     except Exception as error:  # noqa: BLE001  # whatever it is: one odd job must not keep us from all others
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
         reason = type(error).__qualname__  # its text may hold values of the job
         _logger.error("failed to read the job", extra={"fields": {**fields, "reason": reason}})  # noqa: TRY400
-        return UnreadableJob(uid)
+        return UnusableJob(uid, UNREADABLE)
     if not crew.asks:
         return _identity(crew)
     if weight(crew, LIMIT + MARGIN) > LIMIT + MARGIN:
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
         _logger.warning("job too large for plugins", extra={"fields": {**fields, "tasks": len(crew.parts)}})
-        return OversizedJob(uid)
+        return UnusableJob(uid, OVERSIZED)
     return crew
 
 

@@ -20,7 +20,7 @@ from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member, Part
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.pods.budget import Budget, FairQueue, Forgeries
-from jobgate.pods.digest import Digest, OversizedJob, Read, UnreadableJob
+from jobgate.pods.digest import Digest, Read, UnusableJob
 
 #: Most seconds that a request waits for its turn: with the answer, which takes at most 2 s, that is in time for the API
 #: server, which waits 5 s.
@@ -108,7 +108,7 @@ class Lookup:
             known = self._known.get(claim.job, namespace)
         except LookupError:
             known = None
-        if isinstance(known, UnreadableJob | OversizedJob) and not _is_another(known, claim):
+        if isinstance(known, UnusableJob) and not _is_another(known, claim):
             return self._unusable(known, claim)
         # A job that is not kept is unknown, as one that does not exist.
         if isinstance(known, Crew) and (verdict := _judged(known, claim)):
@@ -142,7 +142,7 @@ class Lookup:
             if claim.owned:  # a uid is never given to another job
                 self._forged.add(namespace, claim.job, claim.uid)
             return self._refused(claim) if claim.owned else UNKNOWN
-        if isinstance(found, UnreadableJob | OversizedJob):
+        if isinstance(found, UnusableJob):
             return self._unusable(found, claim)
         return _judged(found, claim) or LookupVerdict(Result.LATER, reason=self._behind(claim))
 
@@ -175,11 +175,8 @@ class Lookup:
     def _refused(self, claim: Claim) -> LookupVerdict:
         return LookupVerdict(Result.REFUSED, reason=f"no {self._job(claim)} with this uid exists in the namespace")
 
-    def _unusable(self, job: UnreadableJob | OversizedJob, claim: Claim) -> LookupVerdict:
-        if isinstance(job, OversizedJob):
-            why = "is too large for plugins: use fewer tasks with more replicas each, or remove plugins"
-            return LookupVerdict(Result.REFUSED, reason=f"{self._job(claim)} {why}")
-        return LookupVerdict(Result.REFUSED, reason=f"jobgate cannot read {self._job(claim)}; see its log")
+    def _unusable(self, job: UnusableJob, claim: Claim) -> LookupVerdict:
+        return LookupVerdict(Result.REFUSED, reason=f"{self._job(claim)} {job.reason}")
 
     def _job(self, claim: Claim) -> str:
         return f"{self._kind} {claim.job[:253]}"

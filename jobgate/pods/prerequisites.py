@@ -17,7 +17,7 @@ from jobgate.prerequisites.inject import annotate, inject
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
-from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, Required, User
+from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, User
 
 #: The accounts of Kubernetes' controllers: one for each, or one for all, by how the control plane is set up.
 _CONTROLLERS, _MANAGER = "system:serviceaccount:kube-system:", "system:kube-controller-manager"
@@ -144,15 +144,6 @@ def _users(pod: Mapping[str, Any], request: Request) -> Iterator[User]:
         account = text(spec_of(pod).get("serviceAccountName")) or "default"
         groups = "system:serviceaccounts", f"system:serviceaccounts:{request.namespace}", "system:authenticated"
         yield User(f"{_ACCOUNT}{request.namespace}:{account}", groups)
-
-
-def removed(draft: Draft) -> list[Cause]:
-    """Return the fault of a pod that would get something still, after all mutation."""
-    if not draft.patch:
-        return []
-    paths = ", ".join(dict.fromkeys(str(operation["path"]).lstrip("/").replace("/", ".") for operation in draft.patch))
-    detail = f"{paths[:500]} lack what prerequisites put there; look for a webhook or a client that removes it"
-    return [Required(PLACE, detail)]
 
 
 def _cause(problem: Problem, wanted: Wanted) -> Cause:

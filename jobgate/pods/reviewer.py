@@ -8,18 +8,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from jobgate.kinds.common.pod.reading import metadata_of, text
-from jobgate.plugins import Crew, Member, Pod, wire
+from jobgate.plugins import Member, Pod, wire
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup, LookupVerdict, Result
-from jobgate.pods.prerequisites import Prerequisites, Wanted, removed, wanted
+from jobgate.pods.prerequisites import Prerequisites, Wanted, wanted
 from jobgate.pods.whose import Whose, whose
 from webhook import Cause, Draft, Invalid, Kind, Notice, Operation, Path, Phase, Request, Required, Response
 from webhook.text import short
 
 _OWNERS, _LABELS = "metadata.ownerReferences", "metadata.labels"
-
-#: What messages call the items of a list.
-_THINGS = {"env": "variable", "volumeMounts": "mount", "volumes": "volume", "labels": "label"}
 
 
 class PodReviewer:
@@ -86,8 +83,10 @@ class PodReviewer:
                 return replace(response, later="the prerequisites of the cluster are not known yet: retry in 1s")
         if phase is Phase.MUTATE or causes:
             return replace(response, causes=causes, patch=() if causes else draft.patch)
-        lacking = missing(pod, draft.patch, member.crew) if member is not None else ()
-        return replace(response, causes=[*lacking, *(removed(named) if asked else ())])
+        lacking: list[Cause] = []
+        if member is not None:
+            lacking += missing(draft.patch, f"the plugins of {member.crew.kind} {short(member.crew.name)}")
+        return replace(response, causes=[*lacking, *(missing(named.patch, "prerequisites") if asked else ())])
 
 
 def _answered(response: Response, found: Whose, verdict: LookupVerdict) -> Response:
@@ -106,49 +105,27 @@ def _answered(response: Response, found: Whose, verdict: LookupVerdict) -> Respo
             return response
 
 
-def missing(pod: Mapping[str, Any], operations: Iterable[Mapping[str, Any]], crew: Crew) -> Iterator[Cause]:
-    """Yield what a pod lacks of its job's plugins, container by container, by the operations that would add it."""
-    lacks: dict[tuple[str, Path], list[str]] = {}
+def missing(operations: Iterable[Mapping[str, Any]], by: str) -> Iterator[Cause]:
+    """Yield the fields of a pod that lack something, by the operations that would add it; `by` says who sets it."""
+    lacks: dict[Path, list[str]] = {}
     for operation in operations:
-        where, path, what = _place(pod, operation)
-        lacks.setdefault((where, path), []).extend(what)
-    for (where, path), what in lacks.items():
-        yield Required(
-            path,
-            f"{where} lacks {', '.join(what)}, set by the plugins of {crew.kind} {short(crew.name)}; check for "
-            "a webhook or client that removes it",
-        )
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in str(operation["path"]).split("/")[1:]]
+        depth = 4 if steps[1] in ("containers", "initContainers") else 2
+        path = Path(steps[0])
+        for step in steps[1:depth]:
+            path /= int(step) if step.isdigit() else step
+        lacks.setdefault(path, []).extend(_names(operation, steps[depth:]))
+    for path, names in lacks.items():
+        what = ", ".join(map(short, names)) or "its value"
+        yield Required(path, f"lacks {what}, set by {by}; check for a webhook or client that removes it")
 
 
-def _place(pod: Mapping[str, Any], operation: Mapping[str, Any]) -> tuple[str, Path, list[str]]:
-    """Return where an operation adds something, in words and as a path, and what."""
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in str(operation["path"]).split("/")[1:]]
-    where, depth = "the pod", 2
-    part: Mapping[str, Any] = pod
-    if steps[:2] in (["spec", "containers"], ["spec", "initContainers"]) and len(steps) > 3:
-        part = pod["spec"][steps[1]][int(steps[2])]
-        where, depth = f"container {short(str(part.get('name')))}", 4
-    depth = min(depth, len(steps))
-    path = Path(steps[0])
-    for step in steps[1:depth]:
-        path /= int(step) if step.isdigit() else step
-    return where, path, list(_added(part, steps[depth - 1], steps[depth:], operation))
-
-
-def _added(part: Mapping[str, Any], field: str, rest: Sequence[str], operation: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of what an operation adds to a field of a part, or of what it corrects there."""
-    thing, value = _THINGS.get(field, field), operation["value"]
+def _names(operation: Mapping[str, Any], rest: Sequence[str]) -> list[str]:
+    """Return the names of what an operation adds to a field, or of what it corrects there."""
+    value = operation["value"]
     if operation["op"] == "replace":
-        yield f"the correct value of {thing} {part[field][int(rest[0])]['name']}"
-    elif isinstance(value, list):
-        yield from (f"{thing} {_name(one)}" for one in value)
-    elif isinstance(value, dict) and rest:
-        yield f"{thing} {_name(value)}"
-    elif isinstance(value, dict):
-        yield from (f"{thing} {key}" for key in value)
-    else:
-        yield " ".join((thing, *rest))
-
-
-def _name(item: Any) -> str:
-    return short(str(item.get("mountPath") or item.get("name")) if isinstance(item, dict) else str(item))
+        return [f"the correct value at {'.'.join(rest)}"]
+    if isinstance(value, dict) and not rest:
+        return list(value)
+    items = value if isinstance(value, list) else [value]
+    return [str(one.get("mountPath") or one.get("name")) for one in items if isinstance(one, dict)] or list(rest)

@@ -8,23 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.wiring import WORKLOADS
 from jobgate.plugins import Part
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup
 from jobgate.pods.prerequisites import Prerequisites, wanted
 from jobgate.pods.whose import whose
+from jobgate.prerequisites.asked import named_in, template_of
 from jobgate.prerequisites.reference import ANNOTATION
 from webhook import Cause, Draft, Kind, Operation, Path, Request, Response
-
-
-def template_of(workload: Any) -> Mapping[str, Any]:
-    """Return the pod template of a workload; an empty one where it has none."""
-    spec = mapping(mapping(workload).get("spec"))
-    return mapping(spec.get("template")) or mapping(
-        mapping(mapping(spec.get("jobTemplate")).get("spec")).get("template")
-    )
 
 
 class WorkloadReviewer:
@@ -45,7 +37,7 @@ class WorkloadReviewer:
         if (group, request.kind) not in WORKLOADS or request.subresource:
             return None
         template, before = template_of(request.document), template_of(request.old_document)
-        named, old = (mapping(metadata_of(one).get("annotations")).get(ANNOTATION) for one in (template, before))
+        named, old = named_in(template), named_in(before)
         if named is None or (request.operation is Operation.UPDATE and named == old):
             return None
         response = Response(

@@ -77,20 +77,17 @@ def asked(job: Mapping[str, Any], where: Where) -> Iterator[Asked]:
     listing = _mapping(job.get("spec")).get(WORD) if where.in_spec else None
     of_job, wrong = _read(listed, listing, _OF_JOB)
     for key, task in parts(job, where):
+        said = task.get(WORD) if where.in_spec else _annotations(task).get(ANNOTATION)
         # Nearly all jobs name none, and may have a thousand tasks.
-        if where.in_spec and listing is None and task.get(WORD) is None:
+        if listing is None and said is None:
             continue
-        annotations = _mapping(_mapping(_mapping(task.get("template")).get("metadata")).get("annotations"))
         path = where.path(key)
-        if where.in_spec:
-            written = path / WORD
-            found, unreadable = _read(listed, task.get(WORD), written)
-        else:
-            written = (path / "template" / "metadata" / "annotations").key(ANNOTATION)
-            found, unreadable = _read(annotated, annotations.get(ANNOTATION), written)
+        annotation = path / "template" / "metadata" / "annotations"
+        written = path / WORD if where.in_spec else annotation.key(ANNOTATION)
+        found, unreadable = _read(listed if where.in_spec else annotated, said, written)
         unreadable = wrong or unreadable
         if of_job or found or unreadable:
-            wish = annotations.get(CONTAINER_ANNOTATION)
+            wish = _annotations(task).get(CONTAINER_ANNOTATION)
             yield Asked(
                 task=path,
                 references=of_job + found,
@@ -100,6 +97,19 @@ def asked(job: Mapping[str, Any], where: Where) -> Iterator[Asked]:
                 container=wish if isinstance(wish, str) else "",
                 unreadable=unreadable,
             )
+
+
+def template_of(workload: Any) -> Mapping[str, Any]:
+    """Return the pod template of a workload of Kubernetes, or the Pod itself; empty where it has none."""
+    if _mapping(workload).get("kind") == "Pod":
+        return _mapping(workload)
+    spec = _mapping(_mapping(workload).get("spec"))
+    return _mapping((_mapping(_mapping(spec.get("jobTemplate")).get("spec")) or spec).get("template"))
+
+
+def named_in(template: Mapping[str, Any]) -> Any:
+    """Return the annotation by which a pod or a pod template names prerequisites; None where it has none."""
+    return _mapping(_mapping(template.get("metadata")).get("annotations")).get(ANNOTATION)
 
 
 def parts(job: Mapping[str, Any], where: Where) -> list[tuple[int | str, Mapping[str, Any]]]:
@@ -118,6 +128,10 @@ def _read(
         return () if value is None else reader(value), None
     except InvalidReference as error:
         return (), (place, value, str(error))
+
+
+def _annotations(task: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _mapping(_mapping(_mapping(task.get("template")).get("metadata")).get("annotations"))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

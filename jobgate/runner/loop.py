@@ -11,12 +11,12 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from jobgate.cluster import Resource
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
-from jobgate.cluster.objects import ObjectClient, Rejected
+from jobgate.cluster.objects import Rejected, StatusClient
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
 from jobgate.kinds.common.members import labels_of
@@ -27,7 +27,7 @@ from jobgate.runner.actions import Action, Create, Delete, Event, Patch, Requeue
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.plan import plan, report
 from jobgate.runner.reading import Caches, keep_job
-from jobgate.runner.seen import JobKey, controllers_of
+from jobgate.runner.seen import CLAIMS, JobKey, controllers_of
 from jobgate.runner.subject import Observed, Subject, moment
 from webhook import Kind
 
@@ -37,20 +37,11 @@ STARTS: Final = 2.0
 #: The reasons of Events.
 IN_THE_WAY, CANNOT_MAKE, CANNOT_CHANGE = "ObjectInTheWay", "CannotMakeObject", "CannotChangeObject"
 UNREADABLE = "CannotReadJob"
+_CANNOT: Final = {Create: CANNOT_MAKE, Patch: CANNOT_CHANGE, Delete: "CannotDeleteObject"}
+#: Looks in a row that must leave something undone before an error that may pass is reported: some 3 seconds.
+REPORTED_AFTER: Final = 5
 
 _logger = logging.getLogger("jobgate")
-
-
-class Writes(ObjectClient, Protocol):
-    """What is asked of an API server beyond what the controller asks."""
-
-    async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Change the status of an object that is still as it was found."""
-
-    async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
-        """Delete an object, with what becomes of what it owns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +59,7 @@ class Loop:
     def __init__(
         self,
         caches: Caches,
-        objects: Writes,
+        objects: StatusClient,
         metrics: ControllerMetrics,
         later: Callable[[JobKey, float], None],
         dispatcher: Dispatcher | None = None,
@@ -88,6 +79,8 @@ class Loop:
         self._later = later
         self._dispatcher = dispatcher
         self._replaced: dict[JobKey, set[str]] = {}
+        #: How many looks in a row left something undone.
+        self._undone: dict[JobKey, int] = {}
 
     async def reconcile(self, key: JobKey) -> Outcome:
         """Look at a job, and tell what came of it.
@@ -131,7 +124,14 @@ class Loop:
         creates = any(isinstance(one, Create) for one in actions)
         if creates and not written and not await self._exists(subject, resource):
             return Outcome.FINE, None
+        if creates and (absent := await self._absent_claims(subject, namespace)):
+            await self._carried_out(key, subject, resource, observed, report(subject, observed, absent))
+            return Outcome.AGAIN, None
         done = await self._carried_out(key, subject, resource, observed, actions)
+        if done.outcome is Outcome.AGAIN:
+            self._undone[key] = self._undone.get(key, 0) + 1
+        else:
+            self._undone.pop(key, None)
         if done.blocked:
             actions = report(subject, observed, "; ".join(done.blocked))
             await self._carried_out(key, subject, resource, observed, actions)
@@ -141,7 +141,7 @@ class Loop:
         self, key: JobKey, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
     ) -> _Done:
         """Do what can be done, and return what came of it."""
-        outcome, blocked, stored = Outcome.FINE, list[str](), None
+        outcome, blocked, failed, stored = Outcome.FINE, list[str](), False, None
         for action in actions:
             if isinstance(action, RequeueAfter):
                 self._later(key, action.seconds)
@@ -154,18 +154,19 @@ class Loop:
             try:
                 stored = await self._do(key, subject, resource, action) or stored
             except Rejected as error:
-                obstacle = await self._obstacle(subject.job.document, action, error)
+                obstacle = await self._obstacle(key, subject.job.document, action, error)
                 if obstacle is None:
                     return _Done(Outcome.AGAIN, blocked)
                 # What one object does not take holds up nothing else, and it is tried again.
-                blocked.append(obstacle)
+                failed = True
+                blocked += [obstacle] if obstacle else []
                 continue
             if isinstance(action, SetStatus):
                 outcome = Outcome.STATUS if outcome is Outcome.FINE else outcome
             elif not isinstance(action, Event):
                 outcome = Outcome.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
-        return _Done(Outcome.AGAIN if blocked else outcome, blocked, stored)
+        return _Done(Outcome.AGAIN if failed else outcome, blocked, stored)
 
     def _document(self, key: JobKey) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
@@ -175,6 +176,7 @@ class Loop:
         document = self._caches.jobs[plural][2].get(name, namespace)
         if document is None or namespace not in self._caches.territory:
             self._caches.reader.forget(key)
+            self._undone.pop(key, None)
             document = None
         elif document["metadata"].get("resourceVersion") in self._replaced.get(key, ()):
             return None  # it is looked at when that shows up
@@ -195,6 +197,8 @@ class Loop:
         document = subject.job.document
         match action:
             case Create(manifest):
+                if manifest["kind"] == "PersistentVolumeClaim" and await self._has(subject, manifest):
+                    return None
                 await self._objects.create(self._caches.seen.resource(manifest["kind"]), manifest)
                 self._wrote(manifest, "create")
             case Delete(found, foreground):
@@ -225,6 +229,19 @@ class Loop:
         found = metadata_of(await self._objects.get(resource, metadata["name"], metadata["namespace"]) or {})
         return found.get("uid") == metadata["uid"] and not found.get("deletionTimestamp")
 
+    async def _has(self, subject: Subject, manifest: Mapping[str, Any]) -> bool:
+        """Tell whether an object that is not followed is there already, of this job."""
+        metadata = manifest["metadata"]
+        found = await self._objects.get(CLAIMS, metadata["name"], metadata["namespace"])
+        return found is not None and subject.crew.uid in controllers_of(found)
+
+    async def _absent_claims(self, subject: Subject, namespace: str) -> str:
+        """Return which claims are not there that a job does not make itself; empty for none."""
+        claims = subject.runner.claims(subject.job) if subject.runner.claims else {}
+        names = [name for name, spec in claims.items() if spec is None]
+        absent = [name for name in names if await self._objects.get(CLAIMS, name, namespace) is None]
+        return "; ".join(f"PersistentVolumeClaim {name} does not exist" for name in absent)
+
     def _replaces(self, key: JobKey, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         """Remember that a job is not any more as it was read: what is decided of that would be rejected."""
         version = metadata_of(before).get("resourceVersion")
@@ -233,33 +250,40 @@ class Loop:
 
     async def _remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         try:
-            await self._objects.remove(resource, found, propagation)
+            await self._objects.delete(resource, _whichever(found), propagation)
         except Rejected as error:
             if not (error.absent or error.conflict):
                 raise
             return  # it is gone, and another one may be there
         self._wrote(found, "delete")
 
-    async def _obstacle(self, document: Mapping[str, Any], action: Action, error: Rejected) -> str | None:
-        """Return what is in the way of an action, and write an Event of it; None where the cache is behind.
+    async def _obstacle(self, key: JobKey, document: Mapping[str, Any], action: Action, error: Rejected) -> str | None:
+        """Return what is in the way of an action, and write an Event of it.
+
+        Empty where it may pass before it matters, None where the cache is behind.
 
         Raises:
-            Rejected: the job itself cannot be written, or the reason may pass.
+            Rejected: the job itself cannot be written.
         """
         if error.conflict or error.absent or error.terminating:
             return None
         if isinstance(action, Create) and error.exists:
             return await self._in_the_way(document, action.manifest)
-        # What is rejected for what it says will be again. A webhook that fails may do so for long, and only for some.
-        final = error.code == HTTPStatus.FORBIDDEN or error.invalid
         if isinstance(action, Create):
-            about, reason = action.manifest, CANNOT_MAKE
-        elif isinstance(action, Patch) and action.found is not document and final:
-            about, reason = action.found, CANNOT_CHANGE
+            about = action.manifest
+        elif isinstance(action, Patch | Delete) and action.found is not document:
+            about = action.found
         else:
             raise error
-        why = f"{about['kind']} {about['metadata']['name']}: {error}"
-        await self._report_blocked(document, about["kind"], "refused", Event("Warning", reason, why))
+        name = f"{about['kind']} {about['metadata']['name']}"
+        final = error.code == HTTPStatus.FORBIDDEN or error.invalid
+        if not (final or isinstance(action, Create) or self._undone.get(key, 0) + 1 >= REPORTED_AFTER):
+            fields = {"object": name, "namespace": document["metadata"]["namespace"], "reason": str(error)}
+            _logger.warning("request failed, will be retried", extra={"fields": fields})
+            return ""
+        # What is rejected for what it says will be again. A webhook that fails may do so for long, and only for some.
+        why = f"{name}: {error}"
+        await self._report_blocked(document, about["kind"], "refused", Event("Warning", _CANNOT[type(action)], why))
         return why
 
     async def _in_the_way(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:

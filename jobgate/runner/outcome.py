@@ -7,7 +7,7 @@ from typing import Final
 
 from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.kinds.common.policies.model import Action
-from jobgate.kinds.common.runner import Phase, TaskProgress
+from jobgate.kinds.common.runner import NO_RESTART, Phase, TaskProgress
 from jobgate.runner.policies import OF_PODS, Decision, decisions
 from jobgate.runner.progress import restarts_of, tasks_of
 from jobgate.runner.state import COMMAND, annotations_of
@@ -61,12 +61,14 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
         return _acted(subject, sight, command, "", "Command", f"{command} was asked for by the annotation {COMMAND}")
     tasks = tasks_of(subject, sight)
     held = bool(subject.state.held) or subject.suspended
-    if not held and not sight.old and subject.runner.succeeded(subject.job, tasks):
-        return Outcome(ends=Phase.SUCCEEDED, message="the job has succeeded")
-    due = _Due() if held else _due(subject, sight)
+    succeeded = not held and not sight.old and subject.runner.succeeded(subject.job, tasks)
+    acts = not held and (subject.runner.policies_first or not succeeded)
+    due = _due(subject, sight) if acts else _Due()
     if due.now is not None:
         because = due.now.because
         return _acted(subject, sight, due.now.action, because.task, str(because.event), because.said)
+    if succeeded:
+        return Outcome(ends=Phase.SUCCEEDED, message="the job has succeeded")
     late = _late(subject, sight)
     if late is not None and late <= 0:
         return Outcome(ends=Phase.FAILED, reason=DEADLINE, message="the job has run for as long as it may")
@@ -87,11 +89,12 @@ def _acted(subject: Subject, sight: Sight, action: Action, task: str, reason: st
         return Outcome(action, ends=_ENDS[action], reason=STOPPED[action], message=f"{action} after {message}")
     if action is Action.RESTART_TASK and not task:
         action = Action.RESTART_JOB
-    limit = subject.runner.limit(subject.job)
-    spent = limit is not None and max(subject.state.restarts, restarts_of(subject, sight) - 1) >= limit
-    if action in {Action.RESTART_JOB, Action.RESTART_TASK} and spent and reason != "Command":
+    limit, of_jobs = subject.runner.limit(subject.job), subject.runner.restarts_jobs
+    used = subject.state.restarts_of_job if of_jobs else max(subject.state.restarts, restarts_of(subject, sight) - 1)
+    counts = {Action.RESTART_JOB} if of_jobs else {Action.RESTART_JOB, Action.RESTART_TASK}
+    if limit is not None and used >= limit and action in counts and reason != "Command":
         message = f"no restart is left for {message}"
-        return Outcome(ends=Phase.FAILED, message=message)
+        return Outcome(ends=Phase.FAILED, reason=NO_RESTART if of_jobs else "", message=message)
     restarted = task if action is Action.RESTART_TASK else ""
     return Outcome(action, task=restarted, reason=reason, message=f"{action} after {message}")
 
@@ -125,7 +128,7 @@ def _pods(subject: Subject, sight: Sight, decision: Decision) -> list[PodSeen]:
     size = getattr(policy, "partition_size", None)
     if decision.action is Action.RESTART_PARTITION and size:
         mine = because.pod.index // size
-        chosen = [pod for index, pod in newest.items() if index // size == mine and pod.born <= because.since]
+        chosen = [pod for index, pod in newest.items() if index // size == mine and pod.born < because.since]
     else:
         chosen = [because.pod] if because.pod.phase == "Pending" else []
     return [pod for pod in chosen if pod.going is None and pod.phase in {"Pending", "Running"}]
@@ -133,9 +136,8 @@ def _pods(subject: Subject, sight: Sight, decision: Decision) -> list[PodSeen]:
 
 def _failure(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> str:
     """Return why the job has failed; empty where it has not."""
-    for task in tasks.values():
-        if task.given_up:
-            return f"task {task.name} has failed: {task.given_up}"
+    if why := subject.runner.failed(subject.job, tasks):
+        return why
     limit, used = subject.runner.limit(subject.job), restarts_of(subject, sight)
     if limit is not None and used > limit:
         return f"{used} restarts would be more than the {limit} that the job may have"

@@ -17,18 +17,19 @@ from jobgate.kinds.common.runner import Clean, Phase, Progress, adoption, condit
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Event, Patch, RequeueAfter, SetStatus
+from jobgate.runner.gangs import Gang, gangs
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
-from jobgate.runner.rendering import batch_job, beside
+from jobgate.runner.rendering import batch_job, beside, claims
 from jobgate.runner.state import COMMAND, RunState
 from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
 
-#: Where kinds say when a job ended.
-_ENDED: Final = ("completionTime", "completionTimestamp")
 #: After these reasons no pod goes on.
 _STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
 #: In these phases nothing has happened but that pods were asked for.
 _STARTING: Final = frozenset({Phase.PENDING, Phase.STARTING})
+#: Seconds until it is tried again to read PodGroups.
+_RETRY_PERIOD: Final = 10.0
 #: What a change is judged without: it is of the write, not of what is written.
 _TIMES: Final = frozenset({"lastUpdateTime"})
 
@@ -96,7 +97,7 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
         after = replace(state, held=found.message, admitted=False)
     elif found.action is Wish.RESUME_JOB:
         # A new attempt that costs no restart; a job that is not held goes on.
-        again = RunState(state.attempt + 1, {}, state.restarts + replaced)
+        again = RunState(state.attempt + 1, {}, state.restarts + replaced, resumed=state.resumed + 1)
         after = again if state.held else state
     else:
         after = state.restarted(replaced, found.task)
@@ -127,10 +128,14 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
         return
     services, groups, gang_of = beside(subject)
     yield from _beside(services, sight.observed.services)
-    yield from _groups(subject, groups, sight.observed.groups)
+    if not sight.observed.unknown_groups:
+        yield from _groups(subject, groups, sight.observed.groups)
     tasks = tasks_of(subject, sight)
+    if any(seen.batch is None for seen in sight.tasks.values()):
+        # They are not watched: those that are there stay as they are.
+        yield from map(Create, claims(subject))
     for name, seen in sight.tasks.items():
-        replicas, waits = subject.replicas(name), _waits(subject, name, sight, tasks)
+        replicas, waits = subject.replicas(name), _waits(subject, name, sight, tasks, gang_of.get(name))
         if not name or replicas <= 0:
             # A batch Job of none would complete, and could not grow again.
             yield from [Delete(seen.batch)] if seen.batch is not None and not seen.going else ()
@@ -141,12 +146,14 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
             yield from [Patch(seen.batch, {"spec": changes})] if changes else ()
 
 
-def _waits(subject: Subject, name: str, sight: Sight, tasks: Mapping[str, Any]) -> bool:
-    """Tell whether a task may have no pods now. A task that was started waits for no other any more."""
+def _waits(subject: Subject, name: str, sight: Sight, tasks: Mapping[str, Any], gang: Gang | None) -> bool:
+    """Tell whether a task may have no pods now. A task that was started waits for nothing else any more."""
     if subject.suspended or subject.state.held or subject.queued:
         return True
     if sight.tasks[name].batch is not None and not sight.tasks[name].suspended:
         return False
+    if gang is not None and sight.observed.unknown_groups:
+        return True
     return not subject.runner.waits(subject.job, subject.tasks[name]).over(tasks)
 
 
@@ -189,8 +196,15 @@ def _covers(found: Any, wanted: Any) -> bool:
 
 
 def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -> Iterator[Action]:
-    progress = replace(progress_of(subject, sight), blocked=blocked)
-    yield from _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
+    unknown = ""
+    if sight.observed.unknown_groups and gangs(subject):
+        unknown = f"tasks that have not started wait until PodGroups can be read: {sight.observed.unknown_groups}"
+        yield RequeueAfter(_RETRY_PERIOD)
+    progress = replace(progress_of(subject, sight), blocked="; ".join(filter(None, (blocked, unknown))))
+    written = _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
+    yield from written
+    if written and unknown:
+        yield Event("Warning", "CannotReadPodGroups", unknown)
     if found.later is not None:
         yield RequeueAfter(max(found.later, 0.0))
 
@@ -230,7 +244,7 @@ def _after(subject: Subject, sight: Sight) -> Iterator[Action]:
     yield from (Delete(one) for one in sight.observed.groups if not _going(one))
     seconds = subject.runner.ttl(job)
     stored = mapping(job.document.get("status"))
-    ended = next((found for word in _ENDED if (found := moment(stored.get(word)))), None)
+    ended = moment(subject.runner.ended(stored))
     if seconds is not None and ended is not None:
         left = (later(ended, seconds) - sight.observed.now).total_seconds()
         yield RequeueAfter(left) if left > 0 else Delete(job.document, foreground=True)

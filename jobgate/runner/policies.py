@@ -21,6 +21,10 @@ from webhook import Job, Task
 #: Restarts of a task's containers that are one too many, where the kind has no `maxRetry` (Volcano's default).
 MAX_RETRY: Final = 3
 
+#: The exit codes of a container that ends by SIGTERM, and of one that had to be killed.
+SIGTERM: Final = 143
+SIGKILL: Final = 137
+
 #: Actions on single pods: the batch Job does these by itself, all others are the runner's.
 OF_PODS: Final = frozenset({Action.RESTART_POD, Action.RESTART_PARTITION})
 
@@ -123,6 +127,22 @@ def fatal_codes(job: Job[Any], task: Task) -> tuple[int, ...]:
         for code in known
         if (policy := matching(job, task, Event.POD_FAILED, code)) is not None and policy.action not in OF_PODS
     )
+
+
+def staying_codes(job: Job[Any], task: Task) -> tuple[str, list[int]]:
+    """Return an operator of `onExitCodes` and its codes: a pod that ends with such a code is not replaced.
+
+    What was deleted ends with the code of SIGTERM, and is replaced; what had to be killed, where partitions restart.
+    """
+    fatal = fatal_codes(job, task)
+    every = matching(job, task, Event.POD_FAILED)
+    if every is not None and every.action in OF_PODS:
+        return "In", sorted(fatal)
+    policies = [policy for owner in (task, job) for policy in Policies(owner).policies]
+    killed = (SIGKILL,) if any(policy.action is Action.RESTART_PARTITION for policy in policies) else ()
+    single = {policy.exit_code for policy in policies if policy.exit_code} - {*fatal}
+    # No container fails with 0; a list must have something.
+    return "NotIn", sorted({*single, SIGTERM, *killed} - {*fatal}) or [0]
 
 
 def _of_pods(task: TaskSeen, replicas: int) -> Iterator[Happening]:

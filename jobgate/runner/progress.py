@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from jobgate.kinds.common.pod.reading import text, whole
+from jobgate.kinds.common.pod.reading import metadata_of, text, whole
 from jobgate.kinds.common.runner import Phase, Progress, TaskProgress, all_started
 from jobgate.runner.subject import Sight, Subject, TaskSeen
 
@@ -24,6 +24,7 @@ def _task(subject: Subject, seen: TaskSeen) -> TaskProgress:
         replicas=replicas,
         least=min(replicas if stated is None else stated, replicas),
         phases=dict(Counter(pod.phase for pod in pods)),
+        going=dict(Counter(pod.phase for pod in pods if pod.going)),
         ready=sum(pod.ready for pod in pods),
         ready_containers=sum(bool(one.get("ready")) for pod in pods for one in pod.containers),
         active=sum(pod.active for pod in pods),
@@ -37,7 +38,9 @@ def _task(subject: Subject, seen: TaskSeen) -> TaskProgress:
 
 
 def restarts_of(subject: Subject, sight: Sight) -> int:
-    """Return how many times pods, tasks and the job were restarted."""
+    """Return how many times pods, tasks and the job were restarted, or the job alone."""
+    if subject.runner.restarts_jobs:
+        return subject.state.restarts_of_job
     return subject.state.restarts + sum(task.count("failed") for task in sight.tasks.values())
 
 
@@ -52,7 +55,7 @@ def progress_of(
 ) -> Progress:
     """Return how far a job is; it has ended where that is said."""
     tasks = tasks_of(subject, sight)
-    limit = subject.runner.limit(subject.job)
+    limit = None if subject.runner.restarts_jobs else subject.runner.limit(subject.job)
     phase, sentence = _phase(subject, sight, tasks)
     if ends is not None:
         phase, sentence = ends, message
@@ -63,6 +66,8 @@ def progress_of(
         reason=reason,
         message=sentence,
         restarts=restarts_of(subject, sight) if limit is None else min(restarts_of(subject, sight), limit),
+        attempt=subject.state.attempt,
+        terminating=sum("deletionTimestamp" in metadata_of(pod) for pod in sight.observed.pods),
         tasks=tasks,
     )
 
@@ -71,7 +76,7 @@ def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tu
     state = subject.state
     again = bool(restarts_of(subject, sight) or state.attempt or state.tasks)
     begins = Phase.RESTARTING if again else Phase.PENDING
-    started = all_started(tasks)
+    started = all_started(subject.job, tasks)
     released = [task for task in tasks.values() if task.released]
     total = sum(task.replicas for task in released)
     there = sum(task.live for task in released)
@@ -83,7 +88,7 @@ def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tu
         (bool(sight.old), Phase.RESTARTING, "the pods of the former attempt are deleted"),
         (not released, begins, "no pod was made yet"),
         (
-            started or subject.runner.running(tasks),
+            started or subject.runner.running(subject.job, tasks),
             Phase.RUNNING,
             "all pods have started" if started else "the job runs",
         ),

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.policies.model import Event
-from jobgate.kinds.common.runner import RUN_BY, RUNNER, Retry, TaskProgress
+from jobgate.kinds.common.runner import Retry, TaskProgress, taken_over
 from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
 from jobgate.runner.gangs import Gang, gangs, in_gang
-from jobgate.runner.policies import fatal_codes, takes_the_job
+from jobgate.runner.policies import fatal_codes, staying_codes, takes_the_job
 from jobgate.runner.subject import Subject, read
 from webhook import Kind
 
@@ -27,7 +27,7 @@ _NO_LIMIT: Final = 2**31 - 1
 def rendered(
     kind: Kind, document: Mapping[str, Any], namespace: str, domain: str, groups: Grouping | None = None
 ) -> list[dict[str, Any]]:
-    """Return what the runner would make of a job in a file: Services, PodGroups and batch Jobs, in their order.
+    """Return what the runner would make of a job in a file: Services, PodGroups, claims and batch Jobs.
 
     Args:
         kind: of the job.
@@ -36,10 +36,8 @@ def rendered(
         domain: of the cluster's Services.
         groups: how gangs are formed; None where jobs are no gangs.
     """
-    metadata = document["metadata"]
-    annotations = {**(metadata.get("annotations") or {}), RUN_BY: RUNNER}
-    taken = {**document, "metadata": {"namespace": namespace, **metadata, "annotations": annotations}}
-    subject = read(kind, taken, domain, groups)
+    placed = {**document, "metadata": {"namespace": namespace, **document["metadata"]}}
+    subject = read(kind, taken_over(placed), domain, groups)
     if subject is None:
         return []
     services, pod_groups, gang_of = beside(subject)
@@ -50,7 +48,7 @@ def rendered(
         for name, task in subject.tasks.items()
         if name and subject.replicas(name) > 0
     ]
-    return [*services.values(), *pod_groups.values(), *jobs]
+    return [*services.values(), *pod_groups.values(), *claims(subject), *jobs]
 
 
 def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]], dict[str, Gang]]:
@@ -89,11 +87,25 @@ def batch_job(subject: Subject, name: str, gang: Gang | None = None, *, suspend:
     return _marked(subject, manifest, name)
 
 
+def claims(subject: Subject) -> list[dict[str, Any]]:
+    """Return the PersistentVolumeClaims that are created for a job."""
+    found = subject.runner.claims(subject.job) if subject.runner.claims else {}
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
+    return [
+        _marked(subject, {**claim, "metadata": {"name": name}, "spec": spec})
+        for name, spec in found.items()
+        if spec is not None
+    ]
+
+
 def _template(subject: Subject, name: str, retry: Retry) -> dict[str, Any]:
     job, task = subject.job, subject.tasks[name]
     spec = dict(mapping(subject.operator.pod(job, task).get("spec")))
-    for field, word in (("schedulerName", "scheduler_name"), ("priorityClassName", "priority_class_name")):
-        if not spec.get(field) and (value := job.word(word)):
+    for field, value in (
+        ("schedulerName", subject.crew.scheduler),
+        ("priorityClassName", subject.crew.priority_class),
+    ):
+        if not spec.get(field) and value:
             spec[field] = value
     spec["restartPolicy"] = retry.restart_policy
     metadata = metadata_of(task.template)
@@ -102,10 +114,11 @@ def _template(subject: Subject, name: str, retry: Retry) -> dict[str, Any]:
         for key, value in mapping(metadata.get("labels")).items()
         if key not in _BATCH_LABELS and not key.startswith(_BATCH_PREFIX)
     }
-    annotations = dict(mapping(metadata.get("annotations")))
+    made = subject.runner.metadata(job, task)
+    annotations = {**mapping(metadata.get("annotations")), **made.get("annotations", {})}
     return {
         "metadata": {
-            "labels": {**own, **labels(subject, name)},
+            "labels": {**own, **made.get("labels", {}), **labels(subject, name)},
             **({"annotations": annotations} if annotations else {}),
         },
         "spec": subject.runner.pod(job, task, subject.crew, spec),
@@ -120,12 +133,18 @@ def _failures(subject: Subject, name: str, retry: Retry) -> dict[str, Any]:
     task = subject.tasks[name]
     left = takes_the_job(subject.job, task, Event.POD_FAILED)
     limit = _NO_LIMIT if retry.limit is None else retry.limit
-    made: dict[str, Any] = {"backoffLimitPerIndex": 0} if left else {"backoffLimit": limit}
     if retry.restart_policy != "Never":
-        return made  # the API server takes no failure policy there: containers are restarted in their pods
+        # The API server takes neither there: containers are restarted in their pods.
+        return {"backoffLimit": limit}
+    made: dict[str, Any] = {"backoffLimitPerIndex": 0} if left else {"backoffLimit": limit}
     rules: list[dict[str, Any]] = []
-    if not left and not takes_the_job(subject.job, task, Event.POD_EVICTED):
+    if (not left or retry.stays) and not takes_the_job(subject.job, task, Event.POD_EVICTED):
         rules.append({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]})
+    if retry.stays:
+        which, staying = staying_codes(subject.job, task)
+        if staying:
+            rules.append({"action": "FailIndex", "onExitCodes": {"operator": which, "values": staying}})
+        return {"backoffLimitPerIndex": _NO_LIMIT, **({"podFailurePolicy": {"rules": rules}} if rules else {})}
     container = {"containerName": retry.container} if retry.container else {}
     fatal = [("In", codes)] if (codes := fatal_codes(subject.job, task)) else []
     for operator, values in (*fatal, *([retry.fatal] if retry.fatal else [])):

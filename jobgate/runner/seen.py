@@ -16,6 +16,8 @@ from jobgate.runner.subject import Observed
 JOBS: Final = Resource("jobs", "v1", "batch")
 PODS: Final = Resource("pods", "v1", "")
 SERVICES: Final = Resource("services", "v1", "")
+#: Made, or looked for, and not followed.
+CLAIMS: Final = Resource("persistentvolumeclaims", "v1", "")
 
 #: Of which job something is: its kind as `<plural>.<group>`, its namespace and its name.
 JobKey = tuple[str, str, str]
@@ -75,6 +77,7 @@ class Seen:
         self._changed = changed
         self._places: dict[tuple[Resource, str, str], tuple[str, JobKey]] = {}
         self._by_uid: defaultdict[str, set[tuple[Resource, str, str]]] = defaultdict(set)
+        self._groups = groups
         kinds = {JOBS: ("Job", "batch/v1"), PODS: ("Pod", "v1"), SERVICES: ("Service", "v1")}
         if groups is not None:
             kinds[groups] = ("PodGroup", f"{groups.group}/{groups.version}")
@@ -91,26 +94,35 @@ class Seen:
         of its batch Jobs.
 
         Raises:
-            LookupError: what there is of a resource is not known, which is not the same as nothing.
+            LookupError: what there is of a resource is not known, which is not the same as nothing. PodGroups, which
+                only some jobs need, are then `unknown_groups`.
         """
-        for informer in self.informers.values():
-            informer.get("")
+        unknown_groups = ""
+        for resource, informer in self.informers.items():
+            try:
+                informer.get("")
+            except LookupError as error:
+                if resource != self._groups:
+                    raise
+                unknown_groups = str(error)
         found: dict[str, list[Mapping[str, Any]]] = {"Job": [], "Pod": [], "Service": [], "PodGroup": []}
-        for resource, one in self._of(uid, namespace):
+        for resource, one in self._of(uid, namespace, without=self._groups if unknown_groups else None):
             found[self._kinds[resource][0]].append(one)
         for kind in ("Job", "Service", "PodGroup"):
             found[kind] = [one for one in found[kind] if uid in controllers_of(one)]
         batches = {text(one["metadata"].get("uid")) for one in found["Job"]}
         found["Pod"] = [one for one in found["Pod"] if batches.intersection(controllers_of(one))]
-        return Observed(now, found["Job"], found["Pod"], found["Service"], found["PodGroup"])
+        return Observed(now, found["Job"], found["Pod"], found["Service"], found["PodGroup"], unknown_groups)
 
     def resource(self, kind: str) -> Resource:
         """Return the resource of a kind of these objects."""
+        if kind == "PersistentVolumeClaim":
+            return CLAIMS
         return next(resource for resource, (name, _) in self._kinds.items() if name == kind)
 
-    def _of(self, uid: str, inside: str) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
+    def _of(self, uid: str, inside: str, without: Resource | None) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
         for resource, namespace, name in sorted(self._by_uid.get(uid, ())):
-            if namespace != inside:
+            if namespace != inside or resource == without:
                 continue
             if found := self.informers[resource].get(name, namespace):
                 yield resource, found

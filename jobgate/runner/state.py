@@ -27,6 +27,7 @@ class RunState:
         restarts: restarts of before the current attempts: of the job, of tasks and of pods.
         held: why no pod may run: an action, as `AbortJob`; empty where they may.
         admitted: whether a queue has released the job.
+        resumed: how many of the attempts began as the job was resumed, not restarted.
     """
 
     attempt: int = 0
@@ -34,6 +35,7 @@ class RunState:
     restarts: int = 0
     held: str = ""
     admitted: bool = False
+    resumed: int = 0
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
@@ -43,8 +45,13 @@ class RunState:
         except (ValueError, TypeError, RecursionError):
             read = {}
         tasks = {name: count for name, one in mapping(read.get("tasks")).items() if (count := _count(one))}
-        attempt, restarts = _count(read.get("attempt")), _count(read.get("restarts"))
-        return cls(attempt, tasks, restarts, text(read.get("held"))[:_HELD], read.get("admitted") is True)
+        attempt, restarts, resumed = (_count(read.get(word)) for word in ("attempt", "restarts", "resumed"))
+        return cls(attempt, tasks, restarts, text(read.get("held"))[:_HELD], read.get("admitted") is True, resumed)
+
+    @property
+    def restarts_of_job(self) -> int:
+        """How many times the whole job was restarted; resuming it is no restart."""
+        return max(self.attempt - self.resumed, 0)
 
     def label(self, task: str) -> str:
         """Return the attempt at a task, as a label has it. Two different attempts never have the same."""

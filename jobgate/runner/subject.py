@@ -120,6 +120,7 @@ class Observed:
     Attributes:
         now: the time.
         jobs, pods, services, groups: the batch Jobs, Pods, Services and PodGroups of the job, as JSON.
+        unknown_groups: why the PodGroups are not known; empty where they are.
     """
 
     now: datetime
@@ -127,6 +128,7 @@ class Observed:
     pods: Sequence[Mapping[str, Any]] = ()
     services: Sequence[Mapping[str, Any]] = ()
     groups: Sequence[Mapping[str, Any]] = ()
+    unknown_groups: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from webhook.path import join
 
 
-class InvalidSettings(Exception):
+class InvalidSettings(ValueError):
     """A file does not contain valid settings of its kind."""
 
 

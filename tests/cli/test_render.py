@@ -35,7 +35,7 @@ def test_a_task_that_waits_is_printed_as_suspended() -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "code"), [("examples/dijob/broken/four-faults.yaml", 1), ("examples/vcjob/minimal.yaml", 2)]
+    ("file", "code"), [("examples/dijob/broken/four-faults.yaml", 1), ("examples/prerequisites/items.yaml", 2)]
 )
 def test_what_cannot_be_rendered_is_said_by_the_exit_status(file: str, code: int) -> None:
     assert Path(file).exists()

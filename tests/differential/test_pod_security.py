@@ -4,14 +4,13 @@ import pytest
 
 from bench.differential.pods.pod_security import PODS
 from controlplane.client import ClusterApi
-from jobgate.kinds.common.pod_security.levels import violations
+from jobgate.kinds.common.pod_security.checks import violations
 from jobgate.kinds.common.pod_security.policy import Certainty, labels_of, standard
 from webhook.path import Path
 
 #: What namespaces are held to: by the server's own version, and by older ones, at which something changed.
 STANDARDS = [
-    "baseline", "restricted", "baseline:v1.34", "restricted:v1.34", "baseline:v1.28", "restricted:v1.24",
-    "restricted:v1.21", "baseline:v1.18",
+    "baseline", "restricted", "baseline:v1.34", "restricted:v1.34", "baseline:v1.28", "restricted:v1.25",
 ]  # fmt: skip
 
 

@@ -151,11 +151,15 @@ def test_what_cannot_be_imported_is_said_with_what_would_be_right(text: str, whe
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (job(secrets={"key": "hidden"}), "secrets: not imported"),
-        (job({"completion": {"minFailedInstances": -1}}), "minFailedInstances"),
-        (job({"completion": {"minSucceededInstances": 3}}), "minSucceededInstances"),
-        (job({"taskRetryCount": 2}), "taskRetryCount"),
-        (job(extras={"com.microsoft.pai.runtimeplugin": [{"plugin": "ssh"}]}), "plugin ssh"),
+        (job(secrets={"key": "hidden"}), "the job: not imported: secrets"),
+        (
+            job({"completion": {"minFailedInstances": -1}, "taskRetryCount": 2}),
+            "not imported: completion, taskRetryCount",
+        ),
+        (
+            job(extras={"com.microsoft.pai.runtimeplugin": [{"plugin": "ssh"}]}),
+            "extras: not imported: com.microsoft.pai.runtimeplugin",
+        ),
         (job(deployments=[{"name": "a"}]), "deployments"),
         (job({"commands": ["echo $PAI_TASK_INDEX"]}), "VC_TASK_INDEX"),
         (job(surprise=1), "the job: not imported: surprise"),

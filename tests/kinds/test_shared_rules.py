@@ -24,7 +24,12 @@ EXCEPTIONS = {
         "plugins_reach_new_pods_only",
         "derived_objects_have_legal_names",
     },
-    "mxjob": {"task_names_are_unique", "derived_names_are_legal", "a_gang_has_priorities_throughout"},
+    "mxjob": {
+        "task_names_are_unique",
+        "task_names_are_labels",
+        "derived_names_are_legal",
+        "a_gang_has_priorities_throughout",
+    },
     "torchjob": {
         "task_names_are_unique",
         "task_names_are_labels",

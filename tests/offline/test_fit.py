@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from jobgate.installation.definitions import resource_of
 from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
-from webhook import Draft, Kind
+from webhook import Kind
 
 OPEN: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -109,22 +108,6 @@ def test_what_does_not_fit_is_told_field_by_field(
     shipped: dict[str, Any], change: Callable[[dict[str, Any], dict[str, Any]], None], expected: list[Misfit]
 ) -> None:
     assert misfits(stored(shipped, change), DIJOB) == expected
-
-
-def test_what_a_default_writes_is_tried(shipped: dict[str, Any]) -> None:
-    """DI-orchestrator's typed tasks are called by their type: a schema that is stricter on names refuses that."""
-
-    def short(_: dict[str, Any], schema: dict[str, Any]) -> None:
-        schema["properties"]["jobNote"] = {"type": "string", "maxLength": 2}
-
-    def note(job: Draft, _: Any) -> None:
-        spec = job.at("spec")
-        assert spec is not None
-        spec["jobNote"] = "long"
-
-    (misfit,) = misfits(stored(shipped, short), replace(DIJOB, defaults=(note,)))
-    assert (misfit.path, misfit.outcome) == ("spec.jobNote", REFUSED)
-    assert misfit.message.startswith("the value of a default is rejected: ")
 
 
 BROKEN: list[dict[str, Any]] = [

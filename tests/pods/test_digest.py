@@ -13,7 +13,8 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.plugins import Crew, parse
 from jobgate.plugins.queueing import QueueingArguments
 from jobgate.plugins.weight import too_large, weight
-from jobgate.pods import Digests, OversizedJob, Room, Unkept, UnreadableJob, digest_of
+from jobgate.pods import Digests, Room, Unkept, digest_of
+from jobgate.pods.digest import OVERSIZED, UNREADABLE, UnusableJob
 from tests.kinds.dijob import jobs
 from tests.plugins.crews import crew, part
 from tests.pods.pods import NAMESPACE, UID, job
@@ -43,7 +44,7 @@ def test_a_job_that_we_fail_to_read_keeps_no_other_from_being_read(caplog: pytes
         raise RuntimeError("no secret of the job")
 
     with caplog.at_level(logging.ERROR):
-        assert digest_of(replace(DIJOB, defaults=(fails,)), job()) == UnreadableJob(UID)
+        assert digest_of(replace(DIJOB, defaults=(fails,)), job()) == UnusableJob(UID, UNREADABLE)
     (record,) = caplog.records
     assert getattr(record, "fields") == {  # noqa: B009
         "kind": "dijobs.diengine.opendilab.org", "namespace": NAMESPACE, "name": "train", "reason": "RuntimeError",
@@ -61,7 +62,7 @@ def test_any_json_has_a_digest(spec: Any) -> None:
 @pytest.mark.parametrize("kind", list(installed()), ids=lambda kind: kind.plural)
 def test_a_job_without_tasks_is_no_job_of_which_we_know_whether_it_asks(kind: Kind) -> None:
     metadata = {"name": "a", "namespace": "b", "uid": "c"}
-    assert digest_of(kind, {"metadata": metadata, "spec": {}}) == UnreadableJob("c")
+    assert digest_of(kind, {"metadata": metadata, "spec": {}}) == UnusableJob("c", UNREADABLE)
 
 
 def test_what_changes_with_every_write_makes_no_new_digest() -> None:
@@ -98,7 +99,7 @@ def test_what_cannot_be_written_as_json_is_read_all_the_same() -> None:
 def test_of_a_job_that_is_too_large_only_is_remembered_which_it_is(caplog: pytest.LogCaptureFixture) -> None:
     document = job(*(jobs.task(name=f"task-{number}") for number in range(3400)))
     with caplog.at_level(logging.WARNING):
-        assert digest_of(DIJOB, document) == OversizedJob(UID)
+        assert digest_of(DIJOB, document) == UnusableJob(UID, OVERSIZED)
     assert getattr(caplog.records[0], "fields")["tasks"] == 3400  # noqa: B009
     document["spec"]["plugins"] = {}
     assert digest_of(DIJOB, document) == digest_of(DIJOB, job(plugins={}))

@@ -7,9 +7,10 @@ import pytest
 
 from jobgate.kinds.common.members import Claim
 from jobgate.kinds.dijob import DIJOB
-from jobgate.pods import Lookup, OversizedJob, Unkept, UnreadableJob, budget, digest_of
+from jobgate.pods import Lookup, Unkept, budget, digest_of
 from jobgate.pods import lookup as lookups
 from jobgate.pods.budget import Budget
+from jobgate.pods.digest import OVERSIZED, UNREADABLE, UnusableJob
 from jobgate.pods.lookup import UNASKED, LookupVerdict, Result
 from tests.kinds.dijob import jobs
 from tests.pods.pods import NAMESPACE, OTHER_UID, UID, Clock, Cluster, Known, job, lookup
@@ -236,7 +237,8 @@ async def test_a_failure_that_nobody_waits_for_is_no_noise(caplog: pytest.LogCap
 
 @pytest.mark.parametrize("uid", [UID, ""])
 @pytest.mark.parametrize(
-    "remembered, expected", [(UnreadableJob(UID), "cannot read"), (OversizedJob(UID), "too large")]
+    "remembered, expected",
+    [(UnusableJob(UID, UNREADABLE), "cannot be read"), (UnusableJob(UID, OVERSIZED), "too large")],
 )
 async def test_the_pods_of_a_job_that_we_fail_to_read_or_to_hold_are_refused(
     uid: str, remembered: Any, expected: str

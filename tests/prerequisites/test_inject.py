@@ -5,8 +5,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from jobgate.kinds.common.pod_security.levels import violations
-from jobgate.kinds.common.pod_security.violation import Level
+from jobgate.kinds.common.pod_security.checks import violations
 from jobgate.prerequisites.content import Content, content_of
 from jobgate.prerequisites.inject import inject, volume_name
 from jobgate.prerequisites.models import NAMESPACED
@@ -96,7 +95,7 @@ def test_nothing_that_is_injected_breaks_the_restricted_profile() -> None:
         "seccompProfile": {"type": "RuntimeDefault"},
     }  # fmt: skip
     after, _ = injected(pod(securityContext=security), everything())
-    assert not list(violations(after, Path(), Level.RESTRICTED))
+    assert not list(violations(after, Path()))
 
 
 MOUNT = item("a", pvcStorage={"name": "c", "mountPath": "/d"})

@@ -127,7 +127,7 @@ def test_what_somebody_removes_after_us_refuses_the_pod() -> None:
     answer = ask(reviewer, pod("imagenet"), Phase.VALIDATE, User("alice"))
     assert answer is not None
     assert "which prerequisites" not in str(answer.causes[0])
-    assert "lack what prerequisites put there" in str(answer.causes[0])
+    assert "set by prerequisites" in str(answer.causes[0])
 
 
 def test_a_plugin_is_for_pods_of_jobs_only() -> None:

@@ -18,12 +18,12 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.runner.loop import Loop
+from jobgate.runner.loop import REPORTED_AFTER, Loop
 from jobgate.runner.plan import report
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
 from tests.runner.queues.test_waiting import fill
-from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task
+from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task, vcjob
 
 KEY: JobKey = (DIJOB.qualified_plural, "lab", "train")
 
@@ -35,12 +35,14 @@ class Server:
         self.calls: list[tuple[str, str]] = []
         self.events: list[str] = []
         self.there: dict[str, Mapping[str, Any]] = {}
+        self.absent: set[str] = set()
         self.statuses: list[Mapping[str, Any]] = []
         self.refusals: dict[tuple[str, str], Rejected] = {}
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         del namespace
-        return self._answer("get", resource, self.there.get(name, {}))
+        found = self._answer("get", resource, self.there.get(name, {}))
+        return None if name in self.absent else found
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> Mapping[str, Any]:
         del dry
@@ -55,16 +57,13 @@ class Server:
         merge(changed, changes)
         return self._answer("patch", resource, changed)
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
-        self._answer("delete", resource, found)
-
     async def set_status(
         self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         self.statuses.append(changes)
         return self._answer("status", resource, found)
 
-    async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
+    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
         del propagation
         self._answer("delete", resource, found)
 
@@ -83,14 +82,16 @@ class Looks:
         self.server = Server()
         self.server.there["train"] = world.job
         self.reader = JobReader("svc.cluster.local")
-        resource = Resource(DIJOB.plural, DIJOB.version, DIJOB.group)
-        self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(DIJOB))
+        kind = subject(world.job).job.kind
+        self.key: JobKey = (kind.qualified_plural, "lab", "train")
+        resource = Resource(kind.plural, kind.version, kind.group)
+        self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(kind))
         self.seen = Seen(lambda _: None, None)
         self.territory = Territory()
         self.later: list[float] = []
         self.now = START + timedelta(minutes=1)
         caches = Caches(
-            {DIJOB.qualified_plural: (DIJOB, resource, self.jobs)},
+            {kind.qualified_plural: (kind, resource, self.jobs)},
             self.seen,
             self.territory,
             self.reader,
@@ -113,7 +114,7 @@ class Looks:
     async def look(self) -> tuple[Outcome, list[tuple[str, str]]]:
         """Look once; return what came of it, and what was asked."""
         self.server.calls.clear()
-        return await self.loop.reconcile(KEY), list(self.server.calls)
+        return await self.loop.reconcile(self.key), list(self.server.calls)
 
 
 def _placed(one: dict[str, Any]) -> dict[str, Any]:
@@ -129,6 +130,31 @@ async def test_a_job_is_not_looked_at_until_what_was_written_of_it_shows_up() ->
     assert await looks.look() == (Outcome.FINE, [])
     looks.show("2")
     assert await looks.look() == (Outcome.WROTE, made)
+
+
+VOLUMES = [{"mountPath": "/a", "volumeClaim": {"accessModes": []}, "volumeClaimName": "mine"}]
+
+
+async def test_a_job_waits_for_a_claim_that_is_not_there_and_says_so() -> None:
+    looks = Looks(World(vcjob(volumes=[{"mountPath": "/a", "volumeClaimName": "corpus"}])))
+    looks.server.absent.add("corpus")
+    looks.show("1")
+    outcome, calls = await looks.look()
+    assert (outcome, [verb for verb, _ in calls]) == (Outcome.AGAIN, ["get", "get", "status"])
+    assert "PersistentVolumeClaim corpus does not exist" in looks.server.statuses[0]["state"]["message"]
+    looks.server.absent.clear()
+    looks.show("2")
+    assert ("create", "jobs") in (await looks.look())[1]
+
+
+@pytest.mark.parametrize(("owner", "creates"), [(UID, False), ("another", True)])
+async def test_a_claim_of_the_job_that_is_there_is_not_created_again(owner: str, *, creates: bool) -> None:
+    looks = Looks(World(vcjob(volumes=VOLUMES)))
+    looks.server.there["mine"] = {"metadata": {"ownerReferences": [{"uid": owner, "controller": True}]}}
+    looks.show("1")
+    _, calls = await looks.look()
+    assert (("create", "persistentvolumeclaims") in calls) == creates
+    assert ("create", "jobs") in calls
 
 
 async def test_a_job_that_was_written_twice_is_not_looked_at_when_the_first_write_shows_up() -> None:
@@ -216,6 +242,43 @@ async def test_a_change_that_is_refused_is_reported_and_the_status_is_written(
     found, asked = await looks.look()
     assert (found, looks.server.events, len(asked)) == (outcome, events, calls)
     assert (("status", "dijobs") in asked) is bool(events)
+
+
+@pytest.mark.parametrize("code", [429, 500, 503])
+async def test_a_change_that_fails_holds_up_nothing_else_and_is_reported_if_it_keeps_failing(code: int) -> None:
+    world = World(dijob(task(2), task(2, name="judge")))
+    world.settle()
+    for one in world.job["spec"]["tasks"]:
+        one["replicas"] = 3
+    world.job["metadata"]["generation"] = 2
+    looks = Looks(world)
+    looks.server.refusals["patch", "jobs"] = Rejected(code, "InternalError", "failed calling webhook")
+    reported = []
+    for number in range(REPORTED_AFTER):
+        looks.show(str(number))
+        outcome, asked = await looks.look()
+        assert (outcome, asked.count(("patch", "jobs")), asked[-1]) == (Outcome.AGAIN, 2, ("status", "dijobs"))
+        reported.append("failed calling webhook" in str(looks.server.statuses[-1]))
+    assert reported == [False] * (REPORTED_AFTER - 1) + [True]
+    assert looks.server.events == ["CannotChangeObject"] * 2
+
+    del looks.server.refusals["patch", "jobs"]
+    looks.show("well")
+    assert (await looks.look())[0] is Outcome.WROTE
+    looks.server.refusals["patch", "jobs"] = Rejected(code)
+    looks.show("failing again")
+    await looks.look()
+    assert len(looks.server.events) == 2
+
+
+async def test_a_deletion_that_fails_holds_up_nothing_else() -> None:
+    world = World(dijob(task(1), task(1, name="judge"), cleanPodPolicy="All"))
+    world.settle()
+    world.job["status"]["phase"] = "Succeeded"
+    looks = Looks(world)
+    looks.server.refusals["delete", "jobs"] = Rejected(500, "InternalError")
+    looks.show("1")
+    assert await looks.look() == (Outcome.AGAIN, [("delete", "jobs")] * 2 + [("delete", "services")])
 
 
 @pytest.mark.parametrize(

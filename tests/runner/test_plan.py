@@ -398,3 +398,34 @@ def test_a_policy_answers_a_gang_that_cannot_be_scheduled_whole_any_more(
     found.settle()
     assert found.status["phase"] == phase
     assert not before & set(uids_of(found).values())
+
+
+def test_a_gang_waits_until_groups_can_be_read_and_the_status_says_so() -> None:
+    found = World(dijob(task(2)), V1BETA1)
+    found.unknown_groups = "podgroups is not known: not installed"
+    found.settle()
+    assert (found.running(), found.groups, [one.reason for one in found.events]) == ([], {}, ["CannotReadPodGroups"])
+    assert found.unknown_groups in found.status["conditions"][0]["message"]
+    assert any(isinstance(one, RequeueAfter) for one in found.plan())
+    found.unknown_groups = ""
+    found.settle()
+    assert (found.running(), list(found.groups)) == (["train-work-0", "train-work-1"], ["train"])
+    assert "PodGroups" not in found.status["conditions"][-1]["message"]
+
+
+def test_a_gang_that_runs_goes_on_while_groups_cannot_be_read() -> None:
+    found = World(dijob(task(2)), V1BETA1)
+    found.settle()
+    found.unknown_groups, found.groups = "podgroups is not known: not installed", {}
+    found.settle()
+    assert found.running() == ["train-work-0", "train-work-1"]
+    found.unknown_groups = ""
+    found.settle()
+    assert list(found.groups) == ["train"]
+
+
+def test_a_job_without_a_gang_does_not_need_groups() -> None:
+    found = World(dijob(task(2)))
+    found.unknown_groups = "podgroups is not known: not installed"
+    found.settle()
+    assert (found.status["phase"], found.events) == ("Running", [])

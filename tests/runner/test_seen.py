@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jobgate.cluster import Informer, Resource
-from jobgate.cluster.informer import Page
+from jobgate.cluster.informer import ApiError, Page
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
 from jobgate.runner.seen import JOBS, PODS, SERVICES, Seen
 from tests.runner.queues.test_waiting import fill
@@ -82,3 +82,18 @@ def test_what_is_not_known_is_not_taken_for_nothing(lost: Resource) -> None:
     known.informers[lost]._objects = None  # as after an outage
     with pytest.raises(LookupError):
         known.observed(UID, "lab", START)
+
+
+def test_that_groups_are_not_known_is_part_of_what_is_seen() -> None:
+    groups = Resource("podgroups", "v1alpha1", "scheduling.x-k8s.io")
+    known = Seen(lambda _: None, groups)
+    for resource, one in ((JOBS, found("b", UID)), (PODS, found("p", "uid-b")), (SERVICES, found("s", UID))):
+        fill(known.informers[resource], [one])
+    fill(known.informers[groups], [found("g", UID)])
+    before = known.observed(UID, "lab", START)
+    known.informers[groups]._objects = None
+    known.informers[groups]._failed(ApiError(404), 1)
+    after = known.observed(UID, "lab", START)
+    assert (len(before.groups), before.unknown_groups) == (1, "")
+    assert (len(after.groups), len(after.jobs)) == (0, 1)
+    assert after.unknown_groups == "podgroups.v1alpha1.scheduling.x-k8s.io is not known: not installed"

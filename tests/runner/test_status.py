@@ -124,6 +124,7 @@ def test_a_torchjob_fails_by_an_exit_code_that_no_retry_helps() -> None:
     found.end("master", code=1)
     found.settle()
     assert conditions(found)[-1] == ("Failed", "True", "JobFailed")
+    assert found.status["conditions"][-1]["message"].startswith("task Master has failed: ")
 
 
 def test_a_torchjobs_workers_wait_for_its_master_and_all_for_the_word_of_its_aimaster() -> None:

@@ -37,6 +37,25 @@ def dijob(*tasks: Object, **spec: Any) -> Object:
     )
 
 
+def vctask(replicas: int = 1, name: str = "work", policy: str = "Never", **fields: Any) -> Object:
+    """A task of a Volcano Job, with a restart policy."""
+    template = {"spec": {"restartPolicy": policy, "containers": [{"name": "main", "image": "main"}]}}
+    return {"name": name, "replicas": replicas, "template": template, **fields}
+
+
+def vcjob(*tasks: Object, **spec: Any) -> Object:
+    """A Volcano Job that the runner has taken over, as it is stored."""
+    metadata = {"name": "train", "creationTimestamp": stamp(START)}
+    return stored(
+        {
+            "apiVersion": "batch.volcano.sh/v1alpha1",
+            "kind": "Job",
+            "metadata": metadata,
+            "spec": {**spec, "tasks": list(tasks or [vctask()])},
+        }
+    )
+
+
 def stored(job: Mapping[str, Any], *, taken: bool = True, **annotations: str) -> Object:
     """A job as the API server gives it."""
     about = {**({RUN_BY: RUNNER} if taken else {}), **job["metadata"].get("annotations", {}), **annotations}
@@ -64,6 +83,8 @@ class World:
         self.pods: list[Object] = []
         self.services: dict[str, Object] = {}
         self.groups: dict[str, Object] = {}
+        self.claims: dict[str, Object] = {}
+        self.unknown_groups = ""
         self.events: list[Event] = []
         self.log: list[str] = []
         self.gone = False
@@ -76,7 +97,8 @@ class World:
     def observed(self) -> Observed:
         """What the runner sees."""
         found = (self.jobs.values(), self.pods, self.services.values(), self.groups.values())
-        return Observed(self.now, *(copy.deepcopy(list(one)) for one in found))
+        jobs, pods, services, groups = (copy.deepcopy(list(one)) for one in found)
+        return Observed(self.now, jobs, pods, services, groups, self.unknown_groups)
 
     def plan(self) -> list[Action]:
         """What the runner would do."""
@@ -125,7 +147,7 @@ class World:
     def _delete(self, found: Mapping[str, Any], *, foreground: bool) -> None:
         kind, name = found.get("kind", "Pod"), found["metadata"]["name"]
         self.log.append(f"delete {kind} {name}")
-        if kind == self.job["kind"]:
+        if self._is_whole(found):
             self.gone = True
         elif kind == "Pod":
             self.pods = [one for one in self.pods if one["metadata"]["name"] != name]
@@ -136,12 +158,17 @@ class World:
             self.pods = [one for one in self.pods if owner(one) != gone["metadata"]["uid"]]
 
     def _stored(self, found: Mapping[str, Any]) -> Object:
-        if found["metadata"]["name"] == self.job["metadata"]["name"] and found["kind"] == self.job["kind"]:
+        if self._is_whole(found):
             return self.job
         return self._place(found["kind"])[found["metadata"]["name"]]
 
+    def _is_whole(self, found: Mapping[str, Any]) -> bool:
+        """Whether this is the job itself. A batch Job may have its kind, of another group."""
+        return bool(found["metadata"].get("uid") == self.job["metadata"]["uid"])
+
     def _place(self, kind: str) -> dict[str, Object]:
-        return {"Job": self.jobs, "Service": self.services, "PodGroup": self.groups}[kind]
+        places = {"Job": self.jobs, "Service": self.services, "PodGroup": self.groups}
+        return {**places, "PersistentVolumeClaim": self.claims}[kind]
 
     # What Kubernetes does.
 
@@ -166,7 +193,8 @@ class World:
         failed = [pod for pod in pods if phase(pod) == "Failed"]
         done = {index(pod) for pod in pods if phase(pod) == "Succeeded"}
         status |= {"failed": len(failed), "succeeded": len(done)}
-        given_up = {index(pod) for pod in failed} if "backoffLimitPerIndex" in spec else set()
+        none_left = spec.get("backoffLimitPerIndex") == 0
+        given_up = {index(pod) for pod in failed if none_left or is_fatal(spec, pod, "FailIndex")}
         fatal = any(is_fatal(spec, pod) for pod in failed)
         if fatal or len(failed) > spec.get("backoffLimit", len(failed)):
             self._end(batch, "Failed", live)
@@ -247,14 +275,17 @@ def holding(status: Mapping[str, Any]) -> list[str]:
     return [one["type"] for one in status.get("conditions", ()) if one["status"] == "True"]
 
 
-def is_fatal(spec: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
-    """Whether the failure policy gives up after a pod."""
+def is_fatal(spec: Mapping[str, Any], pod: Mapping[str, Any], action: str = "FailJob") -> bool:
+    """Whether the failure policy gives up after a pod: the job, or the pod's index."""
     code = pod["status"]["containerStatuses"][0]["state"].get("terminated", {}).get("exitCode", 0)
     tests: dict[str, Callable[[Any], bool]] = {
         "In": lambda codes: code in codes,
         "NotIn": lambda codes: code not in codes,
     }
-    exits = [rule["onExitCodes"] for rule in spec.get("podFailurePolicy", {}).get("rules", ()) if "onExitCodes" in rule]
+    if not code:
+        return False  # it was deleted, or never ran
+    rules = spec.get("podFailurePolicy", {}).get("rules", ())
+    exits = [one["onExitCodes"] for one in rules if one["action"] == action and "onExitCodes" in one]
     return any(tests[one["operator"]](one["values"]) for one in exits)
 
 

@@ -105,6 +105,11 @@ class Figures:
             self.all_fields += comparison.server.paths <= comparison.ours.paths
 
     @property
+    def overlooked(self) -> float:
+        """The share of the server's refusals that we accept and do not mean to, in percent."""
+        return 100 * sum(fault.is_miss for fault in self.faults) / max(self.refused, 1)
+
+    @property
     def caught(self) -> float:
         """The share of the server's refusals that we refuse as well, in percent."""
         return 100.0 if not self.refused else 100 * (1 - self.misses / self.refused)

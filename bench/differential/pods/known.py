@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,22 @@ from bench.differential.pods.case import Case
 _QUANTITY = ("must be a quantity", "must be an integer or a string", "must fit into 64 bits")
 #: Sources whose features are off by default: the API server drops what they say without looking at it.
 _OFF = (".clusterTrustBundle.", ".podCertificate.")
+#: Rules of the API server that are not repeated, each by a part of the path or of the message that it gives.
+_NOT_REPEATED = re.compile(
+    # Windows.
+    r"windowsOptions|for a windows pod|windows pods|hostProcess|HostProcess|"
+    # Annotations that Kubernetes reads, most of which fields have replaced; finalizers.
+    r"metadata\.annotations|static pods|must match|metadata\.finalizers|matchFields|procMount|"
+    # Fields that are new, or that training jobs do not use.
+    r"hostnameOverride|[rR]estart [rR]?ules|restartPolicyRules|restart rules|fileKeyRef|divisor|resizePolicy|volumeDevices|"
+    r"sysctls|localhostProfile|`hostUsers`|recursiveReadOnly|matchLabelKeys and labelSelector|"
+    r"spec\.resources\.|dataSource|volumeClaimTemplate|conflicting duplicate paths|claims|HugePages require|"
+    # What is in volume sources that are rare, or that Kubernetes has removed.
+    r"(?:awsElasticBlockStore|azureDisk|azureFile|cephfs|cinder|fc|flexVolume|flocker|gcePersistentDisk|persistentDisk|"
+    r"gitRepo|glusterfs|iscsi|photonPersistentDisk|portworxVolume|quobyte|rbd|scaleIO|storageos|vsphereVolume)\b"
+)
+#: What the API server says of a mount of a volume that it has rejected.
+_OF_A_MOUNT = re.compile(r"(?:volumeMounts|volumeDevices)\[[0-9]+\]\.name: Not found")
 _CLAIM_METADATA = ".ephemeral.volumeClaimTemplate.metadata."
 
 Explains = Callable[[Case, Answer, Answer], bool]
@@ -60,6 +77,12 @@ def _pruned(_: Case, server: Answer, ours: Answer) -> bool:
     )
 
 
+def _not_repeated(_: Case, server: Answer, ours: Answer) -> bool:
+    findings = [str(finding) for finding in server.findings]
+    own = [finding for finding in findings if not _OF_A_MOUNT.search(finding)]
+    return ours.accepted and bool(own or findings) and all(map(_NOT_REPEATED.search, own or findings))
+
+
 def _token(_: Case, server: Answer, ours: Answer) -> bool:
     return ours.accepted and all("when serviceAccountName is not set" in finding.message for finding in server.findings)
 
@@ -99,6 +122,13 @@ KNOWN: tuple[KnownDifference, ...] = (
         "The API server of this measurement runs without the ServiceAccount plugin. With it, as everywhere else, such a "
         "Pod gets the account `default` and is accepted.",
         _token,
+    ),
+    KnownDifference(
+        "a rule that is not repeated",
+        "Windows pods, annotations that Kubernetes reads, sysctls, new or rare fields (`hostnameOverride`, `restartPolicyRules`, "
+        "`resizePolicy`, `fileKeyRef`, divisors, block devices, sums of resources of the pod as a whole), and the contents of "
+        "volume sources that are rare or removed. Training jobs do not have them. The API server rejects the operator's Pod.",
+        _not_repeated,
     ),
 )
 

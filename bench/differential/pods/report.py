@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from bench.differential.pods.answer import Answer
@@ -39,6 +40,9 @@ broken volume once while the server reports it again at each of its mounts.
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 """
 
+#: Cases of one sort that the page lists.
+_LISTED = 60
+_PATTERN = re.compile(r" \(e\.g\..*?\?'\)")
 _DISAGREEMENTS = "\n## Disagreements\n\n"
 
 
@@ -91,7 +95,9 @@ def _listed(disagreements: Iterable[Comparison]) -> str:
         title = f"Intended: {name}" if name in reasons else name
         parts.append(f"### {title} ({len(comparisons)})\n")
         parts.append(f"{reasons[name]}\n" if name in reasons else "")
-        parts.extend(map(_entry, comparisons))
+        parts.extend(map(_entry, comparisons[:_LISTED]))
+        if len(comparisons) > _LISTED:
+            parts.append(f"- and {len(comparisons) - _LISTED} more")
         parts.append("")
     return "\n".join(_without_doubled_blanks(parts)).rstrip() + "\n"
 
@@ -113,7 +119,8 @@ def _entry(comparison: Comparison) -> str:
 
 
 def _said(answer: Answer) -> str:
-    return "accepted" if answer.accepted else _code(brief(answer, 300))
+    # Without the regular expression that the API server adds: a page of Markdown reads it as a link.
+    return "accepted" if answer.accepted else _code(_PATTERN.sub("", brief(answer, 600))[:300])
 
 
 def _code(text: str) -> str:

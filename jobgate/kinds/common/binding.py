@@ -16,6 +16,7 @@ from jobgate.kinds.common.runner import Runner
 from jobgate.kinds.common.schema import StructuralSchema
 from webhook import Default, Kind, Path, Rule, Task
 from webhook.conversion import Convert
+from webhook.kind import TaskWord
 from webhook.view import json_name
 
 
@@ -24,6 +25,7 @@ class More(TypedDict, total=False):
 
     parts: str
     words: Mapping[str, tuple[str, ...]]
+    task_words: Mapping[str, TaskWord]
     settings: type[BaseModel] | None
     watches: tuple[str, ...]
     conversion: Convert | None
@@ -78,6 +80,8 @@ def bind(
         more["watches"] = (NAMESPACES, *more.get("watches", ()))
     if any(rule in prerequisite_rules for rule in rules):
         more["watches"] = (*WATCHED, *more.get("watches", ()))
+    if tasks is listed_tasks:
+        more.setdefault("task_words", {})
     version = next(one for one in resource.versions if one.storage)
     spec: type[BaseModel] = version.spec
     return JobKind(
@@ -91,7 +95,6 @@ def bind(
         operator=operator,
         defaults=defaults,
         rules=rules,
-        listed=tasks is listed_tasks,
         resource=resource,
         runner=runner,
         **more,

@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from jobgate.kinds.common.pod.amounts import PLAIN, may_overcommit
 from jobgate.kinds.common.pod.reading import mapping
-from jobgate.kinds.common.pod.resources import side_fits
+from jobgate.kinds.common.pod.resources import PLAIN, may_overcommit, side_fits
 from webhook import Context, Default, Draft, Path, adds_nothing
 
 #: The steps from a job to a place in it.

@@ -42,15 +42,15 @@ class DependsOn(Model):
         """Whether one of the tasks that are named is enough, where there are several."""
         return self.iteration is Iteration.ANY
 
-    def names(self, path: Path) -> Iterator[tuple[Path, str]]:
-        """Yield the names of the tasks waited for, each with its place; `path` is where this stands."""
+    def names(self, path: Path) -> Iterator[tuple[Path, str, str]]:
+        """Yield the tasks waited for: the place, and the name twice, as it is used as it is written."""
         for _, one in readable([self], "name"):
             for index, name in enumerate(one.name or ()):
-                yield path / "name" / index, name
+                yield path / "name" / index, name, name
 
 
-def _waits(task: Task) -> Sequence[tuple[Path, str]]:
-    """Return the names of the tasks that a task waits for, each with its place."""
+def _waits(task: Task) -> Sequence[tuple[Path, str, str]]:
+    """Return the tasks that a task waits for: the place, the task's name, and the name as written."""
     dependencies = task.get("depends_on")
     return () if dependencies is None else tuple(dependencies.names(task.at("depends_on")))
 
@@ -58,17 +58,17 @@ def _waits(task: Task) -> Sequence[tuple[Path, str]]:
 @rule("tasks.depends_on", whole=("tasks.name",))
 def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that depends on a missing task never starts."""
-    known = {task.name: None for task in job.tasks if task.name}
+    known = {task.name: task.written_name or "" for task in job.tasks if task.name}
     near = [name for name in list(known)[:COMPARED_TASKS] if len(name) <= LABEL_LIMIT]
-    there = f"the job's tasks are {_enumerated(list(known))}" if known else "no task of the job has a name"
+    there = f"the job's tasks are {_enumerated(list(known.values()))}" if known else "no task of the job has a name"
     suggestions = 0
     for task in job.tasks:
-        for place, name in _waits(task):
+        for place, name, written in _waits(task):
             if name in known:
                 continue
             meant = get_close_matches(name, near, n=1) if suggestions < SUGGESTIONS and len(name) <= LABEL_LIMIT else ()
             suggestions += 1
-            yield NotFound(place, name, f"did you mean {_said(meant[0])}? {there}" if meant else there)
+            yield NotFound(place, written, f"did you mean {_said(known[meant[0]])}? {there}" if meant else there)
 
 
 @rule("tasks.depends_on")
@@ -76,19 +76,20 @@ def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A repeated dependency has no effect and is likely a mistake for another task."""
     for task in job.tasks:
         seen: dict[str, Path] = {}
-        for place, name in _waits(task):
+        for place, name, written in _waits(task):
             first = seen.setdefault(name, place)
             if first is not place:
-                yield Duplicate(place, name, f"already listed at {first}")
+                yield Duplicate(place, written, f"already listed at {first}")
 
 
 @rule("tasks.depends_on", reads=("tasks.name",))
 def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that depends on itself never starts."""
     for task in job.tasks:
-        place = next((place for place, name in _waits(task) if name == task.name), None)
-        if place is not None:
-            yield Invalid(place, task.name, "a task cannot depend on itself: remove it")
+        for place, name, written in _waits(task):
+            if name == task.name:
+                yield Invalid(place, written, "a task cannot depend on itself: remove it")
+                break
 
 
 @rule("tasks.depends_on", reads=("tasks.name",))
@@ -98,6 +99,7 @@ def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
     Each cycle is reported once, at the dependency that closes it.
     """
     graph = _graph(job)
+    said = {task.name: _said(task.written_name or "") for task in job.tasks if task.name}
     done: set[str] = set()
     for start in graph:
         if start in done:
@@ -105,36 +107,35 @@ def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
         way = {start: 0}  # the tasks on the way to the present one, with how far they are
         open_edges = [iter(graph[start].items())]
         while open_edges:
-            name, place = next(open_edges[-1], (None, None))
-            if name is None or place is None:
+            name, edge = next(open_edges[-1], (None, None))
+            if name is None or edge is None:
                 open_edges.pop()
                 done.add(way.popitem()[0])
             elif name in way:
-                yield Invalid(
-                    place, name, f"dependency cycle: {_circle(way, name)}; none of these tasks would ever start"
-                )
+                circle = _circle(way, name, said)
+                yield Invalid(*edge, f"dependency cycle: {circle}; none of these tasks would ever start")
             elif name not in done:
                 way[name] = len(way)
                 open_edges.append(iter(graph[name].items()))
 
 
-def _graph(job: Job[Any]) -> Mapping[str, Mapping[str, Path]]:
-    """Return for each task the other tasks that it waits for, by name and with the place where it says so."""
+def _graph(job: Job[Any]) -> Mapping[str, Mapping[str, tuple[Path, str]]]:
+    """Return for each task the other tasks that it waits for, by name: the place, and the name as written there."""
     tasks: dict[str, Task] = {}
     for task in job.tasks:
         if task.name:
             tasks.setdefault(task.name, task)
     graph = {}
     for name, task in tasks.items():
-        edges: dict[str, Path] = {}
-        for place, other in _waits(task):
+        edges: dict[str, tuple[Path, str]] = {}
+        for place, other, written in _waits(task):
             if other != name and other in tasks:
-                edges.setdefault(other, place)
+                edges.setdefault(other, (place, written))
         graph[name] = edges
     return graph
 
 
-def _circle(way: dict[str, int], first: str) -> str:
+def _circle(way: dict[str, int], first: str, said: Mapping[str, str]) -> str:
     """Return the cycle from `first` back to itself as text; a long one is shortened in the middle."""
     names: list[str] = []
     for name in reversed(way):
@@ -145,10 +146,10 @@ def _circle(way: dict[str, int], first: str) -> str:
     left = len(way) - way[first] - len(names)
     if left:
         names = [first, *names] if left == 1 else [first, *names[1:]]
-    said = [*map(_said, names), _said(first)]
+    shown_names = [said[name] for name in (*names, first)]
     if left > 1:
-        said.insert(1, f"({left} more)")
-    return " → ".join(said)
+        shown_names.insert(1, f"({left} more)")
+    return " → ".join(shown_names)
 
 
 def gangs_can_start(*, refuse: bool) -> Rule:
@@ -170,7 +171,7 @@ def gangs_can_start(*, refuse: bool) -> Rule:
         if fault is None:
             return
         path = waiting[0].at("depends_on") if stated is None else job.at("min_available")
-        value = [name for _, name in _waits(waiting[0])] if stated is None else stated
+        value = [written for _, _, written in _waits(waiting[0])] if stated is None else stated
         yield Invalid(path, value, fault) if refuse else Notice(path, fault)
 
     return gangs_do_not_wait_for_themselves
@@ -184,7 +185,7 @@ def _deadlock(job: Job[Any], waiting: Sequence[Task], fix: str) -> str | None:
     if ready < least:
         why = f"the gang starts with {least} pods, but only {ready} do not wait for other tasks"
     elif bound is not None and least >= minima:
-        name = _said(bound.name or str(bound.path))
+        name = _said(bound.written_name or str(bound.path))
         why = f"the gang starts with the minimum of every task, but task {name} waits for other tasks"
     else:
         return None
@@ -198,8 +199,8 @@ def _enumerated(names: Sequence[str]) -> str:
 
 
 def _said(name: str) -> str:
-    """Return a name for a message, in quotes if it is not a valid task name."""
-    return shown(name) if dns_label(name) else name
+    """Return a name for a message, in quotes if it is not a valid task name in any case."""
+    return shown(name) if dns_label(name.lower()) else name
 
 
 #: The rules, in the order in which a reader wants to know.

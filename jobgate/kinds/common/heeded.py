@@ -63,7 +63,9 @@ def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
     operator = operator_of(job)
     who = _who(operator, job, context)
     for word, consequence in _JOB_WORDS.items():
-        if _says(word, job.word(word)) and not _acted_on(word, operator, job, context):
+        value = job.word(word)
+        by_default = getattr(job.kind.spec.model_fields.get(word), "default", None)
+        if value != by_default and _says(word, value) and not _acted_on(word, operator, job, context):
             yield _ignored(job.at(word), who, consequence)
     for word, consequence in _TASK_WORDS.items():
         if _acted_on(word, operator, job, context):

@@ -6,17 +6,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from crdgen import Doc, Int64, Model, Time
 from jobgate.kinds.common.gang import gang_minimum
-from jobgate.kinds.common.pod.reading import mapping, metadata_of
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.plugins import Crew
-from jobgate.plugins.crew import Contract
+from jobgate.plugins.crew import Contract, Marks
 from webhook import Job, Kind, Task
 
 #: The annotation of a job that the runner has taken over. It never changes: two operators must not run one job.
 RUN_BY: Final = "jobgate.dev/run-by"
 RUNNER: Final = "jobgate"
+#: The reason of the end of a job that has had all its restarts, of a kind that counts no others.
+NO_RESTART: Final = "NoRestartLeft"
 
 
 class Phase(StrEnum):
@@ -56,12 +59,14 @@ class Retry:
         limit: pods that are replaced before the task has failed; None for no limit.
         container: whose exit codes are judged.
         fatal: an operator of `onExitCodes` and its codes: no pod that ends with such a code is replaced.
+        stays: whether a pod that failed is only replaced if a policy says so; the others of its task go on.
     """
 
     restart_policy: str = "Never"
     limit: int | None = None
     container: str = ""
     fatal: tuple[str, tuple[int, ...]] | None = None
+    stays: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,7 @@ class TaskProgress:
         replicas: the pods that it should have.
         least: the pods that must run before other tasks find it started.
         phases: of its pods, of each index the newest: how many are in which phase.
+        going: the same, of those that are being deleted.
         ready: pods that are ready.
         ready_containers: containers that are ready.
         active: pods that run, or have a node and are past their init containers.
@@ -110,6 +116,7 @@ class TaskProgress:
     replicas: int
     least: int
     phases: Mapping[str, int] = field(default_factory=dict)
+    going: Mapping[str, int] = field(default_factory=dict)
     ready: int = 0
     ready_containers: int = 0
     active: int = 0
@@ -141,7 +148,9 @@ class Progress:
         blocked: what is in the way of objects of the job; empty for nothing.
         now: the time.
         generation: of the job that this was seen of.
-        restarts: how many times pods, tasks or the job were restarted.
+        restarts: how many times pods, tasks or the job were restarted, of those that the kind counts.
+        attempt: how many times the job was started again, as it was restarted or resumed.
+        terminating: pods that are being deleted, of former attempts too.
         tasks: by name, in their order.
     """
 
@@ -152,6 +161,8 @@ class Progress:
     message: str = ""
     blocked: str = ""
     restarts: int = 0
+    attempt: int = 0
+    terminating: int = 0
     tasks: Mapping[str, TaskProgress] = field(default_factory=dict)
 
     @property
@@ -170,7 +181,7 @@ def waits_for_names(job: Job[Any], task: Task) -> Wait:
     del job
     if task.depends_on is None:
         return Wait()
-    names = tuple((name, False) for _, name in task.depends_on.names(task.path))
+    names = tuple((name, False) for _, name, _ in task.depends_on.names(task.path))
     return Wait(names, any_suffices=task.depends_on.any_suffices and len(names) > 1)
 
 
@@ -179,7 +190,14 @@ def _all_complete(job: Job[Any], tasks: Mapping[str, TaskProgress]) -> bool:
     return all(task.complete for task in tasks.values())
 
 
-def all_started(tasks: Mapping[str, TaskProgress]) -> bool:
+def given_up(job: Job[Any], tasks: Mapping[str, TaskProgress]) -> str:
+    """Return which task has failed, and why; empty where none has."""
+    written = {task.name: task.written_name for task in job.tasks}
+    failed = (task for task in tasks.values() if task.given_up)
+    return next((f"task {written.get(task.name) or task.name} has failed: {task.given_up}" for task in failed), "")
+
+
+def all_started(_: Job[Any], tasks: Mapping[str, TaskProgress]) -> bool:
     """Tell whether all pods run, or have run, of the tasks that wait for nothing."""
     released = [task for task in tasks.values() if task.released]
     return sum(task.ready + task.succeeded for task in released) >= sum(task.replicas for task in released)
@@ -190,6 +208,14 @@ def _ttl(job: Job[Any]) -> int | None:
     return seconds
 
 
+def _ended(status: Mapping[str, Any]) -> str:
+    return text(status.get("completionTime") or status.get("completionTimestamp"))
+
+
+#: No labels and annotations.
+_UNMARKED: Final[Mapping[str, Mapping[str, str]]] = {}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Runner:
     """How the runner runs the jobs of a kind.
@@ -198,11 +224,19 @@ class Runner:
         status: gives the whole status of a job, of what its status was and its progress.
         phase_of: reads from a stored status in which phase the job ended; None where it has not.
         variables: gives the environment variables of a pod, as the kind's operator sets them.
+        metadata: gives the labels and annotations of all pods of a task.
+        marks: gives the labels and annotations of one pod.
         services: gives the Services that the kind promises, without what marks them as ours.
         pod: changes the pod spec of a task: subdomain, arguments, volumes.
+        claims: gives the PersistentVolumeClaims of a job by name: the spec of one to create, None for one that must
+            exist. None for a kind without.
+        scheduler: the scheduler of pods whose template names none; empty for the cluster's own.
         retry: says how failed pods of a task are replaced.
         limit: restarts of the job before it has failed, pods that were replaced included; None for no limit.
+        restarts_jobs: whether only restarts of the whole job count against that limit.
+        policies_first: whether a policy acts on what has happened before the job can succeed.
         succeeded: tells from the tasks whether the job has succeeded.
+        failed: tells from the tasks why the job has failed; empty where it has not.
         running: tells from the tasks whether a job of which pods were made is running.
         replicas: pods of a task.
         waits: what a task waits for.
@@ -211,6 +245,7 @@ class Runner:
         clean: which pods are deleted when the job has ended.
         keeps_services: whether the Services of an ended job stay where all of its pods do.
         ttl: seconds until an ended job is deleted; None for never.
+        ended: reads from a stored status when the job ended; empty where it does not say.
         deadline: seconds that a job may run; None for no limit.
         adopts: what is written into the spec when a job is taken over.
         paused: reads from a stored status whether a job is to be left alone.
@@ -226,16 +261,24 @@ class Runner:
     retry: Callable[[Job[Any], Task], Retry]
     limit: Callable[[Job[Any]], int | None]
     clean: Callable[[Job[Any]], Clean]
+    metadata: Callable[[Job[Any], Task], Mapping[str, Mapping[str, str]]] = lambda *_: _UNMARKED
+    marks: Marks = lambda _: _UNMARKED
     services: Callable[[Job[Any], Crew], Iterable[dict[str, Any]]] = lambda *_: ()
+    claims: Callable[[Job[Any]], Mapping[str, Mapping[str, Any] | None]] | None = None
+    scheduler: Callable[[Job[Any]], str] = lambda job: text(job.word("scheduler_name"))
+    restarts_jobs: bool = False
+    policies_first: bool = False
     pod: Callable[[Job[Any], Task, Crew, dict[str, Any]], dict[str, Any]] = lambda _job, _task, _crew, spec: spec
     succeeded: Callable[[Job[Any], Mapping[str, TaskProgress]], bool] = _all_complete
-    running: Callable[[Mapping[str, TaskProgress]], bool] = all_started
+    failed: Callable[[Job[Any], Mapping[str, TaskProgress]], str] = given_up
+    running: Callable[[Job[Any], Mapping[str, TaskProgress]], bool] = all_started
     keeps_services: bool = True
     replicas: Callable[[Job[Any], Task], int] = lambda _, task: task.replicas
     waits: Callable[[Job[Any], Task], Wait] = waits_for_names
     gang: Callable[[Job[Any]], int] = gang_minimum
     lonely: frozenset[str] = frozenset()
     ttl: Callable[[Job[Any]], int | None] = _ttl
+    ended: Callable[[Mapping[str, Any]], str] = _ended
     deadline: Callable[[Job[Any]], int | None] = lambda _: None
     adopts: Callable[[Job[Any]], Mapping[str, Any]] = lambda _: {}
     paused: Callable[[Mapping[str, Any]], bool] = lambda _: False
@@ -267,6 +310,15 @@ def is_run(document: Mapping[str, Any]) -> bool:
     return mapping(metadata_of(document).get("annotations")).get(RUN_BY) == RUNNER
 
 
+def taken_over(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a job as if the runner had taken it over."""
+    metadata = metadata_of(document)
+    return {
+        **document,
+        "metadata": {**metadata, "annotations": {**mapping(metadata.get("annotations")), RUN_BY: RUNNER}},
+    }
+
+
 def adoption(job: Job[Any]) -> dict[str, Any]:
     """Return the merge patch by which the runner takes a job over."""
     runner = runner_of(job.kind)
@@ -278,6 +330,20 @@ def runner_of(kind: Kind) -> Runner | None:
     """Return how the jobs of a kind are run here, or None where they are not."""
     runner = getattr(kind, "runner", None)
     return runner if isinstance(runner, Runner) else None
+
+
+class PhaseCondition(Model):
+    """One condition of a job: whether it is, or was, in a phase."""
+
+    type: Annotated[str, Doc("Phase that the condition describes.")]
+    status: Annotated[str, Doc("True, False or Unknown.")]
+    reason: Annotated[str | None, Doc("Machine-readable reason for the last transition.")] = None
+    message: Annotated[str | None, Doc("Human-readable message about the last transition.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("Generation of the job that the condition was set for.")] = (
+        None
+    )
+    last_update_time: Annotated[Time | None, Doc("Time of the last update of the condition.")] = None
+    last_transition_time: Annotated[Time | None, Doc("Time of the last change of the status.")] = None
 
 
 def set_condition(

@@ -190,7 +190,8 @@ def narrowed(
         return node
     step, *rest = place
     if step == "*":
-        return {**schema, "items": narrowed(schema["items"], rest, narrower)}
+        several = "items" if "items" in schema else "additionalProperties"
+        return {**schema, several: narrowed(schema[several], rest, narrower)}
     properties, required = schema["properties"], {*schema.get("required", ())}
     if any(more.get("required") for more in narrower):
         required.add(step)  # also where it is on the way to the value

@@ -171,6 +171,32 @@ def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cau
             )
 
 
+def sets_none(names: Iterable[str]) -> Callable[[Job[Any], Context], bool]:
+    """Return what tells of a plain job whether its containers set none of these variables."""
+    variables = frozenset(names)
+
+    def none_is_set(job: Job[Any], _: Context) -> bool:
+        for template in job.said("tasks.template"):
+            for container in template["spec"]["containers"]:
+                if not variables.isdisjoint([one["name"] for one in container.get("env") or ()]):
+                    return False
+        return True
+
+    return none_is_set
+
+
+def has_container(name: str) -> Callable[[Job[Any], Context], bool]:
+    """Return what tells of a plain job whether each of its templates has a container of this name."""
+
+    def all_have_it(job: Job[Any], _: Context) -> bool:
+        for template in job.said("tasks.template"):
+            if all(one["name"] != name for one in template["spec"]["containers"]):
+                return False
+        return True
+
+    return all_have_it
+
+
 def _none_is_overwritten(job: Job[Any], _: Context) -> bool:
     operator = operator_of(job)
     for template in job.said("tasks.template"):

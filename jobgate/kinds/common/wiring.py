@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final
 
 from jobgate.kinds.common.members import Members
@@ -31,14 +31,20 @@ WORKLOADS: Final = frozenset(
 )
 
 
-def wired(kinds: Iterable[Kind]) -> list[Kind]:
+def wired(kinds: Iterable[Kind], runs: Container[str] = ()) -> list[Kind]:
     """Return the kinds into whose pods something is put.
 
-    Their jobs can ask for plugins, and there is one that their operator does not see to itself: Volcano does it all.
+    Their jobs can ask for plugins, and there is one that their operator does not see to itself; or jobgate `runs` them.
+    """
+    return [kind for kind in kinds if _asks(kind) and (not provides_all(kind) or kind.qualified_plural in runs)]
+
+
+def provides_all(kind: Kind) -> bool:
+    """Return whether the operator of a kind sees to all plugins itself, as Volcano does.
+
     Plugins of packages change nothing in that: what is installed was rendered without them.
     """
-    plugins = {plugin.name for plugin in BUILT_IN if not plugin.imposed}
-    return [kind for kind in kinds if _asks(kind) and not plugins <= _provided(kind)]
+    return {plugin.name for plugin in BUILT_IN if not plugin.imposed} <= _provided(kind)
 
 
 def followed(kinds: Iterable[Kind]) -> list[Kind]:

@@ -43,5 +43,6 @@ MXJOB = bind(
     rules=RULES,
     runner=RUNNER,
     parts="replica_specs",
+    task_words={"type": "mx_replica_type", "name": lambda _, role: role["mxReplicaType"].lower()},
     settings=MxJobSettings,
 )

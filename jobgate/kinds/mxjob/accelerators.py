@@ -1,19 +1,23 @@
-"""What an installation says of its accelerators: what a container that asks for one needs of the host.
+"""The accelerators of an installation: what a container that requests one needs of the host, its mutation and its rule.
 
-It is what the operator's own configuration file has under `accelerators`. Fields are matched in any case, as there.
+Settings have what the operator's own configuration file has under `accelerators`. Fields are matched in any case, as
+there. The volumes are directories of the host. No default and no plugin ever adds such a volume by itself: here the
+administrator names each of them, for the pods that request a resource which is of no use without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from crdgen import Model
-from jobgate.kinds.mxjob.models import RESOURCE
+from jobgate.kinds.common.pod.reading import mapping, objects, spec_of
+from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec
+from jobgate.kinds.mxjob.operator import MAIN_CONTAINER
 from jobgate.names import dns_label, environment_name, qualified_name
-from webhook import Context
+from webhook import Cause, Context, Draft, Invalid, Job, Notice, Path, adds_nothing, rule
 
 #: What an installation's settings call the kind.
 SETTINGS = f"{RESOURCE.names.plural}.{RESOURCE.group}"
@@ -39,37 +43,29 @@ class _AnyCase(Model):
         return {name: part for name, part in matched.items() if part is not None}
 
 
-def _named(text: str) -> str:
-    if fault := dns_label(text):
-        raise ValueError(fault)
-    return text
+def _checked(fault_of: Callable[[str], str | None]) -> AfterValidator:
+    """Return the validator of texts of a format."""
+
+    def check(text: str) -> str:
+        if fault := fault_of(text):
+            raise ValueError(fault)
+        return text
+
+    return AfterValidator(check)
 
 
-def _variable(text: str) -> str:
-    if fault := environment_name(text):
-        raise ValueError(fault)
-    return text
+def _path_fault(text: str) -> str | None:
+    wrong = not text.startswith("/") or ".." in text.split("/") or ":" in text
+    return "must be an absolute path without '..' and ':'" if wrong else None
 
 
-def _path(text: str) -> str:
-    if not text.startswith("/") or ".." in text.split("/") or ":" in text:
-        raise ValueError("must be an absolute path without '..' and ':'")
-    return text
-
-
-def _resource(text: str) -> str:
-    if fault := qualified_name(text):
-        raise ValueError(fault)
-    return text
-
-
-_AbsolutePath = Annotated[str, AfterValidator(_path)]
+_AbsolutePath = Annotated[str, _checked(_path_fault)]
 
 
 class HostVolume(_AnyCase):
     """A folder of the host, and where a container has it."""
 
-    name: Annotated[str, AfterValidator(_named)]
+    name: Annotated[str, _checked(dns_label)]
     host_path: _AbsolutePath
     mount_path: _AbsolutePath
 
@@ -77,7 +73,7 @@ class HostVolume(_AnyCase):
 class EnvVar(_AnyCase):
     """An environment variable."""
 
-    name: Annotated[str, AfterValidator(_variable)]
+    name: Annotated[str, _checked(environment_name)]
     value: str = ""
 
 
@@ -95,7 +91,7 @@ class MxJobSettings(_AnyCase):
     not with every job.
     """
 
-    accelerators: dict[Annotated[str, AfterValidator(_resource)], Accelerator] = Field(default_factory=dict)
+    accelerators: dict[Annotated[str, _checked(qualified_name)], Accelerator] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _go_together(self) -> Self:
@@ -128,3 +124,118 @@ def accelerators_of(context: Context) -> Mapping[str, Accelerator]:
     """Return the accelerators of this installation, by the name of the resource that a container asks for."""
     settings = context.settings.kinds.get(SETTINGS)
     return settings.accelerators if isinstance(settings, MxJobSettings) else {}
+
+
+@adds_nothing(lambda _, context: not accelerators_of(context))
+def main_containers_have_their_accelerators_drivers(job: Draft, context: Context) -> None:
+    """Containers that request an accelerator get the volumes and variables that are configured for it.
+
+    A volume of the user that is in the way stays as it is; a rule denies it.
+    """
+    accelerators = accelerators_of(context)
+    for role in job.each("spec", "replicaSpecs") if accelerators else ():
+        pod = role.at("template", "spec")
+        if pod is None:
+            continue
+        volumes = _by_name(pod.get("volumes"))
+        for container in pod.each("containers"):
+            if container.get("name") == MAIN_CONTAINER:
+                for _, accelerator in _asked_for(container.value, accelerators):
+                    _equip(pod, volumes, container, accelerator)
+
+
+def _equip(
+    pod: Draft, volumes: dict[str, tuple[int, Mapping[str, Any]]], container: Draft, accelerator: Accelerator
+) -> None:
+    mounts = _by(container.get("volumeMounts"), "mountPath")
+    for volume in accelerator.volumes:
+        if volume.name not in volumes and _can_append(pod, "volumes"):
+            added = {"name": volume.name, "hostPath": {"path": volume.host_path}}
+            pod.append("volumes", added)
+            volumes[volume.name] = len(volumes), added
+        there = volumes.get(volume.name)
+        if there is None or not _is_of_the_host(there[1], volume):
+            continue
+        if volume.mount_path not in mounts and _can_append(container, "volumeMounts"):
+            container.append("volumeMounts", {"name": volume.name, "mountPath": volume.mount_path})
+    variables = _by_name(container.get("env"))
+    for variable in accelerator.env_vars:
+        if variable.name not in variables and _can_append(container, "env"):
+            container.append("env", variable.to_json())
+            variables[variable.name] = len(variables), {}
+
+
+@rule(reads=("tasks.template",))
+def drivers_find_their_places(job: Job[MxJobSpec], context: Context) -> Iterator[Cause | Notice]:
+    """A volume of the template with a name or mount path that an accelerator needs must be the same volume.
+
+    Without the driver, the container could not use the device that it requests.
+    """
+    accelerators = accelerators_of(context)
+    for task in job.tasks if accelerators else ():
+        spec, path = spec_of(task.template), task.template_path / "spec"
+        volumes = _by_name(spec.get("volumes"))
+        reported: set[str] = set()
+        for index, container in objects(spec.get("containers")):
+            if container.get("name") != MAIN_CONTAINER:
+                continue
+            for resource, accelerator in _asked_for(container, accelerators):
+                for volume in accelerator.volumes:
+                    place, own = volumes.get(volume.name, (0, None))
+                    if own is not None and volume.name not in reported and not _is_of_the_host(own, volume):
+                        reported.add(volume.name)
+                        yield Invalid(path / "volumes" / place / "name", volume.name, _in_the_way(volume, resource))
+                yield from _misplaced(container, path / "containers" / index, resource, accelerator)
+
+
+def _misplaced(
+    container: Mapping[str, Any], path: Path, resource: str, accelerator: Accelerator
+) -> Iterator[Cause | Notice]:
+    mounts = _by(container.get("volumeMounts"), "mountPath")
+    for volume in accelerator.volumes:
+        place, mount = mounts.get(volume.mount_path, (0, None))
+        if mount is not None and mount.get("name") != volume.name:
+            detail = f"reserved for the volume {volume.name} of {resource}, which jobgate mounts here: use another path"
+            yield Invalid(path / "volumeMounts" / place / "mountPath", volume.mount_path, detail)
+    variables = _by_name(container.get("env"))
+    for variable in accelerator.env_vars:
+        place, own = variables.get(variable.name, (0, None))
+        if own is not None and (own.get("value") or "") != variable.value:
+            detail = f"overrides the value that jobgate is configured to set for containers that request {resource}"
+            yield Notice(path / "env" / place, detail)
+
+
+def _in_the_way(volume: HostVolume, resource: str) -> str:
+    return f"reserved for the host directory {volume.host_path}, which jobgate adds for {resource}: use another name"
+
+
+def _asked_for(
+    container: Mapping[str, Any], accelerators: Mapping[str, Accelerator]
+) -> Iterator[tuple[str, Accelerator]]:
+    """Yield the accelerators that a container names in its limits or requests, by the names of the resources."""
+    resources = mapping(container.get("resources"))
+    limits, requests = mapping(resources.get("limits")), mapping(resources.get("requests"))
+    for name in sorted(accelerators):
+        if limits.get(name) is not None or requests.get(name) is not None:
+            yield name, accelerators[name]
+
+
+def _is_of_the_host(volume: Mapping[str, Any], wanted: HostVolume) -> bool:
+    return mapping(volume.get("hostPath")).get("path") == wanted.host_path
+
+
+def _by_name(entries: Any) -> dict[str, tuple[int, Mapping[str, Any]]]:
+    return _by(entries, "name")
+
+
+def _by(entries: Any, key: str) -> dict[str, tuple[int, Mapping[str, Any]]]:
+    """Return the objects of a list, each with its place, by a text that each has."""
+    found: dict[str, tuple[int, Mapping[str, Any]]] = {}
+    for index, entry in objects(entries):
+        if isinstance(text := entry.get(key), str):
+            found.setdefault(text, (index, entry))
+    return found
+
+
+def _can_append(draft: Draft, key: str) -> bool:
+    return key not in draft or isinstance(draft.value[key], list)

@@ -8,18 +8,25 @@ from __future__ import annotations
 
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
 from jobgate.kinds.common.prerequisites import prerequisites_are_ready
-from jobgate.kinds.mxjob.drivers import main_containers_have_their_accelerators_drivers
+from jobgate.kinds.mxjob.accelerators import main_containers_have_their_accelerators_drivers
+from jobgate.kinds.mxjob.checks import said_ports
 from jobgate.kinds.mxjob.members import PORT
-from jobgate.kinds.mxjob.models import ReplicaSpec, ReplicaType
-from webhook import Context, Draft
+from jobgate.kinds.mxjob.models import MxJobSpec, ReplicaSpec, ReplicaType
+from webhook import Context, Draft, Job, adds_nothing
 
 
+@adds_nothing({})
 def role_defaults(job: Draft, _: Context) -> None:
     """The role defaults to WORKER, and replicas to 1."""
     for role in job.each("spec", "replicaSpecs"):
         fill(role, ReplicaSpec)
 
 
+def _have_ports(job: Job[MxJobSpec], _: Context) -> bool:
+    return all(role != ReplicaType.SCHEDULER or port for role, port in said_ports(job))
+
+
+@adds_nothing(_have_ports)
 def schedulers_have_a_port(job: Draft, _: Context) -> None:
     """Only the SCHEDULER gets the default port; the operator would set it for every role."""
     for role in job.each("spec", "replicaSpecs"):
@@ -27,6 +34,7 @@ def schedulers_have_a_port(job: Draft, _: Context) -> None:
             role.setdefault("psRootPort", PORT)
 
 
+@adds_nothing(lambda job, _: all(template["spec"].get("restartPolicy") for template in job.said("tasks.template")))
 def pods_are_restarted_on_failure(job: Draft, _: Context) -> None:
     """The default restart policy of pods, Always, is not allowed in batch Jobs."""
     for role in job.each("spec", "replicaSpecs"):

@@ -8,16 +8,19 @@ from msgspec.structs import replace
 
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.updates import MayChange, Mutable
-from jobgate.kinds.mxjob.drivers import drivers_find_their_places
-from jobgate.kinds.mxjob.models import MxJobSpec
-from jobgate.kinds.mxjob.names import (
+from jobgate.kinds.mxjob.accelerators import drivers_find_their_places
+from jobgate.kinds.mxjob.checks import (
     derived_names_are_short_enough,
     distributed_jobs_can_name_a_service,
+    each_role_is_played_by_one_element,
+    respelled,
+    role_rules,
     runtime_ids_are_labels,
+    spelling_rules,
+    template_rules,
+    templates_have_a_main_container,
 )
-from jobgate.kinds.mxjob.roles import each_role_is_played_by_one_element, role_rules
-from jobgate.kinds.mxjob.spellings import respelled, spelling_rules
-from jobgate.kinds.mxjob.templates import template_rules, templates_have_a_main_container
+from jobgate.kinds.mxjob.models import MxJobSpec
 from webhook import Cause, Context, Job
 
 #: The operator erases what its types do not have when it fills in the runtime id.
@@ -44,6 +47,7 @@ RULES = (
         {
             # Roles are the tasks, and their names are fixed.
             "task_names_are_unique": (each_role_is_played_by_one_element,),
+            "task_names_are_labels": (),
             # The scheduler's Service, and the runtime id, are in the names.
             "derived_names_are_legal": (distributed_jobs_can_name_a_service, derived_names_are_short_enough),
             # The operator starts pods one by one: there is no gang.

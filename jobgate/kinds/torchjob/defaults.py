@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
 from jobgate.kinds.common.pod.reading import objects
 from jobgate.kinds.common.prerequisites import prerequisites_are_ready
 from jobgate.kinds.torchjob.members import MAIN_CONTAINER, PORT, PORT_NAME
-from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec
+from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec, TorchJobSpec
 from jobgate.kinds.torchjob.tasks import TaskType, type_of
-from webhook import Context, Draft
+from webhook import Context, Draft, Job, adds_nothing
 
 #: What happens to a pod that has ended, where its task does not say. An AIMaster keeps what it knows in annotations of
 #: the job, so that it goes on where it was when its container is restarted.
@@ -22,12 +24,14 @@ RESTART_POLICIES = {
 _TASKS = ("spec", "torchTaskSpecs")
 
 
+@adds_nothing({})
 def task_defaults(job: Draft, __: Context) -> None:
     """A task without a number of pods has one."""
     for _, task in job.entries(*_TASKS):
         fill(task, TaskSpec)
 
 
+@adds_nothing({"tasks.restart_policy": {"required": True}})
 def restart_policy_by_type(job: Draft, _: Context) -> None:
     """The operator has the same defaults for Master and Worker, and crashes on an AIMaster without a restart policy."""
     for key, task in job.entries(*_TASKS):
@@ -36,6 +40,15 @@ def restart_policy_by_type(job: Draft, _: Context) -> None:
             task.setdefault("restartPolicy", RESTART_POLICIES[role].value)
 
 
+def _has_its_port(job: Job[TorchJobSpec], _: Context) -> bool:
+    for name, template in zip(job.said("tasks.name"), job.said("tasks.template"), strict=True):
+        for container in template["spec"]["containers"] if type_of(name) is TaskType.MASTER else ():
+            if container["name"] == MAIN_CONTAINER:
+                return any(port.get("name") == PORT_NAME for port in container.get("ports") or ())
+    return True
+
+
+@adds_nothing(_has_its_port)
 def the_master_has_its_port(job: Draft, __: Context) -> None:
     """The operator looks for this port in the container named torch, and creates no pods of the job without it."""
     for key, task in job.entries(*_TASKS):
@@ -50,6 +63,12 @@ def the_master_has_its_port(job: Draft, __: Context) -> None:
             container.append("ports", {"name": PORT_NAME, "containerPort": PORT})
 
 
+def _are_kept(job: Job[TorchJobSpec], _: Context) -> bool:
+    containers = chain.from_iterable(template["spec"]["containers"] for template in job.said("tasks.template"))
+    return all(container.get("terminationMessagePolicy") for container in containers)
+
+
+@adds_nothing(_are_kept)
 def the_last_words_of_a_container_are_kept(job: Draft, __: Context) -> None:
     """If a container writes no termination message, the last lines of its log are used, as the operator does."""
     for _, task in job.entries(*_TASKS):

@@ -136,7 +136,7 @@ def one_of_two_scales_the_job(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
         )
 
 
-@rule()
+@rule(quiet=(f"annotations.{ELASTIC_TRAINING}",))
 def elastic_training_is_asked_for_in_so_many_words(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """The operator accepts only the exact value `true`."""
     value = annotation(job, ELASTIC_TRAINING)

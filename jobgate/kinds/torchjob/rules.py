@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from jobgate.kinds.common.pod.reading import mapping, objects
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.tasks import expected_name, name_path
+from jobgate.kinds.common.templates import has_container, sets_none
 from jobgate.kinds.torchjob.elastic import elastic_rules
 from jobgate.kinds.torchjob.members import MAIN_CONTAINER
 from jobgate.kinds.torchjob.models import SpotTaskSpec, TorchJobSpec
@@ -39,7 +40,11 @@ from webhook import (
 )
 
 
-@rule("torch_task_specs")
+def _types_are_known(job: Job[TorchJobSpec], _: Context) -> bool:
+    return all(map(type_of, job.said("tasks.name")))
+
+
+@rule("torch_task_specs", quiet=_types_are_known)
 def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The operator creates no pods for other types, but counts them in the world size: the job would wait forever."""
     for task in torch_tasks(job):
@@ -47,7 +52,7 @@ def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
             yield NotSupported(task.path, task.key, TaskType)
 
 
-@rule()
+@rule(quiet={})
 def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The API server drops a key whose value is null: the task would be missing."""
     for key, value in mapping(mapping(job.document.get("spec")).get("torchTaskSpecs")).items():
@@ -55,7 +60,11 @@ def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
             yield Invalid(TASKS.key(key), None, "must not be null: set a template, or remove the key")
 
 
-@rule("torch_task_specs")
+def _types_differ(job: Job[TorchJobSpec], _: Context) -> bool:
+    return len({*job.said("tasks.name")}) == len(job.said("tasks.name"))
+
+
+@rule("torch_task_specs", quiet=_types_differ)
 def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Keys are case-insensitive: of two equal keys, the operator would drop one."""
     seen: dict[str | None, str] = {}
@@ -65,7 +74,12 @@ def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterat
             yield Duplicate(task.path, task.key, f"same task as {TASKS.key(first)}: remove one of them")
 
 
-@rule(reads=("torch_task_specs",))
+def _is_one_master(job: Job[TorchJobSpec], _: Context) -> bool:
+    named = zip(job.said("tasks.name"), job.said("tasks.replicas"), strict=True)
+    return [replicas for name, replicas in named if type_of(name) is TaskType.MASTER] == [1]
+
+
+@rule(reads=("torch_task_specs",), quiet=_is_one_master)
 def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Every pod gets the address of the master with index 0; the operator creates no second one."""
     master = task_of(job, TaskType.MASTER)
@@ -78,7 +92,7 @@ def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
         yield Invalid(master.at("replicas"), master.replicas, "must be 1 for the Master")
 
 
-@rule(reads=("tasks.replicas",))
+@rule(reads=("tasks.replicas",), quiet={"tasks.replicas": {"minimum": 1}})
 def tasks_have_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause | Notice]:
     """Only an AIMaster can scale up a Worker without pods. Other tasks wait for an AIMaster without pods."""
     for task in torch_tasks(job):
@@ -89,7 +103,7 @@ def tasks_have_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause | Not
             yield Notice(task.at("replicas"), f"{waits}: remove the AIMaster if it is not needed")
 
 
-@rule(reads=("tasks.template",))
+@rule(reads=("tasks.template",), quiet=has_container(MAIN_CONTAINER))
 def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator finds the training container, and the port of the master, by the name of the container."""
     for task in torch_tasks(job):
@@ -214,7 +228,7 @@ def one_sort_of_minimum_counts(job: Job[TorchJobSpec], context: Context) -> Iter
         )
 
 
-@rule()
+@rule(quiet=(f"annotations.{NETWORK_MODE}",))
 def the_network_mode_is_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The operator silently ignores any other value."""
     mode = annotation(job, NETWORK_MODE)
@@ -222,7 +236,7 @@ def the_network_mode_is_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
         yield NotSupported((Path("metadata") / "annotations").key(NETWORK_MODE), mode, ["host"])
 
 
-@rule(reads=("tasks.template",))
+@rule(reads=("tasks.template",), quiet=("tasks.template.spec.restartPolicy",))
 def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
     """The operator sets the restart policy of the pods from the task, regardless of the template."""
     for task in torch_tasks(job):
@@ -238,7 +252,7 @@ def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], __: Context) -> Iter
             yield Notice(path, f"torch-on-k8s sets this field to {made} in every pod, {why}")
 
 
-@rule(reads=("tasks.template",))
+@rule(reads=("tasks.template",), quiet=sets_none(RESERVED_ENV))
 def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
     """The operator appends its own variables, and of two with the same name the last wins."""
     for task in torch_tasks(job):

@@ -150,7 +150,7 @@ def succeeded(_: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
     return _MASTER in tasks and all(task.complete for name, task in tasks.items() if name != _AI_MASTER)
 
 
-def running(tasks: Mapping[str, TaskProgress]) -> bool:
+def running(_: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
     """Tell whether the job is running: its master or AIMaster is, however many workers are, and no pod has failed."""
     failed = any(task.phases.get("Failed") for task in tasks.values())
     return not failed and any(tasks[name].active for name in (_MASTER, _AI_MASTER) if name in tasks)

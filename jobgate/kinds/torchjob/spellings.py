@@ -30,7 +30,11 @@ class SpelledField(NamedTuple):
     value: Any
 
 
-@rule(reads=("torch_elastic_policy",))
+_OLD = (*(old for old, _ in OF_JOBS), "torch_elastic_policy")
+_CANONICAL = (*(canonical for _, canonical in OF_JOBS), "torch_elastic_policy")
+
+
+@rule(reads=("torch_elastic_policy",), quiet=_OLD)
 def a_word_is_spelled_in_one_way(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The operator reads only one of two spellings, which may not be the one that the user changes."""
     for old, canonical in _words(job):
@@ -39,7 +43,7 @@ def a_word_is_spelled_in_one_way(job: Job[TorchJobSpec], _: Context) -> Iterator
             yield Forbidden(old.path, f"same field as {canonical.path}, which is also set{other}: remove one of them")
 
 
-@rule(reads=("torch_elastic_policy",))
+@rule(reads=("torch_elastic_policy",), quiet=_OLD)
 def old_spellings_are_deprecated(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """The old spellings stay valid, with a warning."""
     for old, canonical in _words(job):
@@ -47,7 +51,7 @@ def old_spellings_are_deprecated(job: Job[TorchJobSpec], _: Context) -> Iterator
             yield Notice(old.path, f"deprecated spelling: use {canonical.name}")
 
 
-@rule(reads=("torch_elastic_policy",))
+@rule(reads=("torch_elastic_policy",), quiet=_CANONICAL)
 def canonical_spellings_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """torch-on-k8s reads only the old spellings: a time limit in the canonical spelling has no effect."""
     if CANONICAL_SPELLINGS in context.settings.operator_can:

@@ -46,15 +46,15 @@ class Waits:
     """The task types that a task waits for, all of them: as written, with their places, or as the operator implies."""
 
     written: Sequence[tuple[int, str]] = ()
-    implied: str | None = None
+    implied: TaskType | None = None
     any_suffices: bool = False
 
-    def names(self, path: Path) -> Iterator[tuple[Path, str]]:
-        """Yield the names of the tasks waited for, each with its place; an implied one has the place of the list."""
+    def names(self, path: Path) -> Iterator[tuple[Path, str, str]]:
+        """Yield the tasks waited for: place, name, name as written; an implied one has the place of the list."""
         for index, name in self.written:
-            yield path / index / "dependsOn", name
+            yield path / index / "dependsOn", name.lower(), name
         if self.implied is not None:
-            yield path, self.implied
+            yield path, self.implied.lower(), self.implied
 
 
 class TorchTask(Task):
@@ -77,6 +77,11 @@ class TorchTask(Task):
         self.key = key
 
     @property
+    def written_name(self) -> str:
+        """The key, as it is written."""
+        return self.key
+
+    @property
     def role(self) -> TaskType | None:
         """The task's type, or None where the key names none."""
         return type_of(self.key)
@@ -95,9 +100,9 @@ class TorchTask(Task):
 
 def _waits(part: TaskSpec, role: TaskType | None, names: Collection[str]) -> Waits | None:
     if part.depends_on is not None:
-        return Waits([(index, one.depends_on.lower()) for index, one in readable(part.depends_on, "depends_on")])
+        return Waits([(index, one.depends_on) for index, one in readable(part.depends_on, "depends_on")])
     implied = WAITS_FOR.get(role) if role else None
-    return Waits(implied=implied.lower()) if implied and implied.lower() in names else None
+    return Waits(implied=implied) if implied and implied.lower() in names else None
 
 
 def tasks(spec: TorchJobSpec) -> Iterator[TorchTask]:

@@ -5,7 +5,8 @@ from jobgate.kinds.vcjob.defaults import DEFAULTS
 from jobgate.kinds.vcjob.models import RESOURCE
 from jobgate.kinds.vcjob.operator import QUEUES, VOLCANO
 from jobgate.kinds.vcjob.rules import RULES
+from jobgate.kinds.vcjob.runner import RUNNER
 
 __all__ = ["VCJOB"]
 
-VCJOB = bind(RESOURCE, operator=VOLCANO, defaults=DEFAULTS, rules=RULES, watches=(QUEUES,))
+VCJOB = bind(RESOURCE, operator=VOLCANO, defaults=DEFAULTS, rules=RULES, watches=(QUEUES,), runner=RUNNER)

@@ -6,11 +6,12 @@ same file sends the list of tasks as the user wrote it, and would take away what
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from jobgate.kinds.common.defaults import fill, fill_each, limit_what_is_not_shared, pod_specs_of
 from jobgate.kinds.common.gang import COUNT_LIMIT
-from jobgate.kinds.common.pod.reading import whole
+from jobgate.kinds.common.pod.reading import mapping, objects, whole
 from jobgate.kinds.common.prerequisites import prerequisites_are_ready
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec
 from jobgate.kinds.vcjob.operator import SCHEDULER
@@ -58,6 +59,8 @@ def jobs_have_a_scheduler(job: Draft, _: Context) -> None:
 @adds_nothing({"tasks.name": {"required": True}})
 def tasks_are_named_by_their_place(job: Draft, _: Context) -> None:
     """Volcano calls a task without a name default0, default1, …, by its place in the list."""
+    if next(job.each("spec", "tasks", lacking=("name",)), None) is None:
+        return
     for place, task in enumerate(job.each("spec", "tasks")):
         task.setdefault("name", f"default{place}")
 
@@ -74,15 +77,15 @@ def pods_in_the_host_network_find_services(job: Draft, _: Context) -> None:
 def tasks_need_all_their_pods(job: Draft, _: Context) -> None:
     """A task without minAvailable needs all its pods, or the minimum number of partitions of its partitionPolicy."""
     for task in job.each("spec", "tasks", lacking=("minAvailable",)):
-        if (least := _least(task)) is not None:
+        if (least := _least(task.value)) is not None:
             task["minAvailable"] = least
 
 
-def _least(task: Draft) -> int | None:
+def _least(task: Mapping[str, Any]) -> int | None:
     """Return the minimum that a task means, or None where what it says cannot be."""
-    partitions = task.at("partitionPolicy")
-    groups = whole(partitions.get("minPartitions")) if partitions is not None else None
-    if partitions is None or not groups:
+    partitions = mapping(task.get("partitionPolicy"))
+    groups = whole(partitions.get("minPartitions"))
+    if not groups:
         return _count(task.get("replicas"))
     size, total = whole(partitions.get("partitionSize")), whole(partitions.get("totalPartitions"))
     if size is None or total is None or groups > total:
@@ -94,12 +97,13 @@ def _least(task: Draft) -> int | None:
 def jobs_need_what_their_tasks_need(job: Draft, _: Context) -> None:
     """A job without minAvailable needs the sum of its tasks' minimums: its PodGroup waits for that many pods."""
     spec = job.at("spec")
-    if spec is None or "minAvailable" in spec or not isinstance(spec.get("tasks"), list):
+    if spec is None or "minAvailable" in spec or not isinstance(tasks := spec.get("tasks"), list):
         return
-    minima = [_count(task.get("minAvailable", task.get("replicas"))) for task in spec.each("tasks")]
+    said = [(task.get("minAvailable"), task.get("replicas")) for _, task in objects(tasks)]
+    minima = [_count(replicas if least is None else least) for least, replicas in said]
     counted = [least for least in minima if least is not None]
     total = _count(sum(counted))
-    if counted and len(counted) == len(spec["tasks"]) and total is not None:
+    if counted and len(counted) == len(tasks) and total is not None:
         spec["minAvailable"] = total
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from jobgate.kinds.common.crew import crew_of
+from jobgate.kinds.common.crew import crew_of, plugins_of, requested
 from jobgate.kinds.common.tasks import expected_name
 from jobgate.kinds.vcjob.flags import PLUGINS
 from jobgate.kinds.vcjob.models import JobSpec
@@ -24,6 +24,9 @@ from webhook import (
 
 #: Flags that a plugin had once. Manifests still have them, and run.
 RETIRED: Final = {("ssh", "no-root")}
+
+#: Flags of ssh by which the keys are in the job itself, for everyone to read.
+OF_KEYS: Final = frozenset({"ssh-private-key", "ssh-public-key"})
 
 _PLACE: Final = Path("spec") / "plugins"
 
@@ -90,6 +93,19 @@ def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | N
         text = f"no task has this name: {role.consequence}. Set the task with --{role.flag}=<task>"
         cause = NotFound(_PLACE.key(plugin), wanted, text)
         yield cause if role.required else Notice(cause.path, cause.message)
+
+
+@rule("plugins")
+def the_runner_carries_out_the_arguments(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
+    """Where jobgate runs the job, its own plugins do the work, and they do not take all that Volcano takes."""
+    if job.kind.qualified_plural not in context.settings.runs:
+        return
+    yield from requested(job, plugins_of(context))[1]
+    arguments = (job.spec.plugins or {}).get("ssh") or ()
+    for argument in read(arguments, PLUGINS["ssh"]):
+        if argument.name in OF_KEYS:
+            text = f"the runner ignores --{argument.name}: it generates a key pair for the job"
+            yield Notice(_PLACE.key("ssh") / argument.place, text)
 
 
 @rule("plugins")

@@ -17,6 +17,7 @@ from jobgate.kinds.vcjob.plugins import (
     leading_tasks_are_there,
     plugins_are_known,
     plugins_understand_their_arguments,
+    the_runner_carries_out_the_arguments,
 )
 from jobgate.kinds.vcjob.topology import topology_rules
 from jobgate.kinds.vcjob.updates import update_rules
@@ -163,7 +164,11 @@ RULES = (
             # Volcano has plugins of its own, which take other arguments.
             "plugins_are_known": (plugins_are_known,),
             "plugins_understand_their_arguments": (plugins_understand_their_arguments,),
-            "plugins_can_be_carried_out": (leading_tasks_are_there, host_lists_have_room),
+            "plugins_can_be_carried_out": (
+                leading_tasks_are_there,
+                host_lists_have_room,
+                the_runner_carries_out_the_arguments,
+            ),
             # Volcano takes no change of them.
             "plugins_reach_new_pods_only": (),
             "derived_objects_have_legal_names": (derived_objects_have_legal_names,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from jobgate.kinds.common.pod.reading import items, mapping, text
-from jobgate.kinds.common.pod.volumes.claims import CLAIM_SPEC
+from jobgate.kinds.common.pod.volumes import CLAIM_SPEC
 from jobgate.kinds.vcjob.models import JobSpec, VolumeSpec
 from jobgate.names import dns_subdomain
 from webhook import (

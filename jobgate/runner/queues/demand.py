@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from jobgate.kinds.common.pod import amounts
-from jobgate.kinds.common.pod.pod_resources import totals
 from jobgate.kinds.common.pod.reading import mapping, spec_of, text
+from jobgate.kinds.common.pod.resources import read, totals
 from jobgate.kinds.common.priority import priority_class_of
 from jobgate.kinds.common.quantity import parse
 from jobgate.runner.queues.admission import Amounts
@@ -103,9 +102,9 @@ def demand_of_pod(subject: Subject, name: str) -> Amounts:
     own, overhead = mapping(spec.get("resources")), {"requests": spec.get("overhead") or {}}
     found: dict[str, Decimal] = {PODS: Decimal(1)}
     for side in ("requests", "limits"):
-        given = totals(template, side) | amounts.read(own, side, Path(), [])
+        given = totals(template, side) | read(own, side, Path(), [])
         if side == "requests":
-            for key, amount in amounts.read(overhead, side, Path(), []).items():
+            for key, amount in read(overhead, side, Path(), []).items():
                 given[key] = given.get(key, Decimal(0)) + amount
         found |= {f"{side}.{key}": amount for key, amount in given.items()}
     return found

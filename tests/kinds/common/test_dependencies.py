@@ -18,7 +18,7 @@ from webhook import Path
 def test_the_words_of_a_dependency() -> None:
     waits = DependsOn(name=["a", "b"], iteration=Iteration.ANY)
     assert waits.any_suffices
-    assert [(str(path), name) for path, name in waits.names(Path("x"))] == [("x.name[0]", "a"), ("x.name[1]", "b")]
+    assert [(str(path), name) for path, name, _ in waits.names(Path("x"))] == [("x.name[0]", "a"), ("x.name[1]", "b")]
     assert not DependsOn().any_suffices
     assert list(DependsOn().names(Path())) == []
 

@@ -20,7 +20,8 @@ from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from tests.corpus import BROKEN, GOOD
 from tests.kinds.common.pod.test_plain import ANYTHING, changed
 from tests.kinds.common.test_plain_jobs import parts
-from webhook import Context, Job, Kind, NoObjects, Operation, Phase, Registry, Request, Response, Rule, Settings, review
+from tests.kinds.reviews import request_of
+from webhook import Context, Job, Kind, NoObjects, Phase, Registry, Response, Rule, Settings, review
 from webhook import rule as make_rule
 from webhook.quiet import IMPOSED
 from webhook.review import mutated
@@ -110,6 +111,7 @@ def with_annotations(kind: JobKind, document: Json) -> Iterator[Json]:
     """Yield a job with annotations that rules read, in its own metadata and in that of its templates."""
     for key, text in (
         ("jobgate.dev/prerequisites", "data"),
+        ("distributed.io/network-mode", "pod"),
         ("kubectl.kubernetes.io/last-applied-configuration", '{"spec": {"plugins": {"env": null}}}'),
     ):
         made = deepcopy(document)
@@ -120,6 +122,17 @@ def with_annotations(kind: JobKind, document: Json) -> Iterator[Json]:
         for part in parts(kind, made):
             part["template"]["metadata"] = {"labels": labels, "annotations": {"jobgate.dev/prerequisites": "data"}}
         yield made
+
+
+#: Fields of a spec, those of one kind or another, that mean something only together.
+TOGETHER: list[Json] = [
+    {"RuntimeId": "a"},
+    {"clenPodPolicy": "All", "cleanPodPolicy": "All"},
+    {"TTLSecondsAfterFinished": 1, "ttlSecondsAfterFinished": 1},
+    {"activeDurations": 1, "activeDeadlineSeconds": 1},
+    {"torchElasticPolicy": {"numWorkersPerNodePolicy": 1, "nprocPerNode": 1}},
+    {"torchElasticPolicy": {"nprocPerNode": 1}},
+]
 
 
 def with_more_changes(kind: JobKind, document: Json) -> Iterator[Json]:
@@ -133,6 +146,13 @@ def with_more_changes(kind: JobKind, document: Json) -> Iterator[Json]:
     for part in parts(kind, made):
         part |= {"name": "", "type": "none"}
     yield made
+    for words in TOGETHER:
+        made = deepcopy(document)
+        made["spec"] |= words
+        for part in parts(kind, made):
+            part.pop("PsRootPort", None)
+            part["template"]["spec"]["containers"][0]["env"] = [{"name": "RANK"}, {"name": "DMLC_ROLE"}]
+        yield made
 
 
 def variants(name: str, step: int = 1) -> Iterator[Json]:
@@ -158,16 +178,9 @@ def contexts() -> Iterator[Context]:
 
 
 def answer(kind: Kind, document: Json, old: Json | None, settings: Settings, objects: Any) -> Response:
-    request = Request(
-        uid="1",
-        api_version=kind.gvk.api_version,
-        kind=kind.kind,
-        operation=Operation.CREATE if old is None else Operation.UPDATE,
-        namespace="default",
-        document=document,
-        old_document=old,
+    return review(
+        request_of(kind, document, old), Phase.VALIDATE, Registry([kind], plugins.installed()), settings, objects
     )
-    return review(request, Phase.VALIDATE, Registry([kind], plugins.installed()), settings, objects)
 
 
 def with_all_rules(kind: JobKind) -> JobKind:

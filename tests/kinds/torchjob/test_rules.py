@@ -178,14 +178,16 @@ WAITS = f"{TASKS}[Worker].dependsOn"
 @pytest.mark.parametrize(
     "document, places",
     [
-        (job(tasks(task(1, dependsOn=[{"dependsOn": "Evaluator"}]))), [f"{WAITS}[0].dependsOn: Not found"]),
-        (job(tasks(task(1, dependsOn=[{"dependsOn": "AIMaster"}]))), [f"{WAITS}[0].dependsOn: Not found"]),
-        (job(tasks(task(1, dependsOn=[{"dependsOn": "worker"}]))), [f"{WAITS}[0].dependsOn: Invalid value"]),
+        # Names are shown as the user wrote them.
+        (job(tasks(task(1, dependsOn=[{"dependsOn": "Wroker"}]))),
+         [f'{WAITS}[0].dependsOn: Not found: "Wroker": did you mean Worker? the job\'s tasks are Master, Worker']),
+        (job(tasks(task(1, dependsOn=[{"dependsOn": "AIMaster"}]))), [f'{WAITS}[0].dependsOn: Not found: "AIMaster"']),
+        (job(tasks(task(1, dependsOn=[{"dependsOn": "worKer"}]))), [f'{WAITS}[0].dependsOn: Invalid value: "worKer"']),
         (job(tasks(task(1, dependsOn=[{"dependsOn": "Master", "onPhase": "Failed"}]))),
          [f'{WAITS}[0].onPhase: Unsupported value: "Failed"']),
         (job(tasks(task(1, dependsOn=[{"onPhase": "Running"}]))), [f"{WAITS}[0].dependsOn: Required value"]),
         (job(tasks(task(1, dependsOn=[{"dependsOn": "Master"}]), task(dependsOn=[{"dependsOn": "Worker"}]))),
-         [f"{WAITS}[0].dependsOn: Invalid value"]),
+         [f'{WAITS}[0].dependsOn: Invalid value: "Master": dependency cycle: Master → Worker → Master']),
         (job(tasks(task(1), task(dependsOn=[{"dependsOn": "Worker"}]))), [f"{WAITS}: Invalid value"]),
     ],
 )  # fmt: skip

@@ -1,9 +1,9 @@
 """What the API server rejects in a Pod, by family; one file a family, each with its `FAMILY` (`family.py` says how).
 
-It answers as kube-apiserver answers the creation of the Pod, with more to say on how to fix it: rejects nothing that
-the server accepts, and finds what the server would find, before there is a job. How well it does is measured against
-a real server; `docs/explanation/pod-templates.md` has the figures. Known differences that no user meets: an iSCSI name
-with text before `iqn.` is rejected, and a divisor with a sign, such as `+1`, is accepted.
+It answers as kube-apiserver answers the creation of the Pod, with more to say on how to fix it: it rejects nothing that
+the server accepts, and finds what the server would find, before there is a job. Not repeated are the server's checks
+of what training jobs do not use, such as Windows options and the details of rare volume sources.
+`docs/explanation/pod-templates.md` has the measured figures.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,27 +12,21 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from jobgate.kinds.common.pod import (
-    affinity,
     containers,
-    dns,
     env,
     host,
     metadata,
-    mounts,
-    pod_resources,
+    placement,
     ports,
     probes,
     resources,
     scheduling,
     security,
-    selectors,
-    spread,
-    tolerations,
     volumes,
 )
 from jobgate.kinds.common.pod.family import Families, Keys
 from jobgate.kinds.common.pod.shapes import Plain
-from webhook import Cause, Notice, Path
+from webhook import Notice, Path
 
 __all__ = ["FAMILIES", "check", "look", "plain"]
 
@@ -60,25 +54,19 @@ _UNRULED = Keys(
 )
 
 #: In the order in which a reader looks at a template.
-FAMILIES: Families[Cause | Notice] = Families(
+FAMILIES = Families(
     (
         metadata.FAMILY,
         containers.FAMILY,
         env.FAMILY,
         ports.FAMILY,
         resources.FAMILY,
-        pod_resources.FAMILY,
-        mounts.FAMILY,
         volumes.FAMILY,
         probes.FAMILY,
         security.FAMILY,
-        selectors.FAMILY,
-        affinity.FAMILY,
-        tolerations.FAMILY,
-        spread.FAMILY,
+        placement.FAMILY,
         scheduling.FAMILY,
         host.FAMILY,
-        dns.FAMILY,
     ),
     _UNRULED,
 )
@@ -89,7 +77,7 @@ def plain(pod: Mapping[str, Any]) -> bool:
     return FAMILIES.plain(pod)
 
 
-def check(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
+def check(pod: Mapping[str, Any], path: Path) -> Iterator[Notice]:
     """Yield what is wrong with a Pod."""
     return FAMILIES.check(pod, path)
 

@@ -7,7 +7,7 @@ The rules are those of `core/v1` validation of Kubernetes (`validateContainers`,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta
 
@@ -16,12 +16,9 @@ from jobgate.kinds.common.pod.reading import WHITE_SPACE, Json, containers, spec
 from jobgate.kinds.common.pod.shapes import DnsLabel, whole_text
 from jobgate.kinds.common.pod.values import (
     ValueRule,
-    at_most,
     family,
-    fields,
     forbidden,
     formatted,
-    listed,
     need,
     one_of,
     rare,
@@ -39,7 +36,7 @@ def _image(image: Any, path: Path) -> Iterator[Cause]:
 
 
 def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
-    """There is a container; names are unique among all; who has restart rules also has a policy of its own."""
+    """There is a container, and names are unique among all."""
     if spec_of(pod).get("containers") in (None, []):
         yield Required(path / "spec" / "containers", "must have at least one container")
     taken: set[str] = set()
@@ -49,8 +46,6 @@ def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
             if name in taken:
                 yield Duplicate(container.path / "name", name, "must be unique among containers and init containers")
             taken.add(name)
-        if container.json.get("restartPolicyRules") and container.json.get("restartPolicy") is None:
-            yield Required(container.path / "restartPolicy", "must be set when restartPolicyRules is set")
 
 
 def _there_are_some_of_different_names(spec: Json, containers: Sequence[Json]) -> bool:
@@ -58,13 +53,6 @@ def _there_are_some_of_different_names(spec: Json, containers: Sequence[Json]) -
         return False
     return len(containers) == 1 or len({container["name"] for container in containers}) == len(containers)
 
-
-#: What the exit code of a container leads to: at most 20 rules of at most 255 codes.
-_EXIT_CODES: Final = fields(operator=need(one_of(("In", "NotIn"))), values=ValueRule(at_most(255)))
-_RESTART_RULE: Final = fields(
-    action=need(one_of(("Restart", "RestartAllContainers"))),
-    exitCodes=need(_EXIT_CODES, "must specify the exit codes of the rule"),
-)
 
 FAMILY = family(
     _agreement,
@@ -75,7 +63,6 @@ FAMILY = family(
         "imagePullPolicy": one_of(("Always", "IfNotPresent", "Never")),
         "terminationMessagePolicy": one_of(("FallbackToLogsOnError", "File")),
         "restartPolicy": rare(one_of(("Always", "Never", "OnFailure"), empty=True)),
-        "restartPolicyRules": listed(_RESTART_RULE, at_most(20)),
     },
     agree=_there_are_some_of_different_names,
 )

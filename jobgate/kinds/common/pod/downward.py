@@ -6,16 +6,14 @@ The rules are those of `core/v1` validation of Kubernetes (`validateObjectFieldS
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from typing import Any, Final, Literal
 
 from jobgate import names
-from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod.reading import unset
 from jobgate.kinds.common.pod.shapes import Text
-from jobgate.kinds.common.pod.values import Finding, ValueRule, anything, fields, required
-from webhook.cause import Cause, Invalid, NotSupported, Required
+from jobgate.kinds.common.pod.values import ValueRule, anything, fields, required
+from webhook.cause import Cause, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
 #: The resources of a container that it may learn, beside its huge pages of any size.
@@ -24,13 +22,6 @@ RESOURCES: Final = tuple(
 )
 _HUGE_PAGES: Final = ("limits.hugepages-", "requests.hugepages-")
 
-#: What an amount may be divided by before it is shown.
-CPU_DIVISORS: Final = ("1", "1m")
-SIZE_DIVISORS: Final = (
-    "1",
-    *(f"1{suffix}" for suffix in ["k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]),
-)
-
 #: The old name of a field.
 _OLD_FIELDS: Final = {"spec.host": "spec.nodeName"}
 
@@ -38,7 +29,7 @@ _OLD_FIELDS: Final = {"spec.host": "spec.nodeName"}
 def field_reference(known: Collection[str]) -> ValueRule:
     """Return the rule of a `fieldRef`: it names one of these fields, or one label or annotation by its key."""
 
-    def check(reference: Any, path: Path) -> Iterator[Finding]:
+    def check(reference: Any, path: Path) -> Iterator[Notice]:
         if not isinstance(reference, dict):
             return
         version, field = reference.get("apiVersion"), reference.get("fieldPath")
@@ -66,13 +57,13 @@ def _field_path(field: str, known: Collection[str], path: Path) -> Iterator[Caus
 
 
 def resource_reference(*, of_container: bool) -> ValueRule:
-    """Return the rule of a `resourceFieldRef`: it names a resource, and what to divide the amount by.
+    """Return the rule of a `resourceFieldRef`: it names a resource.
 
     Args:
         of_container: whether the container is known from where the reference is; elsewhere it must be named.
     """
 
-    def check(reference: Any, path: Path) -> Iterator[Finding]:
+    def check(reference: Any, path: Path) -> Iterator[Notice]:
         if not isinstance(reference, dict):
             return
         resource = reference.get("resource")
@@ -84,26 +75,9 @@ def resource_reference(*, of_container: bool) -> ValueRule:
         elif isinstance(resource, str) and not sized:
             known = (*RESOURCES, "limits.hugepages-SIZE", "requests.hugepages-SIZE")
             yield NotSupported(path / "resource", resource, known)
-        if (divisor := reference.get("divisor")) is not None:
-            yield from _divisor(divisor, resource if sized else None, path / "divisor")
 
     plain = fields(
         resource=required(anything(Literal[RESOURCES])),
         containerName=ValueRule(plain=Text, required=not of_container),
     ).plain
     return ValueRule(check, plain)
-
-
-def _divisor(divisor: Any, resource: str | None, path: Path) -> Iterator[Cause]:
-    """A divisor is one of a few amounts; Kubernetes compares texts, so 1024 is not 1Ki."""
-    try:
-        amount = quantity.parse(divisor)
-    except ValueError as error:
-        yield Invalid(path, divisor, str(error))
-        return
-    supported = CPU_DIVISORS if str(resource).endswith(".cpu") else SIZE_DIVISORS
-    same = next((one for one in supported if quantity.parse(one) == amount), None)
-    binary = str(divisor).rstrip(" ").endswith("i")
-    exponent = re.search(r"[eE][+-]?[0-9]", str(divisor))
-    if amount and resource and (same is None or exponent or (same != "1" and binary != same.endswith("i"))):
-        yield NotSupported(path, divisor, supported)

@@ -1,7 +1,6 @@
 """Environment variables of containers, and where their values come from.
 
-The rules are those of `core/v1` validation of Kubernetes (`ValidateEnv`, `ValidateEnvFrom`,
-`validateFileKeyRefVolumes`), fields `env` and `envFrom`. No message shows a value.
+The rules are those of `core/v1` validation of Kubernetes (`ValidateEnv`, `ValidateEnvFrom`). No message shows a value.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 from jobgate import names
 from jobgate.kinds.common.pod.downward import field_reference, resource_reference
-from jobgate.kinds.common.pod.reading import Json, containers, mapping, objects, spec_of, text, unset
+from jobgate.kinds.common.pod.reading import Json, unset
 from jobgate.kinds.common.pod.shapes import ConfigKey, DnsSubdomain, EnvironmentName, Text
 from jobgate.kinds.common.pod.values import (
     Rules,
@@ -24,10 +23,8 @@ from jobgate.kinds.common.pod.values import (
     listed,
     need,
     one_source,
-    rare,
 )
-from jobgate.kinds.common.pod.volumes.files import without_backsteps
-from webhook.cause import Cause, Forbidden, Invalid, NotFound
+from webhook.cause import Cause, Forbidden
 from webhook.path import Path
 
 #: The fields that a variable may hold; labels and annotations one by one, beside these.
@@ -45,21 +42,6 @@ def _value_or_source(variable: Any, path: Path) -> Iterator[Cause]:
 def _object_name(name: str) -> str | None:
     """Check the name of a ConfigMap or Secret of many variables, which Kubernetes lets end with a dash."""
     return names.dns_subdomain(name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name)
-
-
-def _files_lie_in_an_empty_dir(pod: Json, path: Path) -> Iterator[Cause]:
-    """The file of a variable lies in a volume of the pod that is an `emptyDir`, as one without a source is."""
-    for container in containers(pod, path):
-        for index, variable in objects(container.json.get("env")):
-            name = text(mapping(mapping(variable.get("valueFrom")).get("fileKeyRef")).get("volumeName"))
-            if not name or names.dns_label(name):
-                continue
-            here = container.path / "env" / index / "valueFrom" / "fileKeyRef" / "volumeName"
-            found = [volume for _, volume in objects(spec_of(pod).get("volumes")) if volume.get("name") == name]
-            if not found:
-                yield NotFound(here, name, "must be the name of one of the pod's volumes")
-            elif any(value is not None for source, value in found[-1].items() if source not in ("name", "emptyDir")):
-                yield Invalid(here, name, "must be a volume of type emptyDir")
 
 
 def _names_and_sources_agree(_: Json, containers: Sequence[Json]) -> bool:
@@ -85,15 +67,12 @@ _KEY: Final = fields(
     key=need(formatted(names.config_key, ConfigKey)),
     optional=anything(bool),
 )
-_FILE: Final = fields(
-    key=need(_NAME), volumeName=need(formatted(names.dns_label)), path=need(ValueRule(without_backsteps))
-)
 _ONE: Final[Rules] = {
     "fieldRef": field_reference(ENVIRONMENT_FIELDS),
     "resourceFieldRef": resource_reference(of_container=True),
     "configMapKeyRef": _KEY,
     "secretKeyRef": _KEY,
-    "fileKeyRef": rare(_FILE),
+    "fileKeyRef": ValueRule(),
 }
 _OBJECT: Final = fields(name=need(formatted(_object_name, DnsSubdomain)), optional=anything(bool))
 _MANY: Final[Rules] = {"configMapRef": _OBJECT, "secretRef": _OBJECT}
@@ -105,7 +84,6 @@ def _plain(sources: Rules) -> Rules:
 
 _SOURCE: Final = fields(one_source(_ONE, missing=f"must have one of {', '.join(_ONE)}"), agreed, **_plain(_ONE))
 FAMILY = family(
-    _files_lie_in_an_empty_dir,
     container={
         "env": listed(fields(_value_or_source, agreed, name=need(_VARIABLE), value=anything(str), valueFrom=_SOURCE)),
         "envFrom": listed(

@@ -14,15 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from msgspec import UNSET, defstruct
 
 from jobgate.kinds.common.fitting import Never, surely
 from jobgate.kinds.common.pod.reading import NEW_CONTAINERS, Json, containers, metadata_of, spec_of
+from webhook.cause import Notice
 from webhook.path import Path
-
-F = TypeVar("F")
 
 #: The plain shape of a key that has none: the family looks at every value.
 LOOK: Final = Never
@@ -43,7 +42,7 @@ class Keys:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Family(Keys, Generic[F]):
+class Family(Keys):
     """A family of checks, and the keys without which it finds nothing in a pod.
 
     Attributes:
@@ -54,7 +53,7 @@ class Family(Keys, Generic[F]):
             surely finds nothing in how their values go together.
     """
 
-    check: Callable[[Json, Path], Iterable[F]]
+    check: Callable[[Json, Path], Iterable[Notice]]
     needs: frozenset[str] = frozenset()
     agree: Callable[[Json, Sequence[Json]], bool] = always
 
@@ -65,10 +64,10 @@ class Family(Keys, Generic[F]):
         return lambda pod: fits(pod) and _agree(agreements, pod["spec"])  # type: ignore[index]  # as the shape says
 
 
-class Families(Generic[F]):
+class Families:
     """Families that judge a pod together, in the order in which a reader looks at it."""
 
-    def __init__(self, families: Iterable[Family[F]], unruled: Keys) -> None:
+    def __init__(self, families: Iterable[Family], unruled: Keys) -> None:
         """Take the families, and the keys in which none of them finds anything.
 
         Raises:
@@ -87,15 +86,15 @@ class Families(Generic[F]):
         """Return whether the values of a pod's spec surely go together, where the pod fits the shape of plain ones."""
         return _agree(self._agreements, spec)
 
-    def __iter__(self) -> Iterator[Family[F]]:
+    def __iter__(self) -> Iterator[Family]:
         return iter(self._families)
 
-    def check(self, pod: Json, path: Path) -> Iterator[F]:
+    def check(self, pod: Json, path: Path) -> Iterator[Notice]:
         """Yield what all families find in a Pod whose template stands at `path`."""
         if not self.plain(pod):
             yield from self.look(pod, path)
 
-    def look(self, pod: Json, path: Path) -> Iterator[F]:
+    def look(self, pod: Json, path: Path) -> Iterator[Notice]:
         """Yield what all families find in a Pod that is not plain."""
         metadata, spec = metadata_of(pod).keys(), spec_of(pod).keys()
         container = {key for one in containers(pod, path) for key in one.json}
@@ -109,7 +108,7 @@ class Families(Generic[F]):
                 yield from family.check(pod, path)
 
 
-def _only_key(family: Family[Any]) -> str | None:
+def _only_key(family: Family) -> str | None:
     """Return the key of the spec without which a family finds nothing, where it has no other; else None."""
     alone = len(family.spec) == 1 and not (family.container or family.metadata or family.needs)
     return next(iter(family.spec)) if alone else None

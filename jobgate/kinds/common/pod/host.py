@@ -1,4 +1,4 @@
-"""The pod and its host: which namespaces of the node it shares, how it is called there, and on which node it is."""
+"""The pod and its host: which namespaces of the node it shares, its names, its node, and how it resolves names."""
 
 from __future__ import annotations
 
@@ -6,49 +6,63 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate import names
-from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, items, spec_of
-from jobgate.kinds.common.pod.shapes import DnsLabel
-from jobgate.kinds.common.pod.values import ValueRule, family, fields, formatted, listed, rare, texts
-from webhook.cause import Cause, Forbidden, Invalid, TooLong
+from jobgate.kinds.common.pod.reading import items, mapping, spec_of, text
+from jobgate.kinds.common.pod.shapes import DnsLabel, Text
+from jobgate.kinds.common.pod.values import (
+    ValueRule,
+    anything,
+    family,
+    fields,
+    formatted,
+    listed,
+    need,
+    one_of,
+    rare,
+    texts,
+)
+from webhook.cause import Cause, Forbidden, Invalid, Required
 from webhook.path import Path
 
-#: Longest `hostnameOverride`, in characters: what Linux keeps of a host's name.
-HOSTNAME_LIMIT: Final = 64
+POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 
-
-def _own_users(pod: Mapping[str, Any], path: Path) -> Iterator[Cause]:
-    """A pod with users of its own shares no other namespace with its host, and has no raw block volumes.
-
-    From `core/v1` validation, `validateHostUsers`; hostNetwork would need the feature gate
-    `UserNamespacesHostNetworkSupport`, which is off.
-    """
-    for field in ("hostNetwork", "hostPID", "hostIPC"):
-        if spec_of(pod).get(field) is True:
-            yield Forbidden(path / "spec" / field, "may not be true when hostUsers is false")
-    for container in containers(pod, path, ALL_CONTAINERS):
-        if container.json.get("volumeDevices"):
-            yield Forbidden(container.path / "volumeDevices", "may not be set when hostUsers is false")
+#: Limits that Kubernetes took from the resolver of libc (`core/v1` validation).
+NAMESERVER_LIMIT: Final = 3
+SEARCH_LIMIT: Final = 32
+SEARCH_CHARACTERS: Final = 2048
 
 
 def _agreement(pod: Mapping[str, Any], path: Path) -> Iterator[Cause]:
-    """A name of its own for the host stands alone; a gated pod is on no node (`validatePodHostName`)."""
+    """A pod with users of its own shares no other namespace with its host; a gated pod is on no node."""
     spec, here = spec_of(pod), path / "spec"
-    if spec.get("hostUsers") is False:
-        yield from _own_users(pod, path)
+    for field in ("hostNetwork", "hostPID", "hostIPC") if spec.get("hostUsers") is False else ():
+        if spec.get(field) is True:
+            yield Forbidden(here / field, "may not be true when hostUsers is false")
     if spec.get("shareProcessNamespace") is True and spec.get("hostPID") is True:
         yield Invalid(here / "shareProcessNamespace", True, "may not be true when hostPID is true")
-    if isinstance(name := spec.get("hostnameOverride"), str):
-        for field in ("setHostnameAsFQDN", "hostNetwork"):
-            if spec.get(field) is True:
-                yield Forbidden(here / "hostnameOverride", f"may not be set when {field} is true")
-        if len(name) > HOSTNAME_LIMIT and not names.dns_subdomain(name):
-            yield TooLong(here / "hostnameOverride", name, HOSTNAME_LIMIT)
     if spec.get("nodeName") and items(spec.get("schedulingGates")):
         yield Forbidden(here / "nodeName", "may not be set while the pod has schedulingGates")
+    yield from _dns(spec, here / "dnsConfig")
+
+
+def _dns(spec: Mapping[str, Any], path: Path) -> Iterator[Cause]:
+    """With the policy None a pod has a nameserver of its own; it has at most 3, and 32 search domains."""
+    servers, searches = (items(mapping(spec.get("dnsConfig")).get(field)) for field in ("nameservers", "searches"))
+    if spec.get("dnsPolicy") == "None" and not servers:
+        place = path if spec.get("dnsConfig") is None else path / "nameservers"
+        yield Required(place, "must have at least one nameserver when dnsPolicy is None")
+    if len(servers) > NAMESERVER_LIMIT:
+        yield Invalid(path / "nameservers", servers, f"must have at most {NAMESERVER_LIMIT} nameservers")
+    given = f"{len(searches)} domains"
+    if len(searches) > SEARCH_LIMIT:
+        yield Invalid(path / "searches", given, f"must have at most {SEARCH_LIMIT} search domains")
+    if len(" ".join(map(text, searches))) > SEARCH_CHARACTERS:
+        detail = f"must be at most {SEARCH_CHARACTERS} characters in total, including one space between domains"
+        yield Invalid(path / "searches", given, detail)
 
 
 #: Entries of the pod's hosts file: an IP address, and names (`core/v1` validation, `ValidateHostAliases`).
 _ALIAS: Final = fields(ip=formatted(names.ip, empty=True), hostnames=texts(names.dns_subdomain))
+_OPTION_NAME: Final = need(anything(Text), "must be the name of a resolver option, such as ndots")
 
 FAMILY = family(
     _agreement,
@@ -57,8 +71,16 @@ FAMILY = family(
         "shareProcessNamespace": ValueRule(),
         "hostname": formatted(names.dns_label, DnsLabel),
         "subdomain": formatted(names.dns_label, DnsLabel),
-        "hostnameOverride": formatted(names.dns_subdomain, empty=True),
         "hostAliases": rare(listed(_ALIAS)),
+        "hostnameOverride": formatted(names.dns_subdomain, empty=True),
         "nodeName": formatted(names.dns_subdomain),
+        "dnsPolicy": one_of(POLICIES, POLICIES[:3]),
+        "dnsConfig": rare(
+            fields(
+                nameservers=texts(names.ip),
+                searches=texts(names.search_domain),
+                options=listed(fields(name=_OPTION_NAME)),
+            )
+        ),
     },
 )

@@ -1,8 +1,7 @@
 """Probes and hooks: how the kubelet finds out how a container is, and what runs after its start and before its end.
 
 The rules are those of `core/v1` validation of Kubernetes (`validateHandler`, `validateProbe`, `validateLifecycle`), of
-containers and of native sidecars. `stopSignal` is not judged: the API server drops it while its feature is off, as it
-is by default.
+containers and of native sidecars.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from jobgate.kinds.common.pod.family import Family
 from jobgate.kinds.common.pod.reading import Json, PodContainer, containers, mapping, spec_of, whole
 from jobgate.kinds.common.pod.shapes import PortName, PortNumber
 from jobgate.kinds.common.pod.values import (
-    Finding,
     Rules,
     ValueRule,
     anything,
@@ -33,7 +31,7 @@ from jobgate.kinds.common.pod.values import (
     plain_types,
     rare,
 )
-from webhook.cause import Cause, Forbidden, Invalid
+from webhook.cause import Cause, Forbidden, Invalid, Notice
 from webhook.path import Path
 
 PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -101,7 +99,7 @@ _RULES: Final[Rules] = {
 }
 
 
-def check(pod: Json, path: Path) -> Iterator[Finding]:
+def check(pod: Json, path: Path) -> Iterator[Notice]:
     """Check the probes and hooks of every container; a container that ends before others start may have none."""
     for container in containers(pod, path):
         if container.init and not container.sidecar:
@@ -114,11 +112,8 @@ def check(pod: Json, path: Path) -> Iterator[Finding]:
 def _none_of_plain_init_containers(container: PodContainer) -> Iterator[Cause]:
     for name in _RULES:
         value = container.json.get(name)
-        # API servers drop `stopSignal`, a feature that is off by default: with nothing else, no lifecycle is left.
-        only_signal = mapping(value).keys() - {"postStart", "preStop"} and not any(
-            mapping(value).get(hook) for hook in ("postStart", "preStop")
-        )
-        if value is not None and not (name == "lifecycle" and only_signal):
+        # A lifecycle of `stopSignal` alone is allowed: API servers drop it while its feature is off.
+        if value is not None and (name != "lifecycle" or mapping(value).keys() != {"stopSignal"}):
             yield Forbidden(container.path / name, "may only be set on an init container with restartPolicy Always")
 
 

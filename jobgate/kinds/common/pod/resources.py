@@ -1,13 +1,13 @@
-"""Resources of containers: names, amounts, requests and limits, claims, and what a resize does.
+"""Resources of containers and of the pod as a whole: names, amounts, requests and limits, claims.
 
-The rules are those of `core/v1` validation of Kubernetes (`ValidateContainerResourceRequirements`,
-`validateResourceClaimNames`, `validateResizePolicy`), fields `resources` and `resizePolicy`. Those of the
-whole pod are in `pod_resources`.
+The rules are those of `core/v1` validation of Kubernetes (`validateResourceRequirements`, `validateResourceClaimNames`,
+`validateResizePolicy`, `validatePodResources`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from decimal import ROUND_UP, Context, Decimal
 from functools import lru_cache
 from itertools import islice
 from typing import Annotated, Final, TypeAlias
@@ -16,135 +16,223 @@ from msgspec import Meta, field
 
 from jobgate import names
 from jobgate.kinds.common import quantity
-from jobgate.kinds.common.pod import amounts
 from jobgate.kinds.common.pod.family import LOOK, Family
-from jobgate.kinds.common.pod.reading import Json, PodContainer, containers, objects, spec_of, unset
+from jobgate.kinds.common.pod.reading import Json, containers, mapping, objects, spec_of, text, unset
 from jobgate.kinds.common.pod.shapes import Plain
-from webhook.cause import Cause, Duplicate, Invalid, NotFound, Notice, NotSupported, Required
+from jobgate.kinds.common.pod.values import fields, listed, need, one_of
+from webhook.cause import Cause, Duplicate, Forbidden, Invalid, NotFound, Notice, NotSupported, Required
 from webhook.path import Path
-from webhook.text import short
+from webhook.text import short, shown
 
-RESIZED: Final = ("cpu", "memory")
-RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
+Amounts: TypeAlias = dict[str, Decimal]
 
-#: As many claims as a message names.
+#: What every container may ask for; and the beginning of what it may where its node has such pages.
+PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
+HUGE_PAGES: Final = "hugepages-"
+
+#: Resources of a pod as a whole.
+OF_PODS: Final = ("cpu", "memory", "hugepages-SIZE")
+
+#: Claims that a message names at most.
 NAMED_CLAIMS: Final = 10
+
+#: Resources are kept to a thousandth: what is finer is rounded up.
+_MILLI: Final = Decimal("0.001")
+
+#: Digits that sums are exact to: far more than any machine has bytes.
+_EXACT: Final = Context(prec=100)
 
 #: Names and amounts so short that they can be remembered.
 _Name: TypeAlias = Annotated[str, Meta(max_length=names.LABEL_LIMIT)]
 _Amount: TypeAlias = Annotated[str, Meta(max_length=quantity.REMEMBERED)] | Annotated[int, Meta(ge=0, le=2**53)]
 
 
-def check(pod: Json, path: Path) -> Iterator[Cause | Notice]:
-    """Check the resources of every container."""
-    claimed: Collection[str] | None = None
+def check(pod: Json, path: Path) -> Iterator[Notice]:
+    """Check the resources of every container, and those of the pod."""
+    claims = {text(claim.get("name")): None for _, claim in objects(spec_of(pod).get("resourceClaims"))}
     for container in containers(pod, path):
         resources = container.json.get("resources")
         if resources and isinstance(resources, dict):
-            yield from requirements_fit(resources, container.path / "resources")
-            if resources.get("claims"):
-                claimed = _claims_of(pod) if claimed is None else claimed
-                yield from _claims_are_the_pods(resources, claimed, container.path / "resources" / "claims")
-        if container.json.get("resizePolicy"):
-            yield from resize_policies_fit_the_pod(container, pod)
+            here = container.path / "resources"
+            yield from _requirements(resources, here)
+            yield from _huge_pages_have_company(resources, here)
+            yield from _claims_are_the_pods(resources, claims, here / "claims")
+        if policies := container.json.get("resizePolicy"):
+            yield from _RESIZE_POLICIES.check(policies, container.path / "resizePolicy")
+    own = spec_of(pod).get("resources")
+    if isinstance(own, dict):
+        yield from _requirements(own, path / "spec" / "resources", of_pod=True)
 
 
-def requirements_fit(resources: Json, path: Path) -> Iterator[Cause]:
-    """Names and amounts are legal, requests do not exceed limits, and what is not shared is limited to its request."""
-    faults: list[Cause] = []
-    limits = amounts.rounded(amounts.read(resources, "limits", path, faults))
-    requests = amounts.rounded(amounts.read(resources, "requests", path, faults))
-    yield from faults
-    for side, given in (("limits", limits), ("requests", requests)):
-        yield from _side_fits(resources, side, given, path)
-    yield from amounts.requests_fit_limits(resources, requests, limits, path)
-    yield from amounts.huge_pages_have_company({*limits, *requests}, path)
+def read(resources: Json, side: str, path: Path, faults: list[Cause]) -> Amounts:
+    """Return the amounts of one side, `limits` or `requests`, and add a cause to `faults` for each invalid one."""
+    found: Amounts = {}
+    given = resources.get(side)
+    for name, value in given.items() if isinstance(given, dict) else ():
+        try:
+            found[name] = _rounded(quantity.parse(value))
+        except ValueError as error:
+            faults.append(Invalid((path / side).key(name), value, str(error)))
+    return found
+
+
+def may_overcommit(name: str) -> bool:
+    """Return whether limits of a resource may exceed requests: Kubernetes' own resources, except huge pages."""
+    return _is_native(name) and not name.startswith(HUGE_PAGES)
 
 
 def side_fits(resources: Json, side: str, path: Path) -> Iterator[Cause]:
     """Names and amounts of one side, `limits` or `requests`, are legal by themselves."""
     faults: list[Cause] = []
-    given = amounts.rounded(amounts.read(resources, side, path, faults))
+    given = read(resources, side, path, faults)
     yield from faults
     yield from _side_fits(resources, side, given, path)
 
 
-def _side_fits(resources: Json, side: str, given: amounts.Amounts, path: Path) -> Iterator[Cause]:
-    for name in given:
-        if name not in amounts.PLAIN and (fault := name_fault(name)):
-            yield Invalid((path / side).key(name), name, fault)
-    yield from amounts.amounts_are_legal(resources, side, given, path)
+def totals(pod: Json, side: str) -> Amounts:
+    """Return the most that the containers of a pod have together at one time: `requests` or `limits`.
+
+    The containers and sidecars run together; an init container runs with the sidecars before it.
+    """
+    running: Amounts = {}
+    sidecars: Amounts = {}
+    starting: Amounts = {}
+    for container in containers(pod, Path()):
+        resources = mapping(container.json.get("resources"))
+        given = read(resources, "limits", container.path, [])
+        if side == "requests":
+            given |= read(resources, "requests", container.path, [])
+        if not container.init or container.sidecar:
+            _add(running, given)
+        if container.sidecar:
+            _add(sidecars, given)
+            _raise_to(starting, sidecars)
+        elif container.init:
+            _add(given, sidecars)
+            _raise_to(starting, given)
+    _raise_to(running, starting)
+    return running
+
+
+def _requirements(resources: Json, path: Path, *, of_pod: bool = False) -> Iterator[Cause]:
+    """Names and amounts are legal, and requests fit limits."""
+    faults: list[Cause] = []
+    limits = read(resources, "limits", path, faults)
+    requests = read(resources, "requests", path, faults)
+    yield from faults
+    for side, given in (("limits", limits), ("requests", requests)):
+        yield from _side_fits(resources, side, given, path, of_pod=of_pod)
+    for name, request in requests.items():
+        limit = limits.get(name)
+        if limit is None and not may_overcommit(name):
+            yield Required((path / "limits").key(name), f"must equal the request: {name} cannot be overcommitted")
+        elif limit is not None and limit != request and (request > limit or not may_overcommit(name)):
+            relation = "at most" if may_overcommit(name) else "equal to"
+            right = f"must be {relation} the limit {shown(mapping(resources['limits'])[name])}"
+            yield Invalid((path / "requests").key(name), resources["requests"][name], right)
+
+
+def _side_fits(resources: Json, side: str, given: Amounts, path: Path, *, of_pod: bool = False) -> Iterator[Cause]:
+    """Names are known; no amount is negative, devices are whole numbers, and huge pages a multiple of their size."""
+    for name, amount in given.items():
+        here, value = (path / side).key(name), resources[side][name]
+        if of_pod and name not in OF_PODS and not (name.startswith(HUGE_PAGES) and not names.qualified_name(name)):
+            yield NotSupported(here, name, OF_PODS)
+        elif not of_pod and (fault := name_fault(name)):
+            yield Invalid(here, name, fault)
+        if amount < 0:
+            yield Invalid(here, value, "must not be negative")
+        if not _is_native(name) and not quantity.is_whole(amount) and not _extended_fault(name):
+            yield Invalid(here, value, "must be a whole number: extended resources cannot be divided")
+        if name.startswith(HUGE_PAGES) and not _is_multiple(amount, size := name.removeprefix(HUGE_PAGES)):
+            right = f"must be a multiple of the page size {size}, which must be a valid quantity"
+            yield Invalid(here, value, right)
 
 
 def name_fault(name: str) -> str | None:
     """Return what is wrong with the name of a resource of a container, or None."""
+    if name in PLAIN:
+        return None
     if fault := names.qualified_name(name):
         return fault
     if "/" in name:
-        return None if amounts.is_native(name) else amounts.extended_fault(name)
-    if name in amounts.PLAIN or name.startswith(amounts.HUGE_PAGES):
+        return None if _is_native(name) else _extended_fault(name)
+    if name.startswith(HUGE_PAGES):
         return None
     return "must be cpu, memory, ephemeral-storage, hugepages-<size> or a name with a domain, such as example.com/gpu"
 
 
-def _claims_of(pod: Json) -> Collection[str]:
-    """Return the names of the claims of a pod, in order."""
-    claims = objects(spec_of(pod).get("resourceClaims"))
-    return {claim["name"]: None for _, claim in claims if isinstance(claim.get("name"), str)}
+def _extended_fault(name: str) -> str | None:
+    """Return what is wrong with the name of a device, which is a qualified name, or None."""
+    if name.startswith("requests."):
+        return "must not begin with 'requests.', which is reserved for quotas"
+    if names.qualified_name(f"requests.{name}"):
+        return "must have a domain of at most 244 characters, as quotas add the prefix 'requests.'"
+    return None
+
+
+def _is_native(name: str) -> bool:
+    """Return whether a resource is Kubernetes' own, and not a device of a device plugin."""
+    return "/" not in name or "kubernetes.io/" in name
+
+
+def _huge_pages_have_company(resources: Json, path: Path) -> Iterator[Cause]:
+    """A container that requests huge pages also requests CPU or memory."""
+    given = {*mapping(resources.get("limits")), *mapping(resources.get("requests"))}
+    if "cpu" not in given and "memory" not in given and any(name.startswith(HUGE_PAGES) for name in given):
+        yield Forbidden(path, "must also request cpu or memory when it requests huge pages")
 
 
 def _claims_are_the_pods(resources: Json, known: Collection[str], path: Path) -> Iterator[Cause]:
-    """A container refers to claims of its pod, to each one once: to the whole of it, or to its requests one by one."""
-    whole: set[str] = set()
-    parts: set[tuple[str, str]] = set()
-    parted: set[str] = set()
+    """A container refers to claims of its pod, to each one or each request of one once."""
+    seen: set[tuple[str, str]] = set()
     for index, claim in objects(resources.get("claims")):
-        name, request = claim.get("name"), claim.get("request")
+        name, request = claim.get("name"), text(claim.get("request"))
         if unset(name):
             yield Required(path / index / "name")
+        if not isinstance(name, str) or not name:
             continue
-        if not isinstance(name, str):
-            continue
-        if isinstance(request, str) and request:
-            if name not in whole and (fault := names.dns_label(request)):
-                yield Invalid(path / index / "request", request, fault)
-            if name in whole or (name, request) in parts:
-                yield Duplicate(path / index, f"{name}/{request}")
-            parts.add((name, request))
-            parted.add(name)
-        else:
-            if name in whole or name in parted:
-                yield Duplicate(path / index, name)
-            whole.add(name)
+        if (name, request) in seen:
+            yield Duplicate(path / index, f"{name}/{request}" if request else name)
+        seen.add((name, request))
         if name not in known:
-            one = ", ".join(map(short, islice(known, NAMED_CLAIMS)))
-            yield NotFound(
-                path / index / "name", name, f"must be one of {one}" if one else "the pod has no resourceClaims"
-            )
+            one = ", ".join(map(short, islice(filter(None, known), NAMED_CLAIMS)))
+            detail = f"must be one of {one}" if one else "the pod has no resourceClaims"
+            yield NotFound(path / index / "name", name, detail)
 
 
-def resize_policies_fit_the_pod(container: PodContainer, pod: Json) -> Iterator[Cause]:
-    """A resize policy is given once for cpu, once for memory; a pod that never restarts resizes without a restart."""
-    seen: set[str] = set()
-    never = spec_of(pod).get("restartPolicy") == "Never"
-    for index, policy in objects(container.json.get("resizePolicy")):
-        here = container.path / "resizePolicy" / index
-        resource, restart = policy.get("resourceName"), policy.get("restartPolicy")
-        if unset(resource):
-            yield Required(here / "resourceName")
-        elif isinstance(resource, str):
-            if resource in seen:
-                yield Duplicate(here / "resourceName", resource)
-            elif resource not in RESIZED:
-                yield NotSupported(here / "resourceName", resource, RESIZED)
-            seen.add(resource)
-        if unset(restart):
-            yield Required(here / "restartPolicy")
-        elif isinstance(restart, str) and restart not in RESIZE_POLICIES:
-            yield NotSupported(here / "restartPolicy", restart, RESIZE_POLICIES)
-        elif restart == "RestartContainer" and (never or (container.init and not container.sidecar)):
-            why = "when the pod's restartPolicy is Never" if never else "on an init container that is not a sidecar"
-            yield Invalid(here / "restartPolicy", restart, f"must be NotRequired {why}")
+_RESIZE_POLICIES: Final = listed(
+    fields(
+        resourceName=need(one_of(("cpu", "memory"))),
+        restartPolicy=need(one_of(("NotRequired", "RestartContainer"))),
+    )
+)
+
+
+def _rounded(amount: Decimal) -> Decimal:
+    exponent = amount.as_tuple().exponent
+    if not isinstance(exponent, int) or exponent >= -3:
+        return amount
+    return amount.quantize(_MILLI, rounding=ROUND_UP, context=Context(prec=max(amount.adjusted() + 5, 1)))
+
+
+def _is_multiple(amount: Decimal, size: str) -> bool:
+    try:
+        page = quantity.parse(size)
+    except ValueError:
+        return False
+    # The exponents of quantities are bounded, so these integers are of at most about a thousand digits.
+    return page > 0 and quantity.is_whole(page) and int(amount) % int(page) == 0
+
+
+def _add(total: Amounts, given: Mapping[str, Decimal]) -> None:
+    for name, amount in given.items():
+        total[name] = _EXACT.add(total[name], amount) if name in total else amount
+
+
+def _raise_to(total: Amounts, given: Mapping[str, Decimal]) -> None:
+    for name, amount in given.items():
+        total[name] = max(amount, total.get(name, amount))
 
 
 class _Requirements(Plain):
@@ -167,11 +255,11 @@ def _fits(name: str, request: str | int, limit: str | int | None) -> bool:
         asked, most = quantity.parse(request), quantity.parse(limit)
     except ValueError:
         return False
-    if asked < 0 or name_fault(name) or name.startswith(amounts.HUGE_PAGES):
+    if asked < 0 or name_fault(name) or name.startswith(HUGE_PAGES):
         return False
-    if name in amounts.PLAIN:
+    if name in PLAIN:
         return limit is None or asked <= most
     return asked == most and quantity.is_whole(asked) and limit is not None
 
 
-FAMILY = Family(check=check, container={"resources": _Requirements, "resizePolicy": LOOK})
+FAMILY = Family(check=check, container={"resources": _Requirements, "resizePolicy": LOOK}, spec={"resources": LOOK})

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate import names
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, spec_of, text, whole
+from jobgate.kinds.common.pod.reading import spec_of, text, whole
 from jobgate.kinds.common.pod.shapes import DnsSubdomain
 from jobgate.kinds.common.pod.values import (
-    Finding,
     ValueRule,
-    amount,
     distinct,
     family,
     fields,
@@ -22,7 +20,7 @@ from jobgate.kinds.common.pod.values import (
     one_of,
     rare,
 )
-from webhook.cause import Cause, Forbidden, Invalid
+from webhook.cause import Cause, Forbidden, Invalid, Notice
 from webhook.path import Path
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
@@ -35,18 +33,13 @@ SYSTEM_PRIORITIES: Final = {"system-cluster-critical": 2_000_000_000, "system-no
 #: Longest `activeDeadlineSeconds`.
 DEADLINE_LIMIT: Final = 2**31 - 1
 
-#: Annotation of the pods that a kubelet makes of its own files.
-MIRROR: Final = "kubernetes.io/config.mirror"
 
-
-def _agreement(pod: Mapping[str, Any], path: Path) -> Iterator[Finding]:
+def _agreement(pod: Mapping[str, Any], path: Path) -> Iterator[Notice]:
     spec, path = spec_of(pod), path / "spec"
     # The old name of serviceAccountName, which counts where that is empty.
     if not spec.get("serviceAccountName"):
         yield from _SUBDOMAIN.check(spec.get("serviceAccount"), path / "serviceAccount")
     yield from _priority(spec, path)
-    if MIRROR in mapping(metadata_of(pod).get("annotations")) and spec.get("resourceClaims"):
-        yield Forbidden(path / "resourceClaims", f"may not be set on a pod with the annotation {MIRROR}")
     if spec.get("overhead") is not None and spec.get("runtimeClassName") is None:
         detail = "is set from the runtime class: set runtimeClassName, and remove overhead"
         yield Forbidden(path / "overhead", detail)
@@ -75,12 +68,6 @@ def _claim_source(claim: Any, path: Path) -> Iterator[Cause]:
         yield Invalid(path, given, "must set exactly one of resourceClaimName and resourceClaimTemplateName")
 
 
-def _overhead(amounts: Any, path: Path) -> Iterator[Finding]:
-    for name, given in mapping(amounts).items():
-        yield from _AMOUNT.check(given, path.key(name))
-
-
-_AMOUNT: Final = amount("must be at least 0")
 _SUBDOMAIN: Final = formatted(names.dns_subdomain, DnsSubdomain)
 _QUALIFIED: Final = formatted(names.qualified_name, empty=True)
 _CLAIM_SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
@@ -91,8 +78,7 @@ _CLAIM: Final = fields(
     **dict.fromkeys(_CLAIM_SOURCES, formatted(names.dns_subdomain, empty=True)),
 )
 
-#: From `core/v1` validation: `ValidatePodSpec`, `validateSchedulingGates`, `validateReadinessGates`,
-#: `validateOverhead`, `validateOS`.
+#: From `core/v1` validation: `ValidatePodSpec`, `validateSchedulingGates`, `validateReadinessGates`, `validateOS`.
 FAMILY = family(
     _agreement,
     spec={
@@ -107,7 +93,7 @@ FAMILY = family(
         "schedulingGates": listed(fields(name=_QUALIFIED), distinct("name")),
         "readinessGates": rare(listed(fields(conditionType=_QUALIFIED))),
         "resourceClaims": listed(_CLAIM, distinct("name")),
-        "overhead": ValueRule(_overhead),
+        "overhead": ValueRule(),
         "os": rare(fields(name=not_empty("must be linux or windows", one_of(SYSTEMS)))),
     },
 )

@@ -17,10 +17,6 @@ class Plain(Struct, forbid_unknown_fields=True, rename="camel", gc=False):
     """The plain shape of an object: every key of it is named here, and none is null."""
 
 
-class PartialObject(Struct, rename="camel", gc=False):
-    """The plain shape of an object of which only some keys matter."""
-
-
 def whole_text(pattern: str) -> str:
     """Return the pattern of texts that match from their first character to their last; msgspec searches."""
     return rf"\A(?:{pattern})\Z"

@@ -18,18 +18,17 @@ from jobgate.kinds.common.fitting import Never
 from jobgate.kinds.common.pod.family import Family, always
 from jobgate.kinds.common.pod.reading import Json, containers, items, metadata_of, objects, spec_of, text, whole
 from jobgate.kinds.common.pod.shapes import Text
-from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice, NotSupported, Required, TooMany
+from webhook.cause import Duplicate, Forbidden, Invalid, Notice, NotSupported, Required
 from webhook.path import Path
 
-Finding: TypeAlias = Cause | Notice
-Check: TypeAlias = Callable[[Any, Path], Iterable[Finding]]
+Check: TypeAlias = Callable[[Any, Path], Iterable[Notice]]
 #: Says what is wrong with a text, or None.
 FaultOf: TypeAlias = Callable[[str], str | None]
 
 _INT32: Final = 2**31 - 1
 
 
-def nothing(_: Any, __: Path) -> Iterable[Finding]:
+def nothing(_: Any, __: Path) -> Iterable[Notice]:
     """Find nothing wrong."""
     return ()
 
@@ -54,7 +53,7 @@ class ValueRule:
 Rules: TypeAlias = Mapping[str, ValueRule]
 
 
-def findings(rules: Rules, owner: Mapping[str, Any], path: Path) -> Iterator[Finding]:
+def findings(rules: Rules, owner: Mapping[str, Any], path: Path) -> Iterator[Notice]:
     """Yield what the rules of its fields find in an object."""
     for name, rule in rules.items():
         value = owner.get(name)
@@ -95,7 +94,7 @@ def rare(rule: ValueRule) -> ValueRule:
 def formatted(fault_of: FaultOf, plain: Any = Never, *, empty: bool = False) -> ValueRule:
     """Return the rule of a text that must have a format; `empty`: also where it is empty."""
 
-    def check(value: Any, path: Path) -> Iterator[Finding]:
+    def check(value: Any, path: Path) -> Iterator[Notice]:
         if isinstance(value, str) and (value or empty) and (fault := fault_of(value)):
             yield Invalid(path, value, fault)
 
@@ -105,7 +104,7 @@ def formatted(fault_of: FaultOf, plain: Any = Never, *, empty: bool = False) -> 
 def not_empty(missing: str, rule: ValueRule | None = None) -> ValueRule:
     """Return the rule of a text that may be absent but not empty, as the schema requires it or defaults it."""
 
-    def check(value: Any, path: Path) -> Iterable[Finding]:
+    def check(value: Any, path: Path) -> Iterable[Notice]:
         if value == "":
             return (Required(path, missing),)
         return rule.check(value, path) if rule else ()
@@ -116,7 +115,7 @@ def not_empty(missing: str, rule: ValueRule | None = None) -> ValueRule:
 def texts(fault_of: FaultOf, plain: Any = Never) -> ValueRule:
     """Return the rule of a list of texts of one format; null counts as the empty text, as in Kubernetes."""
 
-    def check(value: Any, path: Path) -> Iterator[Finding]:
+    def check(value: Any, path: Path) -> Iterator[Notice]:
         for index, one in enumerate(items(value)):
             if fault := fault_of(text(one)):
                 yield Invalid(path / index, one, fault)
@@ -127,7 +126,7 @@ def texts(fault_of: FaultOf, plain: Any = Never) -> ValueRule:
 def one_of(known: Sequence[str], plain: Sequence[str] | None = None, *, empty: bool = False) -> ValueRule:
     """Return the rule of a text that must be one of these; `plain`: those of sound templates; `empty`: "" is none."""
 
-    def check(value: Any, path: Path) -> Iterator[Finding]:
+    def check(value: Any, path: Path) -> Iterator[Notice]:
         if isinstance(value, str) and (value or empty) and value not in known:
             yield NotSupported(path, value, known)
 
@@ -138,7 +137,7 @@ def number(least: int, most: int = _INT32, right: str = "") -> ValueRule:
     """Return the rule of a whole number within bounds."""
     right = right or (f"must be at least {least}" if most == _INT32 else f"must be between {least} and {most}")
 
-    def check(value: Any, path: Path) -> Iterator[Finding]:
+    def check(value: Any, path: Path) -> Iterator[Notice]:
         count = whole(value)
         if count is not None and not least <= count <= most:
             yield Invalid(path, value, right)
@@ -149,7 +148,7 @@ def number(least: int, most: int = _INT32, right: str = "") -> ValueRule:
 def amount(right: str = "", plain: Any = Never, *, above: bool = False) -> ValueRule:
     """Return the rule of a quantity; with `right` one that is not negative, and with `above` neither zero."""
 
-    def check(value: Any, path: Path) -> Iterator[Finding]:
+    def check(value: Any, path: Path) -> Iterator[Notice]:
         try:
             given = quantity.parse(value)
         except ValueError as error:
@@ -170,7 +169,7 @@ def listed(item: ValueRule, *also: Check, agreed: bool = False) -> ValueRule:
         agreed: whether the `agree` of the family sees to that in plain lists.
     """
 
-    def check(value: Any, path: Path) -> Iterator[Finding]:
+    def check(value: Any, path: Path) -> Iterator[Notice]:
         for index, one in enumerate(items(value)):
             if one is not None:
                 yield from item.check(one, path / index)
@@ -194,7 +193,7 @@ def fields(also: Check | None = None, agree: Callable[[Any], bool] | None = None
         rules: by field.
     """
 
-    def check(value: Any, path: Path) -> Iterable[Finding]:
+    def check(value: Any, path: Path) -> Iterable[Notice]:
         if not isinstance(value, dict):
             return ()
         found = findings(rules, value, path)
@@ -204,13 +203,13 @@ def fields(also: Check | None = None, agree: Callable[[Any], bool] | None = None
 
 
 def family(
-    also: Callable[[Json, Path], Iterable[Finding]] | None = None,
+    also: Callable[[Json, Path], Iterable[Notice]] | None = None,
     *,
     metadata: Rules | None = None,
     spec: Rules | None = None,
     container: Rules | None = None,
     agree: Callable[[Json, Sequence[Json]], bool] = always,
-) -> Family[Finding]:
+) -> Family:
     """Return the family of the rules of some fields of a pod.
 
     Args:
@@ -222,7 +221,7 @@ def family(
     """
     of_pod, of_spec, of_containers = metadata or {}, spec or {}, container or {}
 
-    def check(pod: Json, path: Path) -> Iterator[Finding]:
+    def check(pod: Json, path: Path) -> Iterator[Notice]:
         yield from findings(of_pod, metadata_of(pod), path / "metadata")
         yield from findings(of_spec, spec_of(pod), path / "spec")
         for one in containers(pod, path) if of_containers else ():
@@ -248,7 +247,7 @@ def plain_types(rules: Rules) -> dict[str, Any]:
 def distinct(name: str, detail: str = "") -> Check:
     """Return the check that the items of a list differ in a field; `detail` may say where it is used `{first}`."""
 
-    def check(value: Any, path: Path) -> Iterator[Finding]:
+    def check(value: Any, path: Path) -> Iterator[Notice]:
         seen: dict[str, int] = {}
         for index, item in objects(value):
             given = text(item.get(name))
@@ -268,7 +267,7 @@ def one_source(sources: Rules, why: str = "", missing: str = "") -> Check:
     """
     order = {name: place for place, name in enumerate(sources)}
 
-    def check(value: Any, path: Path) -> Iterator[Finding]:
+    def check(value: Any, path: Path) -> Iterator[Notice]:
         present = sorted((name for name in value if name in order and value[name] is not None), key=order.__getitem__)
         if missing and not present:
             yield Required(path, missing)
@@ -278,16 +277,6 @@ def one_source(sources: Rules, why: str = "", missing: str = "") -> Check:
             yield Forbidden(path / extra, f"may not be set together with {present[0]}: {why}")
         for name in present[:1] if why else present:
             yield from sources[name].check(value[name], path / name)
-
-    return check
-
-
-def at_most(limit: int) -> Check:
-    """Return the check that a list has at most so many items."""
-
-    def check(value: Any, path: Path) -> Iterator[Finding]:
-        if len(items(value)) > limit:
-            yield TooMany(path, len(value), limit)
 
     return check
 

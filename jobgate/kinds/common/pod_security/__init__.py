@@ -1,10 +1,10 @@
 """The Pod Security levels: what the level of a namespace rejects in pods, reported when the job is applied.
 
-- `violation`, `policy`: what violates a level, and what the labels of a namespace ask for
-- `privileges`, `profiles`, `limits`: the checks; `levels`: the plain types of Pods that
-  violate no level
+- `checks`: what violates a level
+- `policy`: what the labels of a namespace ask for
 - `rules`: the rule of jobs
 
-It answers as the admission plugin `PodSecurity` answers the creation of the Pod, which is held against a real API
-server (`bench.differential.pods`).
+It answers as the admission plugin `PodSecurity` answers the creation of the Pod, which is compared with a real API
+server (`bench.differential.pods`). Of the definitions of Kubernetes before 1.25, which a namespace may pin, violations
+are warnings.
 """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, PodSecurityViolation
+from jobgate.kinds.common.pod_security.checks import ALWAYS, Level, PodSecurityViolation
 
 #: Labels of a namespace; `enforce` rejects pods, `warn` warns who creates them. `audit` is for the audit log.
 ENFORCE: Final = "pod-security.kubernetes.io/enforce"
@@ -21,6 +21,10 @@ _VERSION: Final = "-version"
 #: The oldest Kubernetes that jobgate is installed on. An API server judges by its own version's definition where a
 #: namespace names none, or a newer one.
 OLDEST: Final = 30
+
+#: The oldest definition of the levels that is known. A namespace may pin an older one, by which some violations of it
+#: are allowed: they are warnings.
+OLDEST_DEFINITION: Final = 25
 
 _LEVELS: Final = {level.word: level for level in Level}
 _MINOR = re.compile(r"v1\.(0|[1-9][0-9]{0,3})\Z")
@@ -48,11 +52,12 @@ class Standard:
 
     def violated_by(self, violation: PodSecurityViolation) -> Certainty:
         """Return whether a violation is one of this standard, on every API server or only on some."""
-        newest = ALWAYS - 1 if self.minor is None else self.minor
+        newest = ALWAYS - 1 if self.minor is None else max(self.minor, OLDEST_DEFINITION)
         oldest = min(OLDEST, newest)
         if violation.level > self.level or violation.since > newest or violation.until <= oldest:
             return Certainty.NO
-        everywhere = violation.since <= oldest and violation.until > newest
+        known = self.minor is None or self.minor >= OLDEST_DEFINITION
+        everywhere = known and violation.since <= oldest and violation.until > newest
         return Certainty.YES if everywhere else Certainty.BY_VERSION
 
     def __str__(self) -> str:

@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, spec_of
-from jobgate.kinds.common.pod_security.levels import keeps_to, violations
-from jobgate.kinds.common.pod_security.policy import Certainty, Policy, policy_of
-from jobgate.kinds.common.pod_security.violation import ALWAYS, Level, PodSecurityViolation
+from jobgate.kinds.common.pod_security.checks import ALWAYS, Level, PodSecurityViolation, violations
+from jobgate.kinds.common.pod_security.policy import OLDEST_DEFINITION, Certainty, Policy, Standard, policy_of
 from jobgate.kinds.common.templates import judged
 from webhook import Cause, Context, Invalid, Job, Notice, Path, Required, rule
 from webhook.text import shown
@@ -27,10 +26,8 @@ def pods_keep_to_the_security_level_of_their_namespace(job: Job[Any], context: C
     may exempt by runtime class, and violations of the level to warn on are warnings.
     """
     policy = _policy(context)
-    level = max(policy.enforce.level, policy.warn.level)
-    if level is not Level.PRIVILEGED:
-        check = partial(_findings, level=level, policy=policy, namespace=context.namespace)
-        yield from judged(job, context, check, passes=lambda made: keeps_to(level, made.pod))
+    if max(policy.enforce.level, policy.warn.level) is not Level.PRIVILEGED:
+        yield from judged(job, context, partial(_findings, policy=policy, namespace=context.namespace))
 
 
 def _policy(context: Context) -> Policy:
@@ -42,13 +39,11 @@ def _policy(context: Context) -> Policy:
     return policy_of(mapping(mapping(mapping(namespace).get("metadata")).get("labels")))
 
 
-def _findings(
-    pod: Mapping[str, Any], path: Path, *, level: Level, policy: Policy, namespace: str
-) -> Iterator[Cause | Notice]:
+def _findings(pod: Mapping[str, Any], path: Path, *, policy: Policy, namespace: str) -> Iterator[Cause | Notice]:
     """Yield what violates a policy in a Pod, once per field: the surest."""
     exempt = spec_of(pod).get("runtimeClassName")
     found: dict[Path, tuple[int, Cause | Notice]] = {}
-    for violation in violations(pod, path, level):
+    for violation in violations(pod, path):
         rank, finding = _finding(violation, policy, namespace, exempt)
         place = violation.path
         if finding is not None and (place not in found or rank < found[place][0]):
@@ -63,19 +58,20 @@ def _finding(
     enforced = policy.enforce.violated_by(violation)
     by = f"namespace {namespace} enforces Pod Security level {policy.enforce}"
     if enforced is Certainty.YES and not exempt:
-        return 0, _refusal(violation, f"{violation.right}: {by}")
+        return 0, _denial(violation, f"{violation.right}: {by}")
     if enforced is Certainty.YES:
         unless = f"the pods would be rejected unless the API server exempts runtime class {shown(exempt)}"
         return 1, Notice(violation.path, f"{violation.right}: {by}; {unless}")
     if enforced is Certainty.BY_VERSION:
-        return 2, Notice(violation.path, f"{violation.right}: {by}; {_versions(violation)} would reject the pods")
+        versions = _versions(violation, policy.enforce)
+        return 2, Notice(violation.path, f"{violation.right}: {by}; {versions} would reject the pods")
     if policy.warn.violated_by(violation) is not Certainty.NO:
         asked = f"namespace {namespace} warns on Pod Security level {policy.warn}"
         return 3, Notice(violation.path, f"{violation.right}: {asked}")
     return 4, None
 
 
-def _refusal(violation: PodSecurityViolation, detail: str) -> Cause:
+def _denial(violation: PodSecurityViolation, detail: str) -> Cause:
     if violation.value is None:
         return Required(violation.path, detail)
     cause = Invalid(violation.path, violation.value, detail)
@@ -84,8 +80,10 @@ def _refusal(violation: PodSecurityViolation, detail: str) -> Cause:
     return cause
 
 
-def _versions(violation: PodSecurityViolation) -> str:
+def _versions(violation: PodSecurityViolation, enforced: Standard) -> str:
     """Return which versions of Kubernetes reject a violation."""
+    if enforced.minor is not None and enforced.minor < OLDEST_DEFINITION:
+        return f"the definition of v1.{OLDEST_DEFINITION}"
     if violation.until == ALWAYS:
         return f"Kubernetes 1.{violation.since} and later"
     return f"Kubernetes before 1.{violation.until}"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jobgate.kinds.common.pod import affinity, dns, host, metadata, scheduling, selectors, spread, tolerations
+from jobgate.kinds.common.pod import host, metadata, placement, scheduling
 from tests.kinds.common.pod import (
     test_affinity,
     test_dns,
@@ -20,14 +20,14 @@ from tests.kinds.common.pod import (
 from tests.kinds.common.pod.verdict import Check, findings
 
 FAMILIES: list[tuple[str, Check, Any]] = [
-    ("affinity", affinity.FAMILY.check, test_affinity.CASES),
-    ("dns", dns.FAMILY.check, test_dns.CASES),
+    ("affinity", placement.FAMILY.check, test_affinity.CASES),
+    ("dns", host.FAMILY.check, test_dns.CASES),
     ("host", host.FAMILY.check, test_host.CASES),
     ("metadata", metadata.FAMILY.check, test_metadata.CASES),
     ("scheduling", scheduling.FAMILY.check, test_scheduling.CASES),
-    ("selectors", selectors.FAMILY.check, test_selectors.CASES),
-    ("spread", spread.FAMILY.check, test_spread.CASES),
-    ("tolerations", tolerations.FAMILY.check, test_tolerations.CASES),
+    ("selectors", placement.FAMILY.check, test_selectors.CASES),
+    ("spread", placement.FAMILY.check, test_spread.CASES),
+    ("tolerations", placement.FAMILY.check, test_tolerations.CASES),
 ]
 
 ANYTHING: list[Any] = [

@@ -1,4 +1,4 @@
-from jobgate.kinds.common.pod import dns
+from jobgate.kinds.common.pod import host
 from tests.kinds.common.pod.verdict import Case, judged, pod
 
 AT = "spec.dnsConfig"
@@ -61,4 +61,4 @@ CASES: list[Case] = [
 ]
 
 
-test_a_pod_can_resolve_names = judged(dns.FAMILY.check, CASES)
+test_a_pod_can_resolve_names = judged(host.FAMILY.check, CASES)

@@ -13,19 +13,6 @@ CASES: list[Case] = [
             for field in ("hostNetwork", "hostPID", "hostIPC")
         ],
     ),
-    (
-        "nor raw block volumes",
-        pod(
-            {
-                "hostUsers": False,
-                "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
-                "containers": [
-                    {"name": "main", "image": "i", "volumeDevices": [{"name": "v", "devicePath": "/dev/x"}]},
-                ],
-            }
-        ),
-        ["spec.containers[0].volumeDevices: Forbidden"],
-    ),
     ("processes may be shared among containers", pod({"shareProcessNamespace": True, "hostPID": False}), []),
     (
         "but not with the host too",
@@ -41,15 +28,6 @@ CASES: list[Case] = [
     ("a name may be overridden by a domain", pod({"hostnameOverride": "a.b", "setHostnameAsFQDN": False}), []),
     ("not by an empty one", pod({"hostnameOverride": ""}), ['spec.hostnameOverride: Invalid value: ""']),
     ("64 characters are not too many", pod({"hostnameOverride": "a" * 64}), []),
-    ("65 are", pod({"hostnameOverride": "a" * 65}), ["spec.hostnameOverride: Too long"]),
-    (
-        "two wishes for the hostname are one too many",
-        pod({"hostnameOverride": "a", "setHostnameAsFQDN": True, "hostNetwork": True}),
-        [
-            "spec.hostnameOverride: Forbidden: may not be set when setHostnameAsFQDN is true",
-            "spec.hostnameOverride: Forbidden: may not be set when hostNetwork is true",
-        ],
-    ),
     (
         "hosts have addresses and names",
         pod({"hostAliases": [{"ip": "10.0.0.1", "hostnames": ["db.local"]}, {"ip": "fd00::1"}]}),

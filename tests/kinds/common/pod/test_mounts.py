@@ -1,19 +1,17 @@
 """Mounts and devices of a pod's containers, judged as the API server judges them."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.pod.mounts import FAMILY
-from webhook.cause import Cause
+from jobgate.kinds.common.pod.volumes import FAMILY
 from webhook.path import Path
 
 Json = dict[str, Any]
 
 VOLUMES: list[Json] = [
     {"name": "data", "persistentVolumeClaim": {"claimName": "c"}},
-    {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {}}},
+    {"name": "scratch", "persistentVolumeClaim": {"claimName": "s"}},
     {"name": "cache", "emptyDir": {}},
 ]
 
@@ -74,39 +72,16 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
         ["volumeMounts[0].mountPropagation: Forbidden"],
     ),
     (
-        "recursively read-only, yet writable and propagated",
-        mounts(mount(recursiveReadOnly="IfPossible", mountPropagation="HostToContainer")),
-        ["volumeMounts[0].recursiveReadOnly: Forbidden", "volumeMounts[0].recursiveReadOnly: Forbidden"],
+        "recursively read-only, yet writable",
+        mounts(mount(recursiveReadOnly="IfPossible")),
+        ["volumeMounts[0].recursiveReadOnly: Forbidden"],
     ),
     (
         "an unknown mode of read-only",
         mounts(mount(readOnly=True, recursiveReadOnly="enabled")),
         ["volumeMounts[0].recursiveReadOnly: Unsupported"],
     ),
-    (
-        "a device of nothing at nowhere",
-        devices({}),
-        ["volumeDevices[0].name: Required", "volumeDevices[0].devicePath: Required"],
-    ),
     ("a device that is not there", devices(device(name="gone")), ["volumeDevices[0].name: Not found"]),
-    ("a device of a directory", devices(device(name="cache")), ["volumeDevices[0].name: Invalid"]),
-    ("a volume as two devices", devices(device("/a"), device("/b")), ["volumeDevices[1].name: Duplicate"]),
-    (
-        "two devices at one path",
-        devices(device(), device(name="scratch")),
-        ["volumeDevices[1].devicePath: Duplicate"],
-    ),
-    ("a device's path with backsteps", devices(device("/a/../b")), ["volumeDevices[0].devicePath: Invalid"]),
-    (
-        "a volume as device and files",
-        devices(device(), volumeMounts=[mount(name="data")]),
-        ["volumeDevices[0].name: Invalid"],
-    ),
-    (
-        "a device where files are",
-        devices(device("/m"), volumeMounts=[mount("/m"), mount("/n")]),
-        ["volumeDevices[0].devicePath: Invalid"],
-    ),
 ]
 
 
@@ -134,23 +109,3 @@ def test_refuses(case: str, container: Json, expected: list[str], field: str) ->
 def test_two_containers_may_use_one_place() -> None:
     container = mounts(mount())
     assert messages({"spec": {"volumes": VOLUMES, "containers": [container, container]}}) == []
-
-
-AWKWARD: tuple[Any, ...] = (None, True, -1, 0.5, "", "\ud800", "x", [], [None], ["x"], {}, {"x": None})
-
-
-def spoiled(value: Any) -> Iterator[Any]:
-    """Yield copies of a value, each with one part of it replaced by something awkward."""
-    yield from AWKWARD
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield from ({**value, name: other} for other in spoiled(part))
-    if isinstance(value, list):
-        for index, part in enumerate(value):
-            yield from ([*value[:index], other, *value[index + 1 :]] for other in spoiled(part))
-
-
-def test_no_shape_of_a_pod_raises() -> None:
-    for case in (*TAKEN, *REFUSED):
-        for spec in spoiled({"volumes": VOLUMES, "containers": [case[1]]}):
-            assert all(isinstance(cause, Cause) for cause in FAMILY.check({"spec": spec}, Path()))

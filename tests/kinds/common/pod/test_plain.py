@@ -102,7 +102,7 @@ def test_the_families_find_nothing_in_what_is_plain_however_a_template_is_change
 
 
 @pytest.mark.parametrize("family", list(FAMILIES), ids=lambda family: family.check.__module__.rpartition(".")[2])
-def test_the_families_find_nothing_in_what_is_plain_whatever_a_key_of_theirs_holds(family: Family[Cause]) -> None:
+def test_the_families_find_nothing_in_what_is_plain_whatever_a_key_of_theirs_holds(family: Family) -> None:
     template = deepcopy(PLAIN["a container with an image"])
     of_each = (template["metadata"], family.metadata), (template["spec"], family.spec)
     for part, keys in (*of_each, (template["spec"]["containers"][0], family.container)):
@@ -175,7 +175,7 @@ def test_no_pod_with_a_newer_field_is_plain(path: str) -> None:
 def test_a_family_is_called_for_its_keys_only() -> None:
     called: list[str] = []
 
-    def family(name: str, **keys: Any) -> Family[Cause | Notice]:
+    def family(name: str, **keys: Any) -> Family:
         def look(pod: Mapping[str, Any], path: Path) -> Iterator[Cause | Notice]:
             called.append(name)
             yield Invalid(path / name, None, "no")

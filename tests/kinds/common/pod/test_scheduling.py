@@ -73,15 +73,6 @@ CASES: list[Case] = [
         pod({"overhead": {"cpu": "100m"}}),
         ["spec.overhead: Forbidden: is set from the runtime class"],
     ),
-    (
-        "and is quantities",
-        pod({"runtimeClassName": "Kata", "overhead": {"cpu": "much", "memory": "-1"}}),
-        [
-            'spec.runtimeClassName: Invalid value: "Kata"',
-            'spec.overhead[cpu]: Invalid value: "much": must be a quantity',
-            'spec.overhead[memory]: Invalid value: "-1": must be at least 0',
-        ],
-    ),
     ("gates have names", pod({"schedulingGates": [{"name": "quota"}, {"name": "example.com/queue"}]}), []),
     (
         "of their own",

@@ -1,4 +1,4 @@
-from jobgate.kinds.common.pod import selectors
+from jobgate.kinds.common.pod import placement
 from tests.kinds.common.pod.verdict import Case, judged, pod
 
 CASES: list[Case] = [
@@ -35,4 +35,4 @@ CASES: list[Case] = [
 ]
 
 
-test_the_selector_of_nodes_is_of_labels = judged(selectors.FAMILY.check, CASES)
+test_the_selector_of_nodes_is_of_labels = judged(placement.FAMILY.check, CASES)

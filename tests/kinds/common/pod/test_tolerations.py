@@ -1,6 +1,6 @@
 from typing import Any
 
-from jobgate.kinds.common.pod import tolerations
+from jobgate.kinds.common.pod import placement
 from tests.kinds.common.pod.verdict import Case, judged, pod
 
 
@@ -54,4 +54,4 @@ CASES: list[Case] = [
 ]
 
 
-test_tolerations_are_ones_that_taints_can_match = judged(tolerations.FAMILY.check, CASES)
+test_tolerations_are_ones_that_taints_can_match = judged(placement.FAMILY.check, CASES)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bench.differential.pods.pod_security import PODS, restricted
-from jobgate.kinds.common.pod_security.levels import violations
+from jobgate.kinds.common.pod_security.checks import violations
 from webhook.path import Path
 
 ANYTHING: list[Any] = [None, True, -1, "x", [[]], {"": "x"}]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from jobgate.kinds.common.pod_security.checks import Level, PodSecurityViolation
 from jobgate.kinds.common.pod_security.policy import (
     ENFORCE,
     WARN,
@@ -12,7 +13,6 @@ from jobgate.kinds.common.pod_security.policy import (
     policy_of,
     standard,
 )
-from jobgate.kinds.common.pod_security.violation import Level, PodSecurityViolation
 from webhook.path import Path
 
 BASELINE, RESTRICTED = Standard(Level.BASELINE), Standard(Level.RESTRICTED)
@@ -62,7 +62,7 @@ def violation(level: Level = Level.BASELINE, **when: int) -> PodSecurityViolatio
         ("baseline", violation(Level.RESTRICTED), Certainty.NO),
         ("privileged", violation(), Certainty.NO),
         # Whose version the API server is, is not known: the oldest that we are installed on, or any newer one.
-        ("baseline", violation(since=22), Certainty.YES),
+        ("baseline", violation(since=28), Certainty.YES),
         ("baseline", violation(since=34), Certainty.BY_VERSION),
         ("baseline", violation(until=35), Certainty.BY_VERSION),
         ("baseline", violation(until=29), Certainty.NO),
@@ -70,8 +70,9 @@ def violation(level: Level = Level.BASELINE, **when: int) -> PodSecurityViolatio
         ("baseline:v1.34", violation(since=34), Certainty.BY_VERSION),
         ("baseline:v1.34", violation(until=35), Certainty.YES),
         ("baseline:v1.33", violation(since=34), Certainty.NO),
-        ("baseline:v1.20", violation(since=22), Certainty.NO),
-        ("baseline:v1.20", violation(until=22), Certainty.YES),
+        # Definitions before 1.25 are not known.
+        ("baseline:v1.20", violation(), Certainty.BY_VERSION),
+        ("baseline:v1.20", violation(Level.RESTRICTED), Certainty.NO),
     ],
 )
 def test_a_violation_refuses_by_level_and_version(held: str, found: PodSecurityViolation, certainty: Certainty) -> None:

@@ -1,0 +1,204 @@
+"""Volcano's plugins for frameworks, in jobs that jobgate runs: variables, ports, commands, a Service, a rank.
+
+What differs between the pods of a task is set by the pod webhook, which remembers the flags as facts of the job.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from jobgate.kinds.common.pod.reading import objects, spec_of, text
+from jobgate.kinds.common.runner import is_run
+from jobgate.kinds.vcjob.flags import PLUGINS
+from jobgate.plugins import Crew, Member, Variable
+from jobgate.plugins.crew import TASK_LABEL
+from jobgate.plugins.flags import number_of, value_of
+from webhook import Job, Task, readable
+
+#: The flags of the plugins, with Volcano's defaults.
+_DEFAULTS: Final[Mapping[str, Mapping[str, str | int]]] = {
+    "tensorflow": {"ps": "ps", "worker": "worker", "chief": "chief", "evaluator": "evaluator", "port": 2222},
+    "pytorch": {
+        "master": "master",
+        "worker": "worker",
+        "port": 23456,
+        "wait-master-enabled": "false",
+        "wait-master-timeout": 300,
+        "wait-master-image": "busybox:1.36.1",
+    },
+    "mpi": {"master": "master", "worker": "worker", "port": 22},
+    "ray": {
+        "head": "head",
+        "worker": "worker",
+        "headContainer": "head",
+        "workerContainer": "worker",
+        "port": 6379,
+        "dashboardPort": 8265,
+        "clientPort": 10001,
+    },
+    "hcclrank": {"master": "master", "worker": "worker"},
+}
+#: The ports of Ray's head, by the flags that say which they are.
+_RAY_PORTS: Final = {"gcs": "port", "dashboard": "dashboardPort", "client-server": "clientPort"}
+#: What Go's `strconv.ParseBool` takes for true.
+_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+#: The annotation that Ascend's device plugin reads.
+RANK_INDEX: Final = "hccl/rankIndex"
+
+
+def facts(job: Job[Any]) -> Mapping[str, str]:
+    """Return the flags of the plugins of a job that jobgate runs, and the size of its partitions."""
+    if not is_run(job.document):
+        return {}
+    found: dict[str, str] = {}
+    for _, spec in readable((job.spec,), "plugins"):
+        for plugin in _DEFAULTS.keys() & (spec.plugins or {}):
+            found |= {f"{plugin}.{flag}": value for flag, value in _flags(spec.plugins or {}, plugin).items()}
+    for task in job.tasks:
+        if size := getattr(task.get("partition_policy"), "partition_size", None):
+            found[f"partition.{task.name}"] = str(size)
+    return found
+
+
+def _flags(plugins: Mapping[str, list[str]], plugin: str) -> dict[str, str]:
+    known, arguments = PLUGINS[plugin], plugins[plugin]
+    return {
+        flag: str(number_of(arguments, known, flag, default))
+        if isinstance(default, int)
+        else value_of(arguments, known, flag, default)
+        for flag, default in _DEFAULTS[plugin].items()
+    }
+
+
+def _asked(crew: Crew, plugin: str) -> dict[str, str]:
+    """Return the flags of a plugin that a job asks for; none where it does not."""
+    start = f"{plugin}."
+    return {key.removeprefix(start): value for key, value in crew.facts.items() if key.startswith(start)}
+
+
+def variables(member: Member) -> Iterator[Variable]:
+    """Yield the variables of the plugins tensorflow, pytorch and mpi."""
+    crew, task = member.crew, member.part.name
+    single = len(crew.parts) == 1 and crew.size == 1
+    if (flags := _asked(crew, "tensorflow")) and not single:
+        yield Variable("TF_CONFIG", _tf_config(member, flags))
+    if (flags := _asked(crew, "pytorch")) and (master := crew.part(flags["master"])):
+        roles = {flags["master"], flags["worker"]}
+        yield Variable("MASTER_ADDR", crew.host(master, 0))
+        yield Variable("MASTER_PORT", flags["port"])
+        yield Variable("WORLD_SIZE", str(sum(part.replicas for part in crew.parts if part.name in roles)))
+        if (rank := _rank(member, flags)) is not None:
+            yield Variable("RANK", rank)
+    if (flags := _asked(crew, "mpi")) and task == flags["master"] and (workers := crew.part(flags["worker"])):
+        yield Variable("MPI_HOST", ",".join(crew.hosts(workers)))
+
+
+def _tf_config(member: Member, flags: Mapping[str, str]) -> str:
+    crew, task = member.crew, member.part.name
+    parts = {role: crew.part(flags[role]) for role in ("ps", "worker", "chief", "evaluator")}
+    cluster = {
+        role: [f"{host}:{flags['port']}" for host in crew.hosts(part)]
+        for role, part in parts.items()
+        if part is not None and part.replicas
+    }
+    role = next((one for one in ("chief", "worker", "ps", "evaluator") if flags[one] == task), task)
+    return json.dumps({"cluster": cluster, "task": {"type": role, "index": member.index}}, separators=(",", ":"))
+
+
+def _rank(member: Member, flags: Mapping[str, str]) -> str | None:
+    """Return the rank of a pod of the plugin pytorch; None where it has none."""
+    if member.part.name == flags["worker"]:
+        return str(member.index + 1)
+    return "0" if member.part.name == flags["master"] else None
+
+
+def rank_index(member: Member) -> str | None:
+    """Return the rank of a pod by the plugin hcclrank: that of pytorch, else its place; None where it has none."""
+    crew, task, flags = member.crew, member.part.name, _asked(member.crew, "hcclrank")
+    if not flags:
+        return None
+    torch = _asked(crew, "pytorch")
+    if torch and crew.part(torch["master"]) and (rank := _rank(member, torch)) is not None:
+        return rank
+    masters = crew.part(flags["master"])
+    if task == flags["master"]:
+        return str(member.index)
+    return str(member.index + (masters.replicas if masters else 0)) if task == flags["worker"] else None
+
+
+def own_rank(job: Job[Any], task: Task) -> str:
+    """Return the rank that a template sets itself, which the plugin hcclrank takes; empty for none."""
+    if "hcclrank" not in (job.spec.plugins or {}):
+        return ""
+    containers = (one for _, one in objects(spec_of(task.template).get("containers")))
+    env = (one for container in containers for _, one in objects(container.get("env")))
+    return next((text(one.get("value")) for one in env if one.get("name") == "RANK"), "")
+
+
+def services(_: Job[Any], crew: Crew) -> Iterator[dict[str, Any]]:
+    """Yield the Service of Ray's head."""
+    if flags := _asked(crew, "ray"):
+        ports = [{"name": name, "port": int(flags[flag]), "targetPort": name} for name, flag in _RAY_PORTS.items()]
+        spec = {"selector": {**crew.labels, TASK_LABEL: flags["head"]}, "ports": ports}
+        yield {"metadata": {"name": f"{crew.name}-head-svc"}, "spec": spec}
+
+
+def missing_task(job: Job[Any]) -> str:
+    """Return which task a plugin does not start without; empty for none."""
+    flags = _flags(job.spec.plugins or {}, "ray") if "ray" in (job.spec.plugins or {}) else {}
+    there = any(task.name == flags["head"] for task in job.tasks) if flags else True
+    return "" if there else f"the task {flags['head']} of the plugin ray"
+
+
+def pod(crew: Crew, task: str, spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the spec of a task's pods with the ports and commands of the plugins, and what waits for the master."""
+    torch, mpi, ray = (_asked(crew, plugin) for plugin in ("pytorch", "mpi", "ray"))
+    if torch and (master := crew.part(torch["master"])):
+        spec = _each(spec, lambda one: _with_ports(one, {"pytorchjob-port": torch["port"]}), "containers")
+        if task == torch["worker"] and torch["wait-master-enabled"] in _TRUE:
+            waits = _waiting(crew.host(master, 0), torch)
+            spec["initContainers"] = [*(spec.get("initContainers") or ()), waits]
+    if mpi:
+        spec = _each(spec, lambda one: _with_ports(one, {"mpijob-port": mpi["port"]}), "initContainers", "containers")
+    if ray and (head := crew.part(ray["head"])):
+        spec = _each(spec, lambda one: _of_ray(one, task, crew.host(head, 0), ray), "containers")
+    return spec
+
+
+def _each(spec: dict[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]], *fields: str) -> dict[str, Any]:
+    return {
+        **spec,
+        **{name: [change(dict(one)) for _, one in objects(spec[name])] for name in fields if spec.get(name)},
+    }
+
+
+def _with_ports(container: dict[str, Any], ports: Mapping[str, str]) -> dict[str, Any]:
+    there = {one.get("containerPort") for _, one in objects(container.get("ports"))}
+    more = [{"name": name, "containerPort": int(port)} for name, port in ports.items() if int(port) not in there]
+    return {**container, "ports": [*(container.get("ports") or ()), *more]} if more else container
+
+
+def _of_ray(container: dict[str, Any], task: str, head: str, flags: Mapping[str, str]) -> dict[str, Any]:
+    """Return a container with the command of Ray, which replaces its own."""
+    name = container.get("name")
+    if task == flags["head"] and name == flags["headContainer"]:
+        command = (
+            f"ray start --head --block --dashboard-host=0.0.0.0 --port={flags['port']} "
+            f"--dashboard-port={flags['dashboardPort']} --ray-client-server-port={flags['clientPort']}"
+        )
+        container = _with_ports(container, {port: flags[flag] for port, flag in _RAY_PORTS.items()})
+    elif task == flags["worker"] and name == flags["workerContainer"]:
+        command = f"ray start --block --address={head}:{flags['port']}"
+    else:
+        return container
+    return {**container, "command": ["sh", "-c", command]}
+
+
+def _waiting(host: str, flags: Mapping[str, str]) -> dict[str, Any]:
+    """Return the init container that waits until the master listens."""
+    tries = flags["wait-master-timeout"]
+    probe = f"nc -z -w 1 {host} {flags['port']}"
+    command = f"for i in $(seq {tries}); do {probe} && exit 0; sleep 1; done; echo 'no master after {tries}s'; exit 1"
+    return {"name": "wait-for-master", "image": flags["wait-master-image"], "command": ["sh", "-c", command]}

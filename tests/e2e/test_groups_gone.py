@@ -1,0 +1,88 @@
+"""The CRD of PodGroups is deleted while the runner works, and comes back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controlplane.client import ClusterApi
+from controlplane.runner import RUN, runner
+from controlplane.simulation import end_pod
+from controlplane.space import Space
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane
+from tests.e2e.test_kueue import CRDS, SCHEMA
+from tests.e2e.test_runner import WAIT, Run, dijob, task
+
+NAME, GROUP = "podgroups.scheduling.x-k8s.io", "scheduling.x-k8s.io/v1alpha1"
+CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": NAME, "annotations": {"api-approved.kubernetes.io": "unapproved, of a test"}},
+    "spec": {
+        "group": "scheduling.x-k8s.io",
+        "names": {"kind": "PodGroup", "plural": "podgroups"},
+        "scope": "Namespaced",
+        "versions": [{"name": "v1alpha1", "served": True, "storage": True, "schema": SCHEMA}],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def groups(whole_webhook: InstalledWebhook, whole_api: ClusterApi) -> Iterator[None]:
+    """The CRD of scheduler-plugins, and a webhook that knows of the runner."""
+    whole_webhook.restart(RUN)
+    create_crd(whole_api)
+    try:
+        yield
+    finally:
+        whole_webhook.restart()
+        whole_api.delete(f"{CRDS}/{NAME}")
+
+
+def create_crd(api: ClusterApi) -> None:
+    """Create the CRD, and wait until it is served."""
+    status, answer = api.post(CRDS, CRD)
+    assert status == 201, answer
+    wait_for(lambda: api.get(f"/apis/{GROUP}/podgroups")[0] == 200, WAIT, what="PodGroups are served")
+
+
+def gang(name: str) -> dict[str, Any]:
+    """A job of two pods, which the scheduler of the tests takes."""
+    work = task("work", 2)
+    work["template"]["spec"]["schedulerName"] = "default-scheduler"
+    return dijob(name, work)
+
+
+@pytest.mark.usefixtures("groups")
+def test_gangs_wait_while_there_are_no_groups_and_others_go_on(
+    whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str, tmp_path: Path
+) -> None:
+    space = Space(whole_api, whole_namespace)
+    with runner(whole_controlplane, tmp_path / "log", ["--queueing=coscheduling"], queueing="coscheduling"):
+        before = Run(space, gang("before"))
+        before.until("Running")
+        assert space.names("podgroups", GROUP) == ["before"]
+
+        whole_api.delete(f"{CRDS}/{NAME}")
+        wait_for(lambda: whole_api.get(f"/apis/{GROUP}/podgroups")[0] == 404, WAIT, what="PodGroups are gone")
+        during = Run(space, gang("during"))
+        wait_for(
+            lambda: (
+                "until PodGroups can be read: podgroups.v1alpha1.scheduling.x-k8s.io is not known: not installed"
+                in str(during.status)
+            ),
+            WAIT,
+            what="the status says what the job waits for",
+        )
+        assert "CannotReadPodGroups" in {one["reason"] for one in space.items("events")}
+        assert sorted(before.pods()) == ["before-work-0", "before-work-1"]
+        for pod in before.pods().values():
+            end_pod(space.api, space.name, pod["metadata"]["name"])
+        before.until("Succeeded")
+
+        create_crd(whole_api)
+        during.until("Running")
+        assert space.names("podgroups", GROUP) == ["during"]

@@ -1,0 +1,420 @@
+"""A Volcano Job that jobgate runs: its state machine, its status and its pods are those of Volcano."""
+
+import json
+from typing import Any
+
+import pytest
+
+from controlplane.operators import vcjob as volcano
+from jobgate.kinds.common.policies.model import Action, Event
+from jobgate.kinds.common.runner import adoption
+from jobgate.plugins.queueing import Grouping, System
+from jobgate.runner import RequeueAfter
+from jobgate.runner.rendering import batch_job, claims
+from jobgate.runner.state import COMMAND
+from tests.operators.conftest import env_of
+from tests.runner.test_plan import happen, uids_of
+from tests.runner.test_rendering import children, pods_of
+from tests.runner.world import World, merge, subject, vcjob, vctask
+
+FAILED = {"event": "PodFailed", "action": "RestartJob"}
+
+
+def world(*tasks: dict[str, Any], **spec: Any) -> World:
+    """A Volcano Job whose pods run."""
+    found = World(vcjob(*tasks, **spec))
+    found.settle()
+    return found
+
+
+def phase(found: World) -> str:
+    """The phase of a job."""
+    return str(found.status["state"]["phase"])
+
+
+def counts(found: World) -> dict[str, int]:
+    """The counters of a status that are not 0."""
+    words = ("pending", "running", "succeeded", "failed", "terminating", "unknown", "version", "retryCount")
+    return {word: found.status[word] for word in words if found.status[word]}
+
+
+# The state machine.
+
+
+@pytest.mark.parametrize(
+    ("spec", "codes", "expected"),
+    [
+        ({}, [0, 0, 0], "Completed"),
+        ({}, [0, 0, 1], "Failed"),
+        ({"minAvailable": 2}, [0, 0, 1], "Completed"),
+        ({"minAvailable": 2}, [0, 1, 1], "Failed"),
+        ({"minAvailable": 0}, [1, 1, 1], "Completed"),
+        ({"minAvailable": 2, "minSuccess": 3}, [0, 0, 1], "Failed"),
+        ({"minSuccess": 1}, [None, 0, None], "Completed"),
+        ({"minSuccess": 2}, [None, 0, None], "Running"),
+    ],
+)
+def test_the_end_of_a_job_is_counted_in_pods_that_have_succeeded(
+    spec: dict[str, Any], codes: list[int | None], expected: str
+) -> None:
+    found = world(vctask(3), **spec)
+    for number, code in enumerate(codes):
+        if code is not None:
+            found.end(number=number, code=code)
+            found.settle()
+    assert phase(found) == expected
+    assert found.running() == ([] if expected != "Running" else ["train-work-0", "train-work-2"])
+
+
+def test_a_task_below_its_minimum_fails_the_job_where_the_minima_are_enforced() -> None:
+    tasks = (vctask(3, minAvailable=1), vctask(1, name="judge", minAvailable=1))
+    for least, expected in ((2, "Failed"), (1, "Completed")):
+        found = world(*tasks, minAvailable=least)
+        for number in range(3):
+            found.end(number=number)
+        found.end("judge", code=1)
+        found.settle()
+        assert phase(found) == expected
+
+
+def test_a_failed_pod_is_not_replaced_and_the_others_go_on() -> None:
+    found = world(vctask(3))
+    found.end(number=1, code=7)
+    found.settle()
+    assert (phase(found), found.running()) == ("Running", ["train-work-0", "train-work-2"])
+    assert (counts(found), found.status["taskStatusCount"]) == (
+        {"running": 2, "failed": 1},
+        {"work": {"phase": {"Running": 2, "Failed": 1}}},
+    )
+
+
+def test_a_job_is_running_with_its_minimum_and_pending_below_it() -> None:
+    found = world(vctask(4), minAvailable=2)
+    for pending, expected in ((2, "Running"), (3, "Pending"), (0, "Running")):
+        for number in range(4):
+            found.pod(number=number)["status"]["phase"] = "Pending" if number < pending else "Running"
+        found.settle()
+        assert phase(found) == expected
+
+
+def test_of_three_retries_two_are_restarts_and_the_last_pods_stay() -> None:
+    found = world(vctask(2), policies=[FAILED], maxRetry=3)
+    for count in (1, 2):
+        found.wait(5)
+        found.end(code=1)
+        found.settle()
+        assert (phase(found), counts(found)) == ("Running", {"running": 2, "version": count, "retryCount": count})
+    found.end(code=1)
+    found.settle()
+    assert (phase(found), counts(found)) == ("Failed", {"failed": 1, "version": 3, "retryCount": 3})
+    assert [pod["status"]["phase"] for pod in found.pods] == ["Failed"]
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+def test_a_job_without_restarts_fails_at_once(retries: int) -> None:
+    found = world(vctask(), policies=[FAILED], maxRetry=retries)
+    found.end(code=1)
+    found.settle()
+    assert phase(found) == "Failed"
+
+
+def test_restarts_of_tasks_and_pods_cost_no_retry() -> None:
+    policies = [{"exitCode": 7, "action": "RestartTask"}, {"exitCode": 8, "action": "RestartPod"}]
+    found = world(vctask(2), policies=policies, maxRetry=1)
+    for code in (7, 8, 7, 8, 7):
+        found.end(code=code)
+        found.settle()
+        assert (phase(found), found.status["retryCount"]) == ("Running", 0)
+
+
+def test_an_aborted_job_is_resumed_at_no_cost_and_its_phases_are_its_conditions() -> None:
+    found = world(vctask(2), ttlSecondsAfterFinished=1)
+    for command, expected in (("AbortJob", "Aborted"), ("ResumeJob", "Running")):
+        found.wait(5)
+        found.job["metadata"]["annotations"][COMMAND] = command
+        found.settle()
+        assert phase(found) == expected
+    assert (found.status["retryCount"], found.gone) == (0, False)
+    entered = [(one["status"], one["lastTransitionTime"][-3:-1]) for one in found.status["conditions"]]
+    assert entered[-1] == ("Running", "10")
+    assert len({name for name, _ in entered}) == len(entered)
+
+
+def test_a_job_that_is_scaled_to_nothing_keeps_its_phase_and_grows_again() -> None:
+    found = world(vctask(2))
+    found.job["spec"]["minAvailable"] = 0
+    for replicas in (0, 2):
+        found.job["spec"]["tasks"][0] |= {"replicas": replicas, "minAvailable": replicas}
+        found.settle()
+        assert (phase(found), len(found.running())) == ("Running", replicas)
+
+
+@pytest.mark.parametrize("event", [Event.ANY, Event.POD_FAILED, Event.POD_EVICTED, Event.TASK_COMPLETED, "exit code 7"])
+@pytest.mark.parametrize("action", [one.value for one in Action if one.value.endswith(("Job", "Task", "Pod"))][:6])
+def test_a_policy_answers_an_event(event: str, action: str) -> None:
+    when = {"exitCode": 7} if event == "exit code 7" else {"event": str(event)}
+    found = world(vctask(2), vctask(1, name="judge"), policies=[{**when, "action": action}])
+    uids = uids_of(found)
+    happen(found, event)
+    found.settle()
+    survivors = {host for host, uid in uids_of(found).items() if uids[host] == uid}
+    others = {"train-judge-0", *({"train-work-1"} if event != Event.TASK_COMPLETED else ())}
+    expected: dict[str, tuple[str, set[str]]] = {
+        "AbortJob": ("Aborted", set()),
+        "RestartJob": ("Running", set()),
+        "RestartTask": ("Running", {"train-judge-0"}),
+        "TerminateJob": ("Terminated", set()),
+        "CompleteJob": ("Completed", set()),
+    }
+    assert (phase(found), survivors) == expected.get(action, ("Running", others))
+
+
+def test_a_policy_acts_before_the_job_completes() -> None:
+    found = world(vctask(), policies=[{"event": "*", "action": "RestartJob"}], maxRetry=2)
+    for expected in ("Running", "Failed"):
+        found.end()
+        found.settle()
+        assert phase(found) == expected
+
+
+def test_a_restarted_partition_is_that_of_the_pod() -> None:
+    partitions = {"totalPartitions": 2, "partitionSize": 2}
+    found = world(
+        vctask(4, partitionPolicy=partitions), policies=[{"event": "PodFailed", "action": "RestartPartition"}]
+    )
+    before = uids_of(found)
+    found.wait(5)
+    found.end(number=2, code=1)
+    found.settle()
+    now = uids_of(found)
+    assert {host for host in now if now[host] != before[host]} == {"train-work-2", "train-work-3"}
+
+
+def test_an_ended_job_is_deleted_when_its_time_has_come() -> None:
+    found = world(vctask(), ttlSecondsAfterFinished=60)
+    found.wait(3663)
+    found.end()
+    found.settle()
+    assert (phase(found), found.status["runningDuration"]) == ("Completed", "1h1m3s")
+    assert RequeueAfter(60.0) in found.plan()
+    found.wait(60)
+    found.settle()
+    assert found.gone
+
+
+# What it is made of.
+
+
+@pytest.mark.parametrize(
+    ("restart_policy", "policies", "expected"),
+    [
+        (None, [], None),
+        ("Always", [FAILED], None),
+        ("OnFailure", [], None),
+        ("Never", [], ("NotIn", [143])),
+        ("Never", [{"exitCode": 7, "action": "RestartPod"}], ("NotIn", [7, 143])),
+        ("Never", [{"exitCode": 143, "action": "AbortJob"}], ("NotIn", [0])),
+        ("Never", [{"exitCode": 7, "action": "RestartPartition"}], ("NotIn", [7, 137, 143])),
+        ("Never", [{"exitCode": 7, "action": "AbortJob"}, {**FAILED, "action": "RestartPod"}], ("In", [7])),
+    ],
+)
+def test_a_failed_pod_is_replaced_only_if_a_policy_says_so(
+    restart_policy: str | None, policies: list[dict[str, Any]], expected: tuple[str, list[int]] | None
+) -> None:
+    task = vctask()
+    task["template"]["spec"]["restartPolicy"] = restart_policy
+    spec = batch_job(subject(vcjob(task, policies=policies)), "work")["spec"]
+    if expected is None:
+        assert (spec["template"]["spec"]["restartPolicy"], spec["backoffLimit"]) == ("OnFailure", 2**31 - 1)
+        assert "podFailurePolicy" not in spec
+        return
+    ignores, fails = spec["podFailurePolicy"]["rules"]
+    assert (ignores["action"], fails["action"]) == ("Ignore", "FailIndex")
+    assert (fails["onExitCodes"]["operator"], fails["onExitCodes"]["values"]) == expected
+
+
+def marked(**spec: Any) -> dict[str, Any]:
+    """A job of which pods are marked in all ways."""
+    partitions = {"totalPartitions": 2, "partitionSize": 2}
+    tasks = (vctask(4, partitionPolicy=partitions), vctask(name="judge", topologyPolicy="restricted"))
+    job = vcjob(*tasks, queue="research", **spec)
+    job["metadata"]["labels"] = {"volcano.sh/preemptable": "true", "team": "a"}
+    job["metadata"]["annotations"] |= {"volcano.sh/cooldown-time": "1m", "volcano.sh/jdb-min-available": "1"}
+    return job
+
+
+def test_pods_are_marked_as_by_volcano() -> None:
+    job = marked()
+    tasks = {one["name"]: one for one in job["spec"]["tasks"]}
+    # These are of Volcano's own PodGroup, and of numbers that only its controller reads.
+    left_out = {"scheduling.k8s.io/group-name", "volcano.sh/job-version", "volcano.sh/job-retry-count"}
+    for name, index, _, pod in pods_of(subject(job)):
+        expected = volcano.pod(job, tasks[name], index, [])["metadata"]
+        for field in ("labels", "annotations"):
+            found = {key: value for key, value in pod["metadata"][field].items() if "volcano.sh" in key}
+            assert found == {key: value for key, value in expected[field].items() if key not in left_out}
+
+
+@pytest.mark.parametrize(
+    ("groups", "written", "expected"),
+    [
+        (None, "volcano", None),
+        (None, "mine", "mine"),
+        (Grouping(System.KUBERNETES, "scheduling.k8s.io/v1alpha2"), "volcano", None),
+        (Grouping(System.VOLCANO, "scheduling.volcano.sh/v1beta1", "volcano"), "volcano", "volcano"),
+    ],
+)
+def test_volcanos_scheduler_schedules_only_where_gangs_are_volcanos(
+    groups: Grouping | None, written: str, expected: str | None
+) -> None:
+    found = children(subject(vcjob(schedulerName=written), groups))
+    assert found.jobs["work"]["spec"]["template"]["spec"].get("schedulerName") == expected
+
+
+def test_a_claim_is_made_once_and_named_in_the_job() -> None:
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    volumes = [
+        {"mountPath": "/data", "volumeClaim": spec},
+        {"mountPath": "/corpus", "volumeClaimName": "corpus"},
+        {"mountPath": "/again", "volumeClaimName": "corpus"},
+    ]
+    job = vcjob(vctask(policy="Never"), volumes=volumes, policies=[FAILED])
+    merge(job, adoption(subject(job).job))
+    made = job["spec"]["volumes"][0]["volumeClaimName"]
+    assert made.startswith("train-pvc-")
+    assert len(made) == len("train-pvc-") + 12
+    found = World(job)
+    found.settle()
+    (claim,) = found.claims.values()
+    assert (claim["metadata"]["name"], claim["spec"]) == (made, spec)
+    assert found.status["controlledResources"] == {f"volume-pvc-{name}": name for name in (made, "corpus")}
+    pod = found.pod()["spec"]
+    sources = {one["name"]: one["persistentVolumeClaim"]["claimName"] for one in pod["volumes"]}
+    mounts = {sources[one["name"]]: one["mountPath"] for one in pod["containers"][0]["volumeMounts"]}
+    assert mounts == {made: "/data", "corpus": "/corpus"}
+    found.end(code=1)
+    found.settle()
+    assert len(found.claims) == 1
+    # A second `kubectl apply` sends the job without the name.
+    del job["spec"]["volumes"][0]["volumeClaimName"]
+    assert [one["metadata"]["name"] for one in claims(subject(job))] == [made]
+
+
+@pytest.mark.parametrize(
+    ("system", "spec", "expected"),
+    [
+        (System.KUBERNETES, {}, {"train": {"schedulingPolicy": {"gang": {"minCount": 4}}}}),
+        (System.KUBERNETES, {"minAvailable": 2}, {"train": {"schedulingPolicy": {"gang": {"minCount": 2}}}}),
+        (System.KUBERNETES, {"minAvailable": 0}, {}),
+        (System.COSCHEDULING, {"minAvailable": 3}, {"train": {"minMember": 3}}),
+        (
+            System.VOLCANO,
+            {"queue": "high", "priorityClassName": "urgent"},
+            {"train": {"minMember": 4, "queue": "high", "priorityClassName": "urgent"}},
+        ),
+        (System.KUEUE, {}, {}),
+    ],
+)
+def test_a_gang_is_that_of_the_system(system: System, spec: dict[str, Any], expected: dict[str, Any]) -> None:
+    grouping = Grouping(system, "" if system is System.KUEUE else "a/v1")
+    found = children(subject(vcjob(vctask(3), vctask(1, "judge"), **spec), grouping))
+    assert {name: one["spec"] for name, one in found.groups.items()} == expected
+    labels = found.jobs["work"]["spec"]["template"]["metadata"]["labels"]
+    # A job always has a queue.
+    assert labels.get("kueue.x-k8s.io/queue-name") == ("default" if system is System.KUEUE else None)
+
+
+def test_a_job_in_a_queue_is_pending_and_says_why() -> None:
+    found = World(vcjob())
+    found.verdict = "the queue default is full"
+    found.settle()
+    assert (phase(found), found.running()) == ("Pending", [])
+    assert found.status["state"]["message"] == "the queue default is full"
+
+
+# The plugins of frameworks.
+
+
+def of_plugins(*tasks: dict[str, Any], **plugins: list[str]) -> dict[str, dict[str, Any]]:
+    """By host name, the pods of a job with plugins."""
+    return {host: pod for _, _, host, pod in pods_of(subject(vcjob(*tasks, plugins={**plugins, "svc": []})))}
+
+
+def env(pod: dict[str, Any]) -> dict[str, str]:
+    """The variables of a pod's container."""
+    return env_of(pod["spec"]["containers"][0])
+
+
+def test_tensorflow_knows_its_cluster() -> None:
+    pods = of_plugins(vctask(2, "ps"), vctask(1, "w"), vctask(1, "other"), tensorflow=["--worker=w", "--port=99"])
+    found = json.loads(env(pods["train-ps-1"])["TF_CONFIG"])
+    cluster = {"ps": ["train-ps-0.train:99", "train-ps-1.train:99"], "worker": ["train-w-0.train:99"]}
+    assert found == {"cluster": cluster, "task": {"type": "ps", "index": 1}}
+    assert json.loads(env(pods["train-w-0"])["TF_CONFIG"])["task"] == {"type": "worker", "index": 0}
+    assert json.loads(env(pods["train-other-0"])["TF_CONFIG"])["task"] == {"type": "other", "index": 0}
+    assert "TF_CONFIG" not in env(of_plugins(vctask(1, "worker"), tensorflow=[])["train-worker-0"])
+
+
+def test_pytorch_has_ranks_and_a_port_and_waits_for_its_master() -> None:
+    flags = ["--wait-master-enabled", "--wait-master-timeout=5"]
+    pods = of_plugins(vctask(1, "master"), vctask(2, "worker"), vctask(1, "other"), pytorch=flags)
+    assert {host: env(pod).get("RANK") for host, pod in pods.items()} == {
+        "train-master-0": "0",
+        "train-worker-0": "1",
+        "train-worker-1": "2",
+        "train-other-0": None,
+    }
+    worker = pods["train-worker-1"]["spec"]
+    shared = {"MASTER_ADDR": "train-master-0.train", "MASTER_PORT": "23456", "WORLD_SIZE": "3"}
+    assert env(pods["train-worker-1"]).items() >= shared.items()
+    assert worker["containers"][0]["ports"] == [{"name": "pytorchjob-port", "containerPort": 23456}]
+    (waits,) = worker["initContainers"]
+    assert (waits["name"], waits["image"]) == ("wait-for-master", "busybox:1.36.1")
+    assert "seq 5" in waits["command"][-1]
+    assert "nc -z -w 1 train-master-0.train 23456" in waits["command"][-1]
+    assert "initContainers" not in pods["train-master-0"]["spec"]
+    assert "RANK" not in env(of_plugins(vctask(1, "worker"), pytorch=[])["train-worker-0"])
+
+
+def test_mpis_master_knows_its_workers() -> None:
+    pods = of_plugins(vctask(1, "master"), vctask(2, "worker"), mpi=["--port=2022"])
+    assert env(pods["train-master-0"])["MPI_HOST"] == "train-worker-0.train,train-worker-1.train"
+    assert "MPI_HOST" not in env(pods["train-worker-0"])
+    for pod in pods.values():
+        assert pod["spec"]["containers"][0]["ports"] == [{"name": "mpijob-port", "containerPort": 2022}]
+
+
+def test_ray_is_started_and_its_head_has_a_service() -> None:
+    tasks = (vctask(1, "head"), vctask(1, "worker"))
+    for task in tasks:
+        task["template"]["spec"]["containers"][0]["name"] = task["name"]
+    job = vcjob(*tasks, plugins={"ray": ["--port=7000"], "svc": []})
+    pods = {host: pod["spec"]["containers"][0] for _, _, host, pod in pods_of(subject(job))}
+    assert pods["train-head-0"]["command"][-1] == (
+        "ray start --head --block --dashboard-host=0.0.0.0 --port=7000 --dashboard-port=8265 "
+        "--ray-client-server-port=10001"
+    )
+    assert pods["train-worker-0"]["command"][-1] == "ray start --block --address=train-head-0.train:7000"
+    ports = {"gcs": 7000, "dashboard": 8265, "client-server": 10001}
+    assert {one["name"]: one["containerPort"] for one in pods["train-head-0"]["ports"]} == ports
+    service = children(subject(job)).services["train-head-svc"]["spec"]
+    assert service["selector"]["jobgate.dev/task"] == "head"
+    assert {one["name"]: (one["port"], one["targetPort"]) for one in service["ports"]} == {
+        name: (port, name) for name, port in ports.items()
+    }
+
+
+def test_rays_tasks_wait_for_a_head_that_is_not_there() -> None:
+    found = world(vctask(), plugins={"ray": []})
+    assert (phase(found), found.running()) == ("Pending", [])
+
+
+def test_hcclrank_is_the_rank_of_the_template_of_pytorch_or_the_place() -> None:
+    key, tasks = "hccl/rankIndex", (vctask(2, "master"), vctask(2, "worker"), vctask(1, "other"))
+    pods = of_plugins(*tasks, hcclrank=[])
+    ranks = [pod["metadata"]["annotations"].get(key) for pod in pods.values()]
+    assert ranks == ["0", "1", "2", "3", None]
+    pods = of_plugins(*tasks, hcclrank=[], pytorch=[])
+    assert pods["train-worker-1"]["metadata"]["annotations"][key] == "2"
+    tasks[0]["template"]["spec"]["containers"][0]["env"] = [{"name": "RANK", "value": "9"}]
+    assert of_plugins(*tasks, hcclrank=[])["train-master-0"]["metadata"]["annotations"][key] == "9"
