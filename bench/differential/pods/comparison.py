@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from bench.differential.pods.answer import Answer
+from bench.differential.pods.answer import Answer, ask, judge, prepare
 from bench.differential.pods.case import Case, Pod
 from bench.differential.pods.known import KnownDifference, explanation
-from bench.differential.pods.oracle import ask, prepare
-from bench.differential.pods.verdict import judge
 from controlplane.client import ClusterApi
 
 Oracle = Callable[[Pod], Answer]
