@@ -9,15 +9,16 @@ rules are quiet, no typed view of the job is made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain
+from functools import cache, lru_cache
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
 from webhook.context import Context
-from webhook.rule import TASKS, Rule, as_rule
+from webhook.rule import TASKS, Condition, Rule, as_rule
 from webhook.view import json_name, part_of
 
 if TYPE_CHECKING:
@@ -51,9 +52,9 @@ class _Sort(NamedTuple):
 
 
 class _Heard(NamedTuple):
-    """What is not quiet in a sort of plain jobs, as far as words and values tell."""
+    """What is not quiet in a sort of plain jobs, as far as words and values tell; rules by their conditions."""
 
-    rules: Sequence[Rule]
+    rules: Sequence[tuple[Condition, Sequence[Rule]]]
     defaults: Sequence[Rule]
 
 
@@ -70,7 +71,7 @@ class Quiet:
         part = part_of(kind.spec, kind.parts)
         fields = part.model_fields.items() if part is not None else ()
         self._task_fields = {name: (json_name(part, name), json_default(field)) for name, field in fields if part}
-        self._readers: dict[str, Callable[[Job[Any]], Any]] = {}
+        self._reader_of = cache(self._reader)
         self._defaults = [as_rule(default) for default in kind.defaults]
         self._all = [*(planned.rule for planned in plan.rules), *self._defaults]
         words = {word for rule in self._all for word in (*rule.when, *rule.without)}
@@ -94,7 +95,7 @@ class Quiet:
 
     def calls(self, job: Job[Any], context: Context) -> list[Rule]:
         """Return the rules to call for a plain job: all but those that surely find nothing in it."""
-        return [rule for rule in self._in(job, context).rules if not rule.quiet(job, context)]
+        return [rule for quiet, rules in self._in(job, context).rules if not quiet(job, context) for rule in rules]
 
     def defaulted(self, job: Job[Any], context: Context) -> bool:
         """Tell whether the defaults surely add nothing to a plain job."""
@@ -132,10 +133,7 @@ class Quiet:
 
     def said(self, job: Job[Any], word: str) -> Any:
         """Return what a plain job says by a word, as JSON; of `tasks.name` a list, with each task's."""
-        reader = self._readers.get(word)
-        if reader is None:
-            reader = self._readers[word] = self._reader(word)
-        return reader(job)
+        return self._reader_of(word)(job)
 
     def _reader(self, word: str) -> Callable[[Job[Any]], Any]:
         of_task = word.removeprefix(TASKS)
@@ -180,8 +178,9 @@ class Quiet:
                 if not (rule.without and said.isdisjoint(rule.without)) and self._values_of(rule) is None
             )
 
-        rules = (planned.rule for planned in self._plan.chosen(frozenset(said), sort.updates))
-        return _Heard(heard(rules), heard(self._defaults))
+        rules = heard(planned.rule for planned in self._plan.chosen(frozenset(said), sort.updates))
+        by_condition = [(quiet, [*those]) for quiet, those in groupby(rules, attrgetter("quiet"))]
+        return _Heard(by_condition, heard(self._defaults))
 
     def _all_values(self) -> Mapping[tuple[str, ...], list[Mapping[str, Any]]]:
         values: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}

@@ -73,8 +73,7 @@ def review(
     if updates and same(document.get("spec"), old.get("spec")):
         return Response(request.uid)
     settings = settings or Settings()
-    context = _context(request, settings, objects or NoObjects(), kinds, spent or never)
-    context = replace(context, access=access) if access is not None else context
+    context = _context(request, settings, objects or NoObjects(), kinds, access, spent or never)
     response = Response(request.uid, subject=subject)
     stored = old if updates else None
     if phase is Phase.MUTATE:
@@ -275,7 +274,12 @@ class _Broken:
 
 
 def _context(
-    request: Request, settings: Settings, objects: Objects, kinds: Registry, spent: Callable[[], bool]
+    request: Request,
+    settings: Settings,
+    objects: Objects,
+    kinds: Registry,
+    access: Access | None,
+    spent: Callable[[], bool],
 ) -> Context:
     return Context(
         operation=request.operation,
@@ -286,6 +290,7 @@ def _context(
         settings=settings,
         objects=objects,
         plugins=kinds.plugins,
+        access=access,
         spent=spent,
     )
 
