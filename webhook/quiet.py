@@ -2,7 +2,7 @@
 
 Most jobs are valid. One call in C tells that a job is *plain* (`Kind.plain`): it fits its schema, its templates are
 valid, and so are the values that rules name (`Rule.values`). Then a rule may be quiet because the job says none of some
-words (`Rule.without`), which is remembered for each sort of job, or because a function tells (`Rule.quiet`). If all
+words (`Rule.without`), which is remembered for each set of words, or because a function tells (`Rule.quiet`). If all
 rules are quiet, no typed view of the job is made.
 """
 
@@ -34,12 +34,12 @@ ANNOTATION: Final = "annotations."
 IMPOSED: Final = "settings.plugins"
 PLACES: Final = (TEMPLATE, ANNOTATION, IMPOSED)
 
-#: Sorts of plain jobs of a kind, by what they say, for which the rules to call are remembered.
-_SORTS: Final = 256
+#: Sets of words of a kind's plain jobs for which the rules to call are remembered.
+_REMEMBERED: Final = 256
 
 
-class _Sort(NamedTuple):
-    """What a plain job says, as far as rules ask for it: keys of its parts, and words of what lies deeper."""
+class _Words(NamedTuple):
+    """The words that a plain job has, of those that rules ask for: keys of its parts, and words of what lies deeper."""
 
     spec: frozenset[str]
     tasks: frozenset[str]
@@ -51,8 +51,8 @@ class _Sort(NamedTuple):
     updates: bool
 
 
-class _Heard(NamedTuple):
-    """What is not quiet in a sort of plain jobs, as far as words and values tell; rules by their conditions."""
+class _NotQuiet(NamedTuple):
+    """What is not quiet in plain jobs of some words, as far as words and values tell; rules by their conditions."""
 
     rules: Sequence[tuple[Condition, Sequence[Rule]]]
     defaults: Sequence[Rule]
@@ -91,7 +91,7 @@ class Quiet:
             TASKS + word for word in self._of_tasks if self._task_fields.get(word, ("", None))[1] is not None
         }
         self.values = self._all_values()
-        self._heard = lru_cache(maxsize=_SORTS)(self._not_quiet)
+        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._not_quiet)
 
     def calls(self, job: Job[Any], context: Context) -> list[Rule]:
         """Return the rules to call for a plain job: all but those that surely find nothing in it."""
@@ -104,14 +104,14 @@ class Quiet:
                 return False
         return True
 
-    def _in(self, job: Job[Any], context: Context) -> _Heard:
+    def _in(self, job: Job[Any], context: Context) -> _NotQuiet:
         """Return what is not quiet in a plain job, worked out for the first that asks."""
-        if _Heard not in job.shared:
-            job.shared[_Heard] = self._heard(self._sort_of(job, context))
-        found: _Heard = job.shared[_Heard]
+        if _NotQuiet not in job.shared:
+            job.shared[_NotQuiet] = self._remembered(self._words_in(job, context))
+        found: _NotQuiet = job.shared[_NotQuiet]
         return found
 
-    def _sort_of(self, job: Job[Any], context: Context) -> _Sort:
+    def _words_in(self, job: Job[Any], context: Context) -> _Words:
         spec: Mapping[str, Any] = job.document["spec"]
         if None in spec.values():
             spec = {key: value for key, value in spec.items() if value is not None}
@@ -120,7 +120,7 @@ class Quiet:
             of_tasks = self._task_keys.intersection(chain.from_iterable(self._parts(job.document)))
         else:
             of_tasks = frozenset(word for word in self._of_tasks if any(task.says(word) for task in job.tasks))
-        return _Sort(
+        return _Words(
             self._spec_keys.intersection(spec),
             of_tasks,
             self._templates.intersection(chain.from_iterable(templates)),
@@ -161,26 +161,26 @@ class Quiet:
             parts = parts[step]
         return parts if isinstance(parts, list) else parts.values()
 
-    def _not_quiet(self, sort: _Sort) -> _Heard:
-        """Return the rules that may find something in a plain job of a sort, and the defaults that may add to it."""
-        said = self._always | {word for word, key in self._keys.items() if key in sort.spec} | {*sort.deep}
+    def _not_quiet(self, words: _Words) -> _NotQuiet:
+        """Return the rules that may find something in a plain job of these words, and the defaults that may add."""
+        said = self._always | {word for word, key in self._keys.items() if key in words.spec} | {*words.deep}
         if self._kind.listed:
-            said |= {TASKS + word for word in self._of_tasks if self._task_fields.get(word, ("",))[0] in sort.tasks}
+            said |= {TASKS + word for word in self._of_tasks if self._task_fields.get(word, ("",))[0] in words.tasks}
         else:
-            said |= {TASKS + word for word in sort.tasks}
-        said |= {TEMPLATE + key for key in sort.templates} | {POD + key for key in sort.pods}
-        said |= {ANNOTATION + key for key in sort.annotations} | ({IMPOSED} if sort.imposed else set())
+            said |= {TASKS + word for word in words.tasks}
+        said |= {TEMPLATE + key for key in words.templates} | {POD + key for key in words.pods}
+        said |= {ANNOTATION + key for key in words.annotations} | ({IMPOSED} if words.imposed else set())
 
-        def heard(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+        def not_quiet(rules: Iterable[Rule]) -> tuple[Rule, ...]:
             return tuple(
                 rule
                 for rule in rules
                 if not (rule.without and said.isdisjoint(rule.without)) and self._values_of(rule) is None
             )
 
-        rules = heard(planned.rule for planned in self._plan.chosen(frozenset(said), sort.updates))
+        rules = not_quiet(planned.rule for planned in self._plan.chosen(frozenset(said), words.updates))
         by_condition = [(quiet, [*those]) for quiet, those in groupby(rules, attrgetter("quiet"))]
-        return _Heard(by_condition, heard(self._defaults))
+        return _NotQuiet(by_condition, not_quiet(self._defaults))
 
     def _all_values(self) -> Mapping[tuple[str, ...], list[Mapping[str, Any]]]:
         values: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
