@@ -13,8 +13,8 @@ from webhook.job import Job
 Check: TypeAlias = Callable[[Job[Any], Context], Iterable[Cause | Notice]]
 
 #: In which plain jobs a rule surely finds nothing: see `rule`.
-Tell: TypeAlias = Callable[[Job[Any], Context], bool]
-Quiet: TypeAlias = tuple[str | Tell, ...] | Mapping[str, Mapping[str, Any]] | Tell
+Condition: TypeAlias = Callable[[Job[Any], Context], bool]
+Quiet: TypeAlias = tuple[str | Condition, ...] | Mapping[str, Mapping[str, Any]] | Condition
 
 Added = TypeVar("Added", bound=Callable[..., None])
 
@@ -61,7 +61,7 @@ class Rule:
     updates: bool = False
     without: tuple[str, ...] = ()
     values: Mapping[str, Mapping[str, Any]] | None = None
-    quiet: Callable[[Job[Any], Context], bool] = _never
+    quiet: Condition = _never
 
     def __call__(self, job: Job[Any], context: Context) -> Iterable[Cause | Notice]:
         """Yield all that the rule finds."""

@@ -161,7 +161,7 @@ class JobReconciler:
                 failed = True
                 blocked += [obstacle] if obstacle else []
                 if _is_claim(action):
-                    return _Done(Outcome.AGAIN, blocked)  # what mounts it is made after it
+                    return _Done(ReconcileResult.AGAIN, blocked)  # what mounts it is made after it
                 continue
             if isinstance(action, SetStatus):
                 result = ReconcileResult.STATUS if result is ReconcileResult.FINE else result

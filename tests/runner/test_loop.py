@@ -162,7 +162,7 @@ async def test_nothing_is_made_of_a_job_whose_claim_is_rejected_and_it_is_tried_
     looks.server.refusals["create", "persistentvolumeclaims"] = Rejected(403, "Forbidden", "exceeded quota")
     looks.show("1")
     outcome, calls = await looks.look()
-    assert (outcome, ("create", "jobs") in calls) == (Outcome.AGAIN, False)
+    assert (outcome, ("create", "jobs") in calls) == (ReconcileResult.AGAIN, False)
     assert "exceeded quota" in looks.server.statuses[0]["state"]["message"]
     looks.server.refusals.clear()
     looks.show("2")
