@@ -26,8 +26,8 @@ _NONE: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
-    """Where the jobs of a kind name prerequisites.
+class ReferenceFields:
+    """ReferenceFields the jobs of a kind name prerequisites.
 
     Attributes:
         tasks: the fields that lead to the list, or the map, of tasks, each with a `template`.
@@ -44,7 +44,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TaskReferences:
     """What one task names.
 
     Attributes:
@@ -72,7 +72,7 @@ class Asked:
         return self.written / (index - self.of_job) if self.in_list else self.written
 
 
-def asked(job: Mapping[str, Any], where: Where) -> Iterator[Asked]:
+def asked(job: Mapping[str, Any], where: ReferenceFields) -> Iterator[TaskReferences]:
     """Yield what each task of a job names, if anything; the job may be any JSON."""
     listing = _mapping(job.get("spec")).get(WORD) if where.in_spec else None
     of_job, wrong = _read(listed, listing, _OF_JOB)
@@ -88,7 +88,7 @@ def asked(job: Mapping[str, Any], where: Where) -> Iterator[Asked]:
         unreadable = wrong or unreadable
         if of_job or found or unreadable:
             wish = _annotations(task).get(CONTAINER_ANNOTATION)
-            yield Asked(
+            yield TaskReferences(
                 task=path,
                 references=of_job + found,
                 of_job=len(of_job),
@@ -112,7 +112,7 @@ def named_in(template: Mapping[str, Any]) -> Any:
     return _mapping(_mapping(template.get("metadata")).get("annotations")).get(ANNOTATION)
 
 
-def parts(job: Mapping[str, Any], where: Where) -> list[tuple[int | str, Mapping[str, Any]]]:
+def parts(job: Mapping[str, Any], where: ReferenceFields) -> list[tuple[int | str, Mapping[str, Any]]]:
     """Return the tasks of a job that are objects, each with its index or key."""
     found: Any = job
     for field in where.tasks:

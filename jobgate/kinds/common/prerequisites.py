@@ -14,8 +14,8 @@ from jobgate.kinds.common.asking import NAMING, asked_of, where
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.templates import made_pods
 from jobgate.prerequisites import record
-from jobgate.prerequisites.asked import WORD, Asked, Where, asked, parts
-from jobgate.prerequisites.content import Content, content_of
+from jobgate.prerequisites.asked import WORD, ReferenceFields, TaskReferences, asked, parts
+from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import annotate, inject
 from jobgate.prerequisites.item import Item
 from jobgate.prerequisites.models import RESOURCES
@@ -67,7 +67,7 @@ def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
 
     `tasks` are the fields that lead to the list, or map, of tasks; `in_spec`: job and tasks have `prerequisites`.
     """
-    here = Where(tasks, in_spec)
+    here = ReferenceFields(tasks, in_spec)
 
     @adds_nothing(NAMING)
     def prerequisites_are_ready(job: Draft, context: Context) -> None:
@@ -98,7 +98,7 @@ def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
     return prerequisites_are_ready
 
 
-def _spread(job: Draft, here: Where) -> None:
+def _spread(job: Draft, here: ReferenceFields) -> None:
     """Copy the job's annotation to the templates that have none: only what is in templates reaches pods."""
     text = mapping(metadata_of(job.value).get("annotations")).get(ANNOTATION)
     if not isinstance(text, str):
@@ -122,20 +122,22 @@ def _note(job: Draft, items: Mapping[str, Item]) -> None:
 class _ResolvedTask:
     """What a task names, resolved."""
 
-    asked: Asked
+    asked: TaskReferences
     resolution: Resolution
-    content: Content
+    content: Injection
     problems: tuple[Problem, ...]
 
 
-def _tasks(found: Iterable[Asked], objects: Objects, namespace: str, *, partial: bool = False) -> list[_ResolvedTask]:
+def _tasks(
+    found: Iterable[TaskReferences], objects: Objects, namespace: str, *, partial: bool = False
+) -> list[_ResolvedTask]:
     """Return what tasks name, resolved; equal lists once.
 
     Raises:
         LookupError: the items are not known, and not `partial`.
     """
     find = finder(objects, namespace)
-    done: dict[tuple[Reference, ...], tuple[Resolution, Content, tuple[Problem, ...]]] = {}
+    done: dict[tuple[Reference, ...], tuple[Resolution, Injection, tuple[Problem, ...]]] = {}
     tasks, room = [], JOB_INSTANCES
     for one in found:
         if one.references not in done:
@@ -238,7 +240,7 @@ def _whole(spec: Mapping[str, Any]) -> bool:
     return all(one is None or (isinstance(one, list) and all(isinstance(item, dict) for item in one)) for one in lists)
 
 
-def _cause(problem: Problem, one: Asked, start: str) -> Cause:
+def _cause(problem: Problem, one: TaskReferences, start: str) -> Cause:
     place = one.place(problem.place) if problem.place is not None else one.task
     if problem.place is None:
         cause = Cause(place, f"Invalid value: {problem.said(start)}")
