@@ -17,8 +17,8 @@ from jobgate.kinds.common.pod.reading import text
 from jobgate.kinds.common.schema import StructuralSchema, unchecked_rules
 from jobgate.offline import items
 from jobgate.offline.files import is_namespace
-from jobgate.prerequisites.asked import named_in, template_of
 from jobgate.prerequisites.models import GROUP
+from jobgate.prerequisites.reference import named_in, template_of
 from webhook import (
     Cause,
     Invalid,

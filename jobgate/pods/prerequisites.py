@@ -11,9 +11,9 @@ from jobgate.kinds.common.prerequisites import USE, refusal
 from jobgate.kinds.common.wiring import WORKLOADS
 from jobgate.plugins import Part
 from jobgate.pods.access import PermissionCache, Question
-from jobgate.prerequisites import record
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.inject import annotate, inject
+from jobgate.prerequisites.item import RECORD, recorded
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
@@ -114,7 +114,7 @@ class Prerequisites:
         if causes:
             return causes
         causes = [_cause(one, wanted) for one in inject(draft, content, wanted.container)]
-        annotate(draft, record.RECORD, record.written(resolution.items.values()))
+        annotate(draft, RECORD, recorded(resolution.items.values()))
         return causes
 
     async def _not_permitted(

@@ -7,8 +7,7 @@ from typing import Annotated, Any, TypeAlias
 
 from crdgen import Doc
 from crdgen.markers.types import Replace
-from jobgate.prerequisites.asked import WORD, ReferenceFields, TaskReferences, asked
-from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.reference import ANNOTATION, WORD, ReferenceFields, TaskReferences, asked
 from webhook import Job, Kind
 from webhook.plan import Plan
 

@@ -13,14 +13,12 @@ from typing import Any, Final
 from jobgate.kinds.common.asking import NAMING, asked_of, where
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.templates import made_pods
-from jobgate.prerequisites import record
-from jobgate.prerequisites.asked import WORD, ReferenceFields, TaskReferences, asked, parts
 from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import annotate, inject
-from jobgate.prerequisites.item import Item
+from jobgate.prerequisites.item import RECORD, Item, read_record, recorded
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import Problem, Reason
-from jobgate.prerequisites.reference import ANNOTATION, Reference
+from jobgate.prerequisites.reference import ANNOTATION, WORD, Reference, ReferenceFields, TaskReferences, asked, parts
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import (
     Cause,
@@ -59,7 +57,7 @@ _TOO_MANY: Final = Resolution(
     )
 )
 
-_RECORD: Final = (Path("metadata") / "annotations").key(record.RECORD)
+_RECORD: Final = (Path("metadata") / "annotations").key(RECORD)
 
 
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
@@ -113,9 +111,9 @@ def _spread(job: Draft, here: ReferenceFields) -> None:
 
 def _note(job: Draft, items: Mapping[str, Item]) -> None:
     """Record the items that are not recorded yet, and drop those that are no longer used."""
-    known = record.read(mapping(metadata_of(job.value).get("annotations")).get(record.RECORD))
+    known = read_record(mapping(metadata_of(job.value).get("annotations")).get(RECORD))
     if items and known.keys() != items.keys():
-        annotate(job, record.RECORD, record.written(items.values(), known))
+        annotate(job, RECORD, recorded(items.values(), known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +309,7 @@ def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, st
 @rule(updates=True, quiet=NAMING)
 def prerequisites_have_changed_since(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A stored job keeps the record of the items that it was checked with; new pods get the items as they are now."""
-    known = record.read(mapping(metadata_of(job.document).get("annotations")).get(record.RECORD))
+    known = read_record(mapping(metadata_of(job.document).get("annotations")).get(RECORD))
     if not known:
         return
     try:
