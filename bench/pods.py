@@ -48,7 +48,7 @@ def pod(task: str) -> dict[str, Any]:
     }
 
 
-class Known:
+class SingleJob:
     """A cache of one job."""
 
     def __init__(self, found: Digest) -> None:
@@ -67,7 +67,7 @@ async def nobody(name: str, namespace: str) -> Read | None:
 
 async def wiring(document: dict[str, Any]) -> float:
     """Return the seconds that the last pod of a job takes, the best of several."""
-    reviewer = PodReviewer([(DIJOB, Lookup("DIJob", Known(digest_of(DIJOB, document)), nobody))])
+    reviewer = PodReviewer([(DIJOB, Lookup("DIJob", SingleJob(digest_of(DIJOB, document)), nobody))])
     last = document["spec"]["tasks"][-1]["name"]
     words: dict[str, Any] = {"operation": Operation.CREATE, "namespace": "team", "document": pod(last)}
     request = Request(uid="1", api_version="v1", kind="Pod", **words)

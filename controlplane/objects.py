@@ -26,7 +26,7 @@ def written(objects: Iterable[Mapping[str, Any]]) -> str:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
 
 
-class Objects:
+class ClusterObjects:
     """The objects of a cluster. Where the API server has a kind of them is asked once."""
 
     def __init__(self, api: ClusterApi) -> None:

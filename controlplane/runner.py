@@ -14,7 +14,12 @@ from jobgate.installation.objects import base
 from jobgate.installation.runner import ACCOUNT
 from jobgate.kinds import installed
 
-KINDS = ("dijobs.diengine.opendilab.org", "mxjobs.mxnet.mlkube.io", "torchjobs.train.distributed.io")
+KINDS = (
+    "dijobs.diengine.opendilab.org",
+    "jobs.batch.volcano.sh",
+    "mxjobs.mxnet.mlkube.io",
+    "torchjobs.train.distributed.io",
+)
 #: Settings of both the webhook server and the runner.
 RUN = tuple(f"--run={kind}" for kind in KINDS)
 USER = f"system:serviceaccount:{SYSTEM}:{ACCOUNT}"

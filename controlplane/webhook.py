@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 from click.testing import CliRunner
 
-from controlplane.objects import Objects
+from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane, reserve_port
 from controlplane.waiting import wait_for
 from jobgate.cli import main
@@ -85,17 +85,24 @@ class InstalledWebhook:
             f"--ca-bundle={self.folder / 'ca.crt'}",
             f"--service-port={self.port}",
             "--external-name=localhost",
+            *self._run,
         )
         self.plane.kubectl("apply", "-f", "-", input=manifests)
-        Objects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
+        ClusterObjects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
 
     def restart(self, settings: Sequence[str] = ()) -> None:
         """Start the server again, at the same port, with other settings."""
-        port = self.port
+        port, run = self.port, self._run
         self.stop()
         self._settings = list(settings)
         self._serve(port)
+        if self._run != run:
+            self.install()  # pods of some kinds are only sent where their jobs are run
         wait_for(self._is_called, _START_WAIT, what="the API server to call the webhook")
+
+    @property
+    def _run(self) -> list[str]:
+        return [one for one in self._settings if one.startswith("--run=")]
 
     def stop(self) -> int | None:
         """Stop the server as Kubernetes does, and give back its exit code."""

@@ -6,7 +6,9 @@ Formats and limits are those of `k8s.io/apimachinery/pkg/util/validation` and `k
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
+from typing import TypeAlias
 
 #: RFC 1123 and RFC 1035: longest label, longest whole name, in characters.
 LABEL_LIMIT = 63
@@ -42,47 +44,66 @@ QUALIFIED_NAME = rf"(?:{SUBDOMAIN}/)?{QUALIFIED}"
 ENVIRONMENT = r"[ -<>-~]+"
 CONFIG_KEY = r"[-._a-zA-Z0-9]+"
 
-_LABEL = re.compile(rf"{LABEL}\Z")
-_LABEL_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z")
-_SUBDOMAIN = re.compile(rf"{SUBDOMAIN}\Z")
-_QUALIFIED = re.compile(rf"{QUALIFIED}\Z")
-_ENVIRONMENT = re.compile(rf"{ENVIRONMENT}\Z")
-_CONFIG_KEY = re.compile(rf"{CONFIG_KEY}\Z")
 _PORT_NAME = re.compile(r"[a-z0-9-]+\Z")
-_HTTP_HEADER = re.compile(r"[-A-Za-z0-9]+\Z")
-_SEARCH = re.compile(r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*\Z")
+
+#: Says what is wrong with a text.
+Check: TypeAlias = Callable[[str], str | None]
 
 
-def dns_label(text: str) -> str | None:
-    """Check an RFC 1123 label: the name of a container, a volume, a host."""
-    if len(text) > LABEL_LIMIT:
-        return f"must be no more than {LABEL_LIMIT} characters"
-    if not _LABEL.match(text):
-        return "must consist of lower case letters, digits and '-', and begin and end with a letter or a digit"
-    return None
+def _format(pattern: str, message: str, limit: int | None = None) -> Check:
+    """Return a check of the form and the length of a text."""
+    matches = re.compile(rf"(?:{pattern})\Z").match
+    too_long = f"must be no more than {limit} characters"
+
+    def check(text: str) -> str | None:
+        if limit is not None and len(text) > limit:
+            return too_long
+        return None if matches(text) else message
+
+    return check
 
 
-def dns_1035_label(text: str) -> str | None:
-    """Check an RFC 1035 label: the name of a Service."""
-    if len(text) > LABEL_LIMIT:
-        return f"must be no more than {LABEL_LIMIT} characters"
-    if not _LABEL_1035.match(text):
-        return (
-            "must consist of lower case letters, digits and '-', begin with a letter and end with a letter or a digit"
-        )
-    return None
+#: An RFC 1123 label: the name of a container, a volume, a host.
+dns_label = _format(
+    LABEL,
+    "must consist of lower case letters, digits and '-', and begin and end with a letter or a digit",
+    LABEL_LIMIT,
+)
+#: An RFC 1035 label: the name of a Service.
+dns_1035_label = _format(
+    r"[a-z]([-a-z0-9]*[a-z0-9])?",
+    "must consist of lower case letters, digits and '-', begin with a letter and end with a letter or a digit",
+    LABEL_LIMIT,
+)
+#: An RFC 1123 subdomain: the name of most objects.
+dns_subdomain = _format(
+    SUBDOMAIN,
+    "must consist of lower case letters, digits, '-' and '.', and each part between dots must begin and end "
+    "with a letter or a digit",
+    SUBDOMAIN_LIMIT,
+)
+#: The value of a label; it may be empty.
+label_value = _format(
+    rf"(?:{QUALIFIED})?",
+    "must be empty, or begin and end with a letter or digit and hold letters, digits, '-', '_' and '.'",
+    LABEL_LIMIT,
+)
+#: The name of an environment variable.
+environment_name = _format(ENVIRONMENT, "must be printable ASCII characters other than '='")
+#: The name of an HTTP header.
+http_header = _format(r"[-A-Za-z0-9]+", "must consist of letters, digits and '-'")
 
-
-def dns_subdomain(text: str) -> str | None:
-    """Check an RFC 1123 subdomain: the name of most objects."""
-    if len(text) > SUBDOMAIN_LIMIT:
-        return f"must be no more than {SUBDOMAIN_LIMIT} characters"
-    if not _SUBDOMAIN.match(text):
-        return (
-            "must consist of lower case letters, digits, '-' and '.', and each part between dots must begin and end "
-            "with a letter or a digit"
-        )
-    return None
+_qualified = _format(
+    QUALIFIED,
+    "the name must consist of letters, digits, '-', '_' and '.', and begin and end with a letter or a digit",
+)
+_config_key = _format(CONFIG_KEY, "must consist of letters, digits, '-', '_' and '.'", SUBDOMAIN_LIMIT)
+_search = _format(
+    r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*",
+    "must be a domain of lower case letters, digits, '-', '_' and '.', as in svc.cluster.local, or '.' for the "
+    "root; each part between dots must begin with a letter, a digit or one '_' and end with a letter or a digit",
+    SUBDOMAIN_LIMIT,
+)
 
 
 def generate_name(text: str) -> str | None:
@@ -97,17 +118,7 @@ def generate_name(text: str) -> str | None:
 
 def search_domain(text: str) -> str | None:
     """Check a search domain of DNS: a DNS subdomain that may hold '_' and end in '.', or the root '.'."""
-    if text == ".":
-        return None
-    text = text.removesuffix(".")
-    if len(text) > SUBDOMAIN_LIMIT:
-        return f"must be no more than {SUBDOMAIN_LIMIT} characters"
-    if not _SEARCH.match(text):
-        return (
-            "must be a domain of lower case letters, digits, '-', '_' and '.', as in svc.cluster.local, or '.' for the "
-            "root; each part between dots must begin with a letter, a digit or one '_' and end with a letter or a digit"
-        )
-    return None
+    return None if text == "." else _search(text.removesuffix("."))
 
 
 def qualified_name(text: str) -> str | None:
@@ -121,9 +132,7 @@ def qualified_name(text: str) -> str | None:
         return "the name must not be empty"
     if len(name) > LABEL_LIMIT:
         return f"the name must be no more than {LABEL_LIMIT} characters"
-    if not _QUALIFIED.match(name):
-        return "the name must consist of letters, digits, '-', '_' and '.', and begin and end with a letter or a digit"
-    return None
+    return _qualified(name)
 
 
 def annotation_key(text: str) -> str | None:
@@ -134,31 +143,11 @@ def annotation_key(text: str) -> str | None:
     return qualified_name(text.replace("\u0130", "i").lower())
 
 
-def label_value(text: str) -> str | None:
-    """Check the value of a label; it may be empty."""
-    if len(text) > LABEL_LIMIT:
-        return f"must be no more than {LABEL_LIMIT} characters"
-    if text and not _QUALIFIED.match(text):
-        return "must be empty, or begin and end with a letter or digit and hold letters, digits, '-', '_' and '.'"
-    return None
-
-
-def environment_name(text: str) -> str | None:
-    """Check the name of an environment variable: printable ASCII without '='."""
-    if not _ENVIRONMENT.match(text):
-        return "must be printable ASCII characters other than '='"
-    return None
-
-
 def config_key(text: str) -> str | None:
     """Check a key of a ConfigMap or a Secret."""
-    if len(text) > SUBDOMAIN_LIMIT:
-        return f"must be no more than {SUBDOMAIN_LIMIT} characters"
-    if not _CONFIG_KEY.match(text):
-        return "must consist of letters, digits, '-', '_' and '.'"
-    if text in {".", ".."} or text.startswith(".."):
-        return "must not be '.', nor begin with '..'"
-    return None
+    if fault := _config_key(text):
+        return fault
+    return "must not be '.', nor begin with '..'" if text == "." or text.startswith("..") else None
 
 
 def port_name(text: str) -> str | None:
@@ -177,11 +166,6 @@ def port_name(text: str) -> str | None:
 def port_number(number: int) -> str | None:
     """Check the number of a port."""
     return None if 1 <= number <= PORT_LIMIT else f"must be between 1 and {PORT_LIMIT}"
-
-
-def http_header(text: str) -> str | None:
-    """Check the name of an HTTP header."""
-    return None if _HTTP_HEADER.match(text) else "must consist of letters, digits and '-'"
 
 
 def ip(text: str) -> str | None:

@@ -117,7 +117,7 @@ class Context(Struct, frozen=True):
         name: the object's name; empty while the API server has not generated it.
         generate_name: the prefix that the name is generated from, or empty.
         user: who asks.
-        old: the stored object before an UPDATE, with the defaults of today.
+        old: the stored object before an UPDATE, with the defaults of today. For rules only.
         settings: what the installation says of itself.
         objects: what is known of other objects of the cluster.
         plugins: what jobs may ask for, by name.

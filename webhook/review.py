@@ -75,14 +75,12 @@ def review(
     settings = settings or Settings()
     context = _context(request, settings, objects or NoObjects(), kinds, spent or never)
     context = replace(context, access=access) if access is not None else context
-    if updates:
-        # With the defaults of today, so that one which came with a newer version is never taken for a change.
-        context = replace(context, old=mutated(kind, old, context).value)
     response = Response(request.uid, subject=subject)
+    stored = old if updates else None
     if phase is Phase.MUTATE:
-        answer = _mutate(kind, document, old, context, response)
+        answer = _mutate(kind, document, stored, context, response)
     else:
-        answer = _validate(kind, document, context, response)
+        answer = _validate(kind, document, _with_old(kind, stored, context), response)
     return answer if settings.enforces else answer.forgiving(warns=phase is Phase.VALIDATE)
 
 
@@ -102,21 +100,26 @@ def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:
     return draft
 
 
+def _with_old(kind: Kind, stored: dict[str, Any] | None, context: Context) -> Context:
+    """Return the context of an UPDATE's rules. The old object has today's defaults, so none is taken for a change."""
+    return context if stored is None else replace(context, old=mutated(kind, stored, context).value)
+
+
 def _mutate(
-    kind: Kind, document: dict[str, Any], stored: Mapping[str, Any] | None, context: Context, response: Response
+    kind: Kind, document: dict[str, Any], stored: dict[str, Any] | None, context: Context, response: Response
 ) -> Response:
     """Answer with the patch; or, where no validating call would ever come, with the whole verdict."""
     metadata = document.get("metadata")
     if isinstance(metadata, dict) and metadata.get("deletionTimestamp"):
         return response
-    if context.old is not None and stored and context.user.name in context.settings.forgetful_writers:
+    if stored and context.user.name in context.settings.forgetful_writers:
         return replace(response, patch=restoration(document, stored))
     draft = mutated(kind, document, context)
     if context.spent():
         return _denied(response, [_late()])
     violations = [] if kind.schema.fits(draft.value) else kind.schema.check(draft.value)
     if violations:
-        verdict = _verdict(kind, draft.value, context, violations)
+        verdict = _verdict(kind, draft.value, _with_old(kind, stored, context), violations)
         if any(rule == SCHEMA and isinstance(finding, Cause) for rule, finding in verdict):
             return _denied(response, verdict)
         # All of them were stored before. The API server forgives that only where the values around them are untouched:

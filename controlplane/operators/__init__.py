@@ -9,9 +9,9 @@ On a `WholeControlPlane` the pods run, and end as their annotations say.
 
 from controlplane.operators.dijob import DIOrchestrator
 from controlplane.operators.mxjob import MXNetOperator
-from controlplane.operators.operator import Operator, Report
+from controlplane.operators.operator import Operator, SyncReport
 from controlplane.operators.resources import Child, Resource
 from controlplane.operators.torchjob import TorchOnK8s
 from controlplane.operators.vcjob import Volcano
 
-__all__ = ["Child", "DIOrchestrator", "MXNetOperator", "Operator", "Report", "Resource", "TorchOnK8s", "Volcano"]
+__all__ = ["Child", "DIOrchestrator", "MXNetOperator", "Operator", "Resource", "SyncReport", "TorchOnK8s", "Volcano"]

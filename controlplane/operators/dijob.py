@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from controlplane.client import ClusterApi
-from controlplane.operators.operator import Operator, Present, Report, appended, variable
+from controlplane.operators.operator import Operator, Present, SyncReport, appended, variable
 from controlplane.operators.resources import PODS, SERVICES, Child, Object, Resource, child, controller_reference, phase
 
 SERVER_URL = "http://di-server.di-system.svc.cluster.local:8081"
@@ -43,7 +43,7 @@ class DIOrchestrator(Operator):
         self._order = order or random.Random()
         self._restarts: dict[str, int] = {}
 
-    def take_up(self, job: Object, report: Report) -> Object | None:
+    def take_up(self, job: Object, report: SyncReport) -> Object | None:
         """Name the tasks, write the whole job back on every pass, and go on with it even where that was refused."""
         job = typed(job, erases=self.erases)
         metadata = job["metadata"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from controlplane.client import ClusterApi
-from controlplane.operators.operator import Operator, Present, Report, variable
+from controlplane.operators.operator import Operator, Present, SyncReport, variable
 from controlplane.operators.resources import BATCH_JOBS, SERVICES, Child, Object, Resource, child, controller_reference
 
 MAIN_CONTAINER = "mxnet"
@@ -46,7 +46,7 @@ class MXNetOperator(Operator):
         self.keeps_variables = keeps_variables
         self._ids = ids or random.Random()
 
-    def sync(self) -> Report:
+    def sync(self) -> SyncReport:
         """As every operator; and what a deleted job left is deleted, which no owner reference would do."""
         report = super().sync()
         known = {runtime_id(job) for job in self.items(self.jobs, self.namespace)}
@@ -57,7 +57,7 @@ class MXNetOperator(Operator):
                     self.delete(resource, stored, report)
         return report
 
-    def take_up(self, job: Object, report: Report) -> Object | None:
+    def take_up(self, job: Object, report: SyncReport) -> Object | None:
         """Make up a runtime id where there is none, and write it into the job."""
         metadata = job["metadata"]
         if not runtime_id(job):

@@ -18,7 +18,7 @@ _MOST_RETRIES = 10
 
 
 @dataclass
-class Report:
+class SyncReport:
     """What a sync did. Objects are called as kubectl calls them: `pods/walker-learner-0`."""
 
     created: list[str] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Operator(ABC):
     def wanted(self, job: Object, present: Present) -> Iterable[Child]:
         """All objects that the job should have, those that it has included."""
 
-    def take_up(self, job: Object, report: Report) -> Object | None:
+    def take_up(self, job: Object, report: SyncReport) -> Object | None:
         """Write to the job itself; return the job to continue with, or None to stop."""
         return job
 
@@ -77,9 +77,9 @@ class Operator(ABC):
         """Those that are there and too many: whose names it does not want."""
         return [one for one in present if one["metadata"]["name"] not in names]
 
-    def sync(self) -> Report:
+    def sync(self) -> SyncReport:
         """Do all that there is to do now for every job."""
-        report = Report()
+        report = SyncReport()
         for job in self.items(self.jobs, self.namespace):
             if not is_terminating(job) and (taken := self.take_up(job, report)) is not None:
                 self._reconcile(taken, report)
@@ -105,7 +105,7 @@ class Operator(ABC):
         items: list[Object] = answer["items"]
         return items
 
-    def create(self, child: Child, report: Report) -> None:
+    def create(self, child: Child, report: SyncReport) -> None:
         """Make it. An answer that asks for patience is waited out, as the Go client does without a word."""
         name = f"{child.resource.plural}/{child.name}"
         path = child.resource.path(child.body["metadata"]["namespace"])
@@ -119,7 +119,7 @@ class Operator(ABC):
         else:
             report.refused[name] = str(answer.get("message", answer))
 
-    def delete(self, resource: Resource, stored: Object, report: Report) -> None:
+    def delete(self, resource: Resource, stored: Object, report: SyncReport) -> None:
         """Delete it, with all that is its."""
         metadata = stored["metadata"]
         path = resource.path(metadata["namespace"], metadata["name"])
@@ -129,7 +129,7 @@ class Operator(ABC):
         elif status != 404:
             report.refused[f"{resource.plural}/{metadata['name']}"] = str(answer.get("message", answer))
 
-    def _reconcile(self, job: Object, report: Report) -> None:
+    def _reconcile(self, job: Object, report: SyncReport) -> None:
         namespace = job["metadata"]["namespace"]
         stored = {
             resource: [one for one in self.items(resource, namespace) if self.is_of(job, one)]
@@ -149,7 +149,7 @@ class Operator(ABC):
             elif child.resource in self.rewrites and old.get("data") != child.body["data"]:
                 self._rewrite(child, report)
 
-    def _rewrite(self, child: Child, report: Report) -> None:
+    def _rewrite(self, child: Child, report: SyncReport) -> None:
         name = f"{child.resource.plural}/{child.name}"
         path = child.resource.path(child.body["metadata"]["namespace"], child.name)
         place = [{"op": "replace", "path": "/data", "value": child.body["data"]}]

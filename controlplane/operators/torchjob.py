@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from controlplane.client import JSON_PATCH, ClusterApi
-from controlplane.operators.operator import Operator, Present, Report, appended, variable
+from controlplane.operators.operator import Operator, Present, SyncReport, appended, variable
 from controlplane.operators.resources import (
     PODS,
     SERVICES,
@@ -51,7 +51,7 @@ class TorchOnK8s(Operator):
         super().__init__(api, namespace)
         self.dag = dag
 
-    def take_up(self, job: Object, report: Report) -> Object | None:
+    def take_up(self, job: Object, report: SyncReport) -> Object | None:
         """Fill in what the job leaves out. None of it is stored."""
         return defaulted(job)
 
@@ -79,7 +79,7 @@ class TorchOnK8s(Operator):
             and exit_code(pod) in _RETRYABLE
         ]
 
-    def sync(self) -> Report:
+    def sync(self) -> SyncReport:
         """Sync as every operator, then release the pods that wait for the checkpoint of their finalizer."""
         report = super().sync()
         for pod in self.items(PODS, self.namespace):
@@ -87,7 +87,7 @@ class TorchOnK8s(Operator):
                 self._let_go(PODS, pod)
         return report
 
-    def delete(self, resource: Resource, stored: Object, report: Report) -> None:
+    def delete(self, resource: Resource, stored: Object, report: SyncReport) -> None:
         """Delete it; the finalizer is taken off first."""
         self._let_go(resource, stored)
         super().delete(resource, stored, report)

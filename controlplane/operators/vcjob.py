@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from controlplane.client import ClusterApi
 from controlplane.operators import vcjob_plugins
-from controlplane.operators.operator import Operator, Present, Report
+from controlplane.operators.operator import Operator, Present, SyncReport
 from controlplane.operators.resources import (
     CLAIMS,
     CONFIG_MAPS,
@@ -55,7 +55,7 @@ class Volcano(Operator):
         self.makes = (CLAIMS, *beside, PODS)
         self._names = names or random.Random()
 
-    def take_up(self, job: Object, report: Report) -> Object | None:
+    def take_up(self, job: Object, report: SyncReport) -> Object | None:
         """Give a name to each claim that has none, and write these names into the job."""
         unnamed = [one for one in job["spec"].get("volumes") or () if not one.get("volumeClaimName")]
         if not unnamed:

@@ -15,7 +15,7 @@ class NotThereError(LookupError):
     """A ConfigMap, a Secret or a key of one is not there yet: the kubelet waits for it."""
 
 
-class File(NamedTuple):
+class VolumeFile(NamedTuple):
     """A file of a volume."""
 
     path: str
@@ -23,7 +23,7 @@ class File(NamedTuple):
     mode: int
 
 
-class Content:
+class PodContent:
     """Works out variables and files of one pod."""
 
     def __init__(self, api: ClusterApi, pod: Mapping[str, Any], address: str, node_address: str) -> None:
@@ -49,7 +49,7 @@ class Content:
                 found[one["name"]] = value if "valueFrom" in one else expanded(value, found)
         return found
 
-    def files(self, volume: Mapping[str, Any]) -> Iterator[File] | None:
+    def files(self, volume: Mapping[str, Any]) -> Iterator[VolumeFile] | None:
         """The files of a volume, or None of one that begins empty.
 
         Raises:
@@ -67,7 +67,7 @@ class Content:
                 return self._source(volume, volume[field].get("defaultMode", _DEFAULT_MODE))
         return None
 
-    def _source(self, source: Mapping[str, Any], mode: int) -> Iterator[File]:
+    def _source(self, source: Mapping[str, Any], mode: int) -> Iterator[VolumeFile]:
         for kind, field in (("configmaps", "configMap"), ("secrets", "secret")):
             if field in source:
                 data = self._data(kind, source[field])
@@ -75,9 +75,9 @@ class Content:
                 for item in items:
                     if item["key"] not in data:
                         raise NotThereError(f"{kind} {source[field]['name']}: no key {item['key']}")
-                    yield File(item["path"], data[item["key"]], item.get("mode", mode))
+                    yield VolumeFile(item["path"], data[item["key"]], item.get("mode", mode))
         for item in (source.get("downwardAPI") or {}).get("items") or ():
-            yield File(item["path"], self._field(item["fieldRef"]["fieldPath"]).encode(), item.get("mode", mode))
+            yield VolumeFile(item["path"], self._field(item["fieldRef"]["fieldPath"]).encode(), item.get("mode", mode))
 
     def _value(self, source: Mapping[str, Any]) -> str | None:
         if "fieldRef" in source:

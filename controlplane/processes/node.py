@@ -9,7 +9,7 @@ from typing import Any, Self
 from controlplane.client import ClusterApi
 from controlplane.nodes import CAPACITY, node
 from controlplane.plane import ControlPlaneError
-from controlplane.processes.content import Content, hosts
+from controlplane.processes.content import PodContent, hosts
 from controlplane.processes.pod import Pod
 from controlplane.processes.sandbox import NODE_ADDRESS, node_network
 from controlplane.whole import WholeControlPlane
@@ -146,6 +146,6 @@ class ProcessNode:
         self._addresses += 1
         address = f"10.88.{self._addresses // 250}.{self._addresses % 250 + 2}"
         folder = self.folder / f"{metadata['namespace']}.{metadata['name']}.{metadata['uid'][:8]}"
-        content = Content(self._api, pod, address, NODE_ADDRESS)
+        content = PodContent(self._api, pod, address, NODE_ADDRESS)
         self._pods[metadata["uid"]] = made = Pod(pod, folder, self._network, address, content)
         return made

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from controlplane.processes.content import Content, NotThereError, expanded
+from controlplane.processes.content import NotThereError, PodContent, expanded
 from controlplane.processes.sandbox import NODE_ADDRESS, Holder, Sandbox, send
 
 _CONDITIONS = ("PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready", "PodScheduled")
@@ -16,7 +16,7 @@ _CONDITIONS = ("PodReadyToStartContainers", "Initialized", "ContainersReady", "R
 _SIDECAR = "Always"
 
 
-class Container:
+class RunningContainer:
     """A container of a pod, and the process that it now is."""
 
     def __init__(self, spec: Mapping[str, Any], restarts: str) -> None:
@@ -43,7 +43,7 @@ class Container:
         """Whether it has ended, and does not start again."""
         return self.code is not None
 
-    def start(self, sandbox: Sandbox, content: Content) -> None:
+    def start(self, sandbox: Sandbox, content: PodContent) -> None:
         """Start it.
 
         Raises:
@@ -92,7 +92,9 @@ class Container:
 class Pod:
     """A pod of a node, from the first look at it until it is gone."""
 
-    def __init__(self, pod: Mapping[str, Any], folder: Path, network: Holder, address: str, content: Content) -> None:
+    def __init__(
+        self, pod: Mapping[str, Any], folder: Path, network: Holder, address: str, content: PodContent
+    ) -> None:
         """Make its namespaces; nothing runs yet."""
         spec = pod["spec"]
         self.uid = pod["metadata"]["uid"]
@@ -107,13 +109,13 @@ class Pod:
         policy = spec.get("restartPolicy", "Always")
         retried = "Never" if policy == "Never" else "OnFailure"
         self._init = [
-            Container(one, "Always" if one.get("restartPolicy") == _SIDECAR else retried)
+            RunningContainer(one, "Always" if one.get("restartPolicy") == _SIDECAR else retried)
             for one in spec.get("initContainers") or ()
         ]
-        self._main = [Container(one, policy) for one in spec["containers"]]
+        self._main = [RunningContainer(one, policy) for one in spec["containers"]]
 
     @property
-    def _all(self) -> list[Container]:
+    def _all(self) -> list[RunningContainer]:
         return [*self._init, *self._main]
 
     def step(self) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from controlplane.processes.content import Content
+from controlplane.processes.content import PodContent
 
 #: What the node's network is: 10.88.0.1 is the node's own address.
 NODE_ADDRESS = "10.88.0.1"
@@ -117,7 +117,7 @@ class Sandbox:
         if not self.hosts.exists() or self.hosts.read_text() != text:
             self.hosts.write_text(text)
 
-    def add_volumes(self, volumes: Sequence[Mapping[str, Any]], content: Content, fs_group: int | None) -> None:
+    def add_volumes(self, volumes: Sequence[Mapping[str, Any]], content: PodContent, fs_group: int | None) -> None:
         """Write the files of the pod's volumes, as the kubelet does.
 
         Raises:

@@ -3,8 +3,8 @@
 Wants the extra `cel`: Google's own library parses, types and evaluates the expressions (`engine`), with Kubernetes'
 functions added (`functions`). The other libraries on PyPI do not type. What is ours, and why:
 
-- `cost`: the API server rejects rules by an estimate of their cost, which no library has; it also bounds what is
-  evaluated here
+- `cost`: the API server rejects rules by an estimate of their cost, which no library has; ours is rougher. It also
+  bounds what is evaluated here
 - `tree` and `reading`: the library gives the syntax tree as bytes of a message that no package has the classes of
 - `types` and `descriptors`: the library types objects by protobuf descriptors only
 

@@ -59,16 +59,15 @@ def passes_unchanged(tree: Expression, schema: Mapping[str, Any], *, optional: b
             case _:
                 return node
 
-    return _holds(rewritten(tree, unchanged), _Facts(schema))
+    return _is(rewritten(tree, unchanged), True, _Facts(schema))
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """What is known where an expression stands: the schema of `self`, and expressions that are true or false there."""
+    """What is known where an expression stands: the schema of `self`, and outcomes of expressions, by their text."""
 
     schema: Mapping[str, Any]
-    true: frozenset[str] = frozenset()
-    false: frozenset[str] = frozenset()
+    outcomes: frozenset[tuple[str, bool]] = frozenset()
 
     def given(self, node: Expression, outcome: bool) -> "_Facts":
         """Return what is known if the expression has this outcome."""
@@ -77,59 +76,46 @@ class _Facts:
                 return self.given(inner, not outcome)
             case CelCall(None, "_&&_" | "_||_", (one, other)) if outcome == (node.function == "_&&_"):
                 return self.given(one, outcome).given(other, outcome)
-        fact = {spelled(node)}
-        return replace(self, true=self.true | fact) if outcome else replace(self, false=self.false | fact)
+        return replace(self, outcomes=self.outcomes | {(spelled(node), outcome)})
+
+    def has(self, node: Expression, outcome: bool) -> bool:
+        """Return whether the expression is known to have this outcome."""
+        return (spelled(node), outcome) in self.outcomes
 
 
-def _holds(node: Expression, known: _Facts) -> bool:
-    """Return whether the expression is sure to be true."""
+def _is(node: Expression, outcome: bool, known: _Facts) -> bool:  # noqa: PLR0911 - one for each form
+    """Return whether the expression is sure to have this outcome."""
     match node:
         case CelCall(None, "!_", (inner,)):
-            return _fails(inner, known)
-        case CelCall(None, "_&&_", (one, other)):
-            return _holds(one, known) and _holds(other, known.given(one, True))
-        case CelCall(None, "_||_", (one, other)):
-            return _otherwise(one, other, known) or _otherwise(other, one, known)
+            return _is(inner, not outcome, known)
+        case CelCall(None, "_&&_" | "_||_", (one, other)) if outcome == (node.function == "_&&_"):
+            return _is(one, outcome, known) and _is(other, outcome, known.given(one, outcome))
+        case CelCall(None, "_&&_" | "_||_", (one, other)):
+            return _otherwise(one, other, outcome, known) or _otherwise(other, one, outcome, known)
         case CelCall(None, "_?_:_", (condition, one, other)):
-            first = _fails(condition, known) or _holds(one, known.given(condition, True))
-            second = _holds(condition, known) or _holds(other, known.given(condition, False))
+            first = _is(condition, False, known) or _is(one, outcome, known.given(condition, True))
+            second = _is(condition, True, known) or _is(other, outcome, known.given(condition, False))
             return first and second and _is_safe(condition, known)
-        case Select(operand, name, True) if _is_safe(operand, known) and _is_there(operand, name, known):
+        case Select(operand, name, True) if outcome and _is_safe(operand, known) and _is_there(operand, name, known):
             return True
-    return node == Constant(True) or spelled(node) in known.true or _compares_the_same(node, _EQUAL, known)
+        case CelCall(None, function, (one, other)) if function in (_EQUAL if outcome else _UNEQUAL):
+            is_ordered = function in {"_==_", "_!=_"} or _type(one, known) in _ORDERED
+            if spelled(one) == spelled(other) and is_ordered and _is_safe(one, known):
+                return True
+    return node == Constant(outcome) or known.has(node, outcome)
 
 
-def _fails(node: Expression, known: _Facts) -> bool:
-    """Return whether the expression is sure to be false."""
-    match node:
-        case CelCall(None, "!_", (inner,)):
-            return _holds(inner, known)
-        case CelCall(None, "_&&_", (one, other)):
-            return _fails(one, known) or _fails(other, known)
-        case CelCall(None, "_||_", (one, other)):
-            return _fails(one, known) and _fails(other, known)
-    return node == Constant(False) or spelled(node) in known.false or _compares_the_same(node, _UNEQUAL, known)
+def _otherwise(one: Expression, other: Expression, outcome: bool, known: _Facts) -> bool:
+    """Return whether the other one has the outcome where this one has not, which counts where this one is no error.
 
-
-def _otherwise(one: Expression, other: Expression, known: _Facts) -> bool:
-    """Return whether the other one is true where this one is not; that this one is false counts where it is no error.
-
-    What is true of all is true of these, too: one look at each side is enough, whatever is nested in it.
+    What holds in all cases holds in these, too: one look at each side is enough, whatever is nested in it.
     """
-    return _holds(other, known.given(one, False) if _is_safe(one, known) else known)
-
-
-def _compares_the_same(node: Expression, functions: frozenset[str], known: _Facts) -> bool:
-    match node:
-        case CelCall(None, function, (one, other)) if function in functions and spelled(one) == spelled(other):
-            return _is_safe(one, known) and (function in {"_==_", "_!=_"} or _type(one, known) in _ORDERED)
-        case _:
-            return False
+    return _is(other, outcome, known.given(one, not outcome) if _is_safe(one, known) else known)
 
 
 def _is_safe(node: Expression, known: _Facts) -> bool:  # noqa: PLR0911 - one for each form
     """Return whether the expression is sure to have a value."""
-    if spelled(node) in known.true | known.false:
+    if known.has(node, True) or known.has(node, False):
         return True
     match node:
         case Constant() | Identifier("self"):
@@ -137,7 +123,7 @@ def _is_safe(node: Expression, known: _Facts) -> bool:  # noqa: PLR0911 - one fo
         case Select(operand, _, True):
             return _is_safe(operand, known) and _type(operand, known) == "object"
         case Select(operand, name, False):
-            tested = spelled(Select(operand, name, True)) in known.true and not _is_nullable(_schema(node, known))
+            tested = known.has(Select(operand, name, True), True) and not _is_nullable(_schema(node, known))
             return _is_safe(operand, known) and (tested or _is_there(operand, name, known))
         case CelCall(None, "size", (value,)) | CelCall(value, "size", ()) if value is not None:
             return _is_safe(value, known) and _type(value, known) in {"array", "object", "string"}

@@ -44,14 +44,14 @@ def _patterns(schema: Mapping[str, Any]) -> Iterator[str]:
 
 def _branches(schema: Mapping[str, Any]) -> Iterator[str]:
     for keyword, words in _WORDS.items():
-        branches = [branch for branch in members(schema.get(keyword)) if not _is_told(keyword, branch)]
+        branches = [branch for branch in members(schema.get(keyword)) if not _is_shown(keyword, branch)]
         if branches and schema.get(INT_OR_STRING) is not True:
             yield f"{words} {', '.join(map(_branch, branches))}"
     if mapping(schema, "not") and schema["not"] != SHUT["boolean"]["not"]:
         yield f"not {_branch(schema['not'])}"
 
 
-def _is_told(keyword: str, branch: Any) -> bool:
+def _is_shown(keyword: str, branch: Any) -> bool:
     """Return whether a branch only says a pattern, or which types there are not."""
     return keyword == "allOf" and (mapping(branch).keys() == {"pattern"} or branch in SHUT.values())
 

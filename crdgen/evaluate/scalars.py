@@ -1,5 +1,6 @@
 """Checks of strings, numbers and booleans."""
 
+import operator
 from collections.abc import Callable
 from decimal import Decimal
 from math import inf, isclose, isfinite
@@ -61,16 +62,6 @@ def is_whole(value: Any) -> bool:
 def _of_type(is_type: Callable[[Any], bool], wanted: str, tests: list[Test]) -> Check:
     if not tests:
         return lambda value: None if is_type(value) else wrong_type(value, wanted)
-    if len(tests) == 1:
-        (only,) = tests
-
-        def check_one(value: Any) -> list[Violation] | None:
-            if not is_type(value):
-                return wrong_type(value, wanted)
-            violation = only(value)
-            return [violation] if violation else None
-
-        return check_one
 
     def check(value: Any) -> list[Violation] | None:
         return _all(tests, value) if is_type(value) else wrong_type(value, wanted)
@@ -162,27 +153,27 @@ def _size(schema: Schema) -> list[Test]:
     return [_invalid(lambda value: low <= value <= high, f"must fit into {(high + 1).bit_length()} bits")]
 
 
+#: By the keyword: that of exclusiveness, how a value is compared in both cases, and what a message says.
+_BOUNDS: Final[
+    dict[str, tuple[str, tuple[Callable[[Any, Any], bool], str], tuple[Callable[[Any, Any], bool], str]]]
+] = {
+    "minimum": ("exclusiveMinimum", (operator.ge, "at least"), (operator.gt, "greater than")),
+    "maximum": ("exclusiveMaximum", (operator.le, "at most"), (operator.lt, "less than")),
+}
+
+
+def _bound(schema: Schema, keyword: str) -> Test:
+    exclusive, inclusive_test, exclusive_test = _BOUNDS[keyword]
+    holds, words = exclusive_test if schema.get(exclusive) else inclusive_test
+    bound = schema[keyword]
+    # The API server compares an integer with the whole part of a bound.
+    whole = int(bound)
+    return _invalid(lambda value: holds(value, whole if type(value) is int else bound), f"must be {words} {bound}")
+
+
 def _bounds(schema: Schema) -> list[Test]:
     tests = [_invalid(lambda _value: False, text) for text in unfit_bounds(schema).values()]
-    if "minimum" in schema:
-        least = schema["minimum"]
-        # The API server compares an integer with the whole part of a bound.
-        whole = int(least)
-        if schema.get("exclusiveMinimum"):
-            more = f"must be greater than {least}"
-            tests.append(_invalid(lambda value: value > (whole if type(value) is int else least), more))
-        else:
-            message = f"must be at least {least}"
-            tests.append(_invalid(lambda value: value >= (whole if type(value) is int else least), message))
-    if "maximum" in schema:
-        most = schema["maximum"]
-        whole_most = int(most)
-        if schema.get("exclusiveMaximum"):
-            less = f"must be less than {most}"
-            tests.append(_invalid(lambda value: value < (whole_most if type(value) is int else most), less))
-        else:
-            message_most = f"must be at most {most}"
-            tests.append(_invalid(lambda value: value <= (whole_most if type(value) is int else most), message_most))
+    tests += [_bound(schema, keyword) for keyword in _BOUNDS if keyword in schema]
     if "multipleOf" in schema:
         factor = schema["multipleOf"]
         tests.append(_invalid(lambda value: _is_multiple(value, factor), f"must be a multiple of {factor}"))
@@ -203,11 +194,11 @@ def unfit_bounds(schema: Schema) -> dict[str, str]:
     return {
         keyword: f"cannot be met: {keyword} is {bound}, which is no {name}"
         for keyword, bound in bounds.items()
-        if not low <= _read_anew(bound) <= high or (kind == "integer" and bound != int(bound))
+        if not low <= _as_float(bound) <= high or (kind == "integer" and bound != int(bound))
     }
 
 
-def _read_anew(bound: float) -> float | Decimal:
+def _as_float(bound: float) -> float | Decimal:
     """Return a bound as the API server reads it: a float, written with no more digits than tell it from the next one.
 
     So the largest integer of 64 bits is one too many, and the least one is beyond the least.

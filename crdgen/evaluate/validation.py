@@ -16,7 +16,6 @@ from crdgen.evaluate.check import (
     Reason,
     Violation,
     identity,
-    quick_class,
     under,
     wrong_type,
 )
@@ -113,8 +112,6 @@ def object_checker(schema: Schema) -> Check:
     fields = {name: checker(child) for name, child in schema.get("properties", {}).items()}
     extra = schema.get("additionalProperties")
     others = checker(extra) if isinstance(extra, dict) else None
-    quick = {name: quick_class(child) for name, child in schema.get("properties", {}).items()}
-    others_quick = quick_class(extra) if isinstance(extra, dict) else None
     required: tuple[str, ...] = tuple(schema.get("required", ()))
     counted = schema.keys() & {"minProperties", "maxProperties"}
 
@@ -123,8 +120,6 @@ def object_checker(schema: Schema) -> Check:
             return wrong_type(value, "object")
         found: list[Violation] | None = None
         for key, child in value.items():
-            if quick.get(key, others_quick) is type(child):
-                continue
             field = fields.get(key, others)
             if field is not None:
                 problems = field(child)
@@ -165,7 +160,6 @@ Test: TypeAlias = Callable[[list[Any]], list[Violation]]
 def list_checker(schema: Schema) -> Check:
     """Return the check of a list: its length, its items, and that none is there twice."""
     item = checker(schema["items"]) if isinstance(schema.get("items"), dict) else None
-    quick = quick_class(schema["items"]) if item is not None else None
     lengths, unique = _length(schema), _unique(schema)
     most = max(schema.get("maxItems", inf), ENOUGH)
 
@@ -179,8 +173,6 @@ def list_checker(schema: Schema) -> Check:
             found += test(value)
         if item is not None:
             for index, child in enumerate(value):
-                if type(child) is quick:
-                    continue
                 problems = item(child)
                 if problems is not None:
                     found += under(index, problems)

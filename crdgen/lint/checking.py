@@ -27,41 +27,6 @@ from crdgen.lint.shape import DEFINITION, SCHEMA
 from crdgen.lint.version import Definition
 from crdgen.schema import Schema
 
-# Keywords on which it depends what the others of the same schema mean.
-_DECISIVE: Final = re.compile(
-    r"(.*?)\.?(?<![^.])(?:type|properties|items|additionalProperties|required|x-kubernetes-[a-z-]+)"
-)
-# A field of an item: what is said of the list may follow from it.
-_OF_ITEM: Final = re.compile(r"(.*)\[\d+\]\.[^.\[\]]+")
-# The last step of a path that is a keyword, perhaps with a place in its list: `x-kubernetes-validations[0].rule`.
-_KEYWORD: Final = re.compile(r"(.*?)\.?(?<![^.])[A-Za-z$-]+(?:\[\d+\](?:\.[A-Za-z]+)?)?")
-_PATH_STEP: Final = re.compile(r"[.\[]")
-
-
-def _independent(findings: Iterable[Finding], problems: Iterable[DecodingProblem]) -> list[Finding]:
-    """Return the findings that are not mere consequences of a decoding error."""
-    unread = {found.path for found in problems if not found.unknown}
-    lists = {found[1] for found in map(_OF_ITEM.fullmatch, unread) if found}
-    schemas = {found[1] for found in map(_DECISIVE.fullmatch, unread) if found}
-    return [
-        finding
-        for finding in findings
-        if unread.isdisjoint(_around(finding.path))
-        and finding.path not in lists
-        and schemas.isdisjoint(_schemas_at(finding.path))
-    ]
-
-
-def _around(path: str) -> list[str]:
-    """Return a path, and those of all that it is in."""
-    return [path, *(path[: step.start()] for step in _PATH_STEP.finditer(path))]
-
-
-def _schemas_at(path: str) -> list[str]:
-    """Return the schemas that a finding may be about: at its path, or the one whose keyword is there."""
-    found = _KEYWORD.fullmatch(path)
-    return [path, found[1]] if found else [path]
-
 
 @warning("this linter")
 def document_is_nested_reasonably(_: Any) -> Iterator[Problem]:
@@ -134,12 +99,15 @@ def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]
     foreign = list(document.document_is_a_definition.findings(whole, ""))
     if foreign:
         return foreign
-    read = list(_apply(_OF_DEFINITION, whole, ""))
+    found = [finding for problem in decoder.problems for finding in _of_problem(problem, strict=strict)]
+    if not all(problem.unknown for problem in decoder.problems):
+        # As for the API server: what cannot be decoded is not validated.
+        return found
+    found += _apply(_OF_DEFINITION, whole, "")
     for one in whole.versions:
-        read += _apply(_OF_VERSION, one, one.path)
-        read += _in_schema(one.nodes)
-    found = [finding for found in decoder.problems for finding in _of_problem(found, strict=strict)]
-    return found + _independent(read, decoder.problems)
+        found += _apply(_OF_VERSION, one, one.path)
+        found += _in_schema(one.nodes)
+    return found
 
 
 def _apply(rules: Iterable[LintRule[Any]], subject: Any, path: str) -> Iterator[Finding]:
@@ -157,8 +125,9 @@ def check_structural(schema: Schema) -> list[Finding]:
         return list(document_is_nested_reasonably.findings(schema, ""))
     decoder = Decoder()
     decoded = decoder.read(schema, SCHEMA, "")
-    found = [finding for found in decoder.problems for finding in _of_problem(found, strict=True)]
-    found += _independent(_errors(nodes(decoded, ""), stop=bool(found)), decoder.problems)
+    found = [finding for problem in decoder.problems for finding in _of_problem(problem, strict=True)]
+    if all(problem.unknown for problem in decoder.problems):
+        found += _errors(nodes(decoded, ""), stop=bool(found))
     return [
         Finding(field_path(finding.path), finding.problem, finding.fix, finding.severity, finding.rule)
         for finding in found

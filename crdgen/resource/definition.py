@@ -28,8 +28,6 @@ _NEVER_MEANT: Final = frozenset(
         *("scale-paths-are-declared", "service-can-be-there", "some-version-is-served"),
     }
 )
-# What to write in a model, where a rule's fix names keywords of a schema.
-_IN_A_MODEL: Final = {"rules-are-affordable": "; in a model a bound is `Field(max_length=…)`"}
 # The type of a column, by that of its field.
 _COLUMN_TYPES: Final = frozenset({"boolean", "integer", "number", "string"})
 
@@ -57,7 +55,7 @@ def crd(resource: CustomResource) -> dict[str, Any]:
 def _error(finding: Finding, kind: str) -> SchemaError:
     in_schema = ".schema.openAPIV3Schema" in finding.path
     at = f"{kind}.{field_path(finding.path)}".rstrip(".") if in_schema else f"{kind} {finding.path}"
-    return SchemaError(at, finding.problem, finding.fix + _IN_A_MODEL.get(finding.rule, ""))
+    return SchemaError(at, finding.problem, finding.fix)
 
 
 def definition(resource: CustomResource) -> dict[str, Any]:

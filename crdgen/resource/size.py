@@ -88,22 +88,6 @@ def _of_schema(name: str, schema: Schema) -> Iterator[Saving]:
     )
     for path, template in _templates(name, schema):
         yield Saving(size(template) - _open_size(), f"{path}: make the pod template open (OpenPodTemplate)")
-        words = _part(path, template).descriptions
-        yield Saving(words, f"{path}: leave out the descriptions of the pod template")
-    for part in _heaviest(whole):
-        yield Saving(part.descriptions, f"{part.path}: leave out the descriptions below it")
-
-
-def _heaviest(whole: SizedField) -> Iterator[SizedField]:
-    """Yield the fields where descriptions are worth leaving out: a tenth of all, and not nearly all of the parent's."""
-    pending = [(whole, part) for part in whole.parts]
-    while pending:
-        parent, part = pending.pop()
-        if part.descriptions * 10 < whole.descriptions:
-            continue
-        if part.descriptions * 10 < parent.descriptions * 9:
-            yield part
-        pending += [(part, child) for child in part.parts]
 
 
 def _of_versions(crd: Mapping[str, Any]) -> Iterator[Saving]:

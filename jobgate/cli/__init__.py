@@ -17,7 +17,7 @@ from jobgate.packages import Unusable
 __all__ = ["main"]
 
 
-class _Entry(NamedTuple):
+class _CommandEntry(NamedTuple):
     """A command in the help.
 
     Attributes:
@@ -35,26 +35,28 @@ class _Entry(NamedTuple):
 #: All commands, by section of the help.
 _SECTIONS = {
     "Commands for jobs, without a cluster": {
-        "review": _Entry("review:review", "Review jobs as the webhook would."),
-        "explain": _Entry("explain:explain", "Show the pods of jobs."),
-        "render": _Entry("render:render", "Print what the runner would create for jobs."),
-        "convert": _Entry("convert:convert", "Convert jobs to the version that their operator reads."),
-        "import": _Entry("importing:import_group", "Import jobs of other systems."),
+        "review": _CommandEntry("review:review", "Review jobs as the webhook would."),
+        "explain": _CommandEntry("explain:explain", "Show the pods of jobs."),
+        "render": _CommandEntry("render:render", "Print what the runner would create for jobs."),
+        "convert": _CommandEntry("convert:convert", "Convert jobs to the version that their operator reads."),
+        "import": _CommandEntry("importing:import_group", "Import jobs of other systems."),
     },
     "Commands for a cluster": {
-        "manifests": _Entry("manifests:manifests", "Print all objects of an installation."),
-        "doctor": _Entry("doctor:doctor", "Diagnose an installation.", "all"),
-        "audit": _Entry("audit:audit_command", "Review the jobs that are stored in a cluster.", "cluster"),
-        "fit": _Entry("fit:fit", "Check installed CRDs against the kinds of jobs.", "cluster"),
-        "certs": _Entry("certs:certs_group", "Issue and rotate the webhook's certificates.", "server,certs,cluster"),
+        "manifests": _CommandEntry("manifests:manifests", "Print all objects of an installation."),
+        "doctor": _CommandEntry("doctor:doctor", "Diagnose an installation.", "all"),
+        "audit": _CommandEntry("audit:audit_command", "Review the jobs that are stored in a cluster.", "cluster"),
+        "fit": _CommandEntry("fit:fit", "Check installed CRDs against the kinds of jobs.", "cluster"),
+        "certs": _CommandEntry(
+            "certs:certs_group", "Issue and rotate the webhook's certificates.", "server,certs,cluster"
+        ),
     },
     "Commands that run in a cluster": {
-        "serve": _Entry("serve:serve", "Run the webhook server.", "server"),
-        "control": _Entry("control:control", "Run the companion controller.", "server,cluster"),
-        "run": _Entry("run:run", "Run jobs without their operator.", "server,cluster"),
+        "serve": _CommandEntry("serve:serve", "Run the webhook server.", "server"),
+        "control": _CommandEntry("control:control", "Run the companion controller.", "server,cluster"),
+        "run": _CommandEntry("run:run", "Run jobs without their operator.", "server,cluster"),
     },
     "Commands for CRDs of your own": {
-        "crdgen": _Entry("crdgen:crdgen", "Generate, lint, compare and document CRDs."),
+        "crdgen": _CommandEntry("crdgen:crdgen", "Generate, lint, compare and document CRDs."),
     },
 }
 _COMMANDS = {name: entry for section in _SECTIONS.values() for name, entry in section.items()}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TextIO
 
 import click
 
 from crdgen import to_yaml
 from crdgen.reading import Manifest
-from jobgate.cli.report import bullets, read_files
+from jobgate.cli.report import OUTPUT_FILE, bullets, read_files
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, judge
 from webhook import Conversion, Registry
@@ -17,13 +17,9 @@ from webhook import Conversion, Registry
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--output-file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Output file; standard output if not set.",
-)
+@OUTPUT_FILE
 @click.pass_context
-def convert(context: click.Context, *, file: str, output_file: Path | None) -> None:
+def convert(context: click.Context, *, file: str, output_file: TextIO) -> None:
     """Convert the jobs in FILE to the API version that their operator reads today.
 
     Comments above each job list the decisions made. Objects that need no conversion are written unchanged. Converted
@@ -39,10 +35,7 @@ def convert(context: click.Context, *, file: str, output_file: Path | None) -> N
         click.echo("\n".join(faults), err=True)
         context.exit(2)
     written = "---\n".join(_text(manifest, conversion) for manifest, conversion in results)
-    if output_file is None:
-        click.echo(written, nl=False)
-    else:
-        output_file.write_text(written, encoding="utf-8")
+    output_file.write(written)
     done = sum(conversion is not None for _, conversion in results)
     click.echo(f"{done} of {len(results)} objects converted", err=True)
     context.exit(0 if done else 1)

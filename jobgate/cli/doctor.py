@@ -87,6 +87,7 @@ def _given(values: TextIO | None) -> dict[str, Any]:
     from pydantic import ValidationError
 
     from jobgate.installation import Installation
+    from jobgate.serving.kind_settings import faults_of
 
     if values is None:
         return {}
@@ -95,9 +96,7 @@ def _given(values: TextIO | None) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError):
         raise click.BadParameter(f"{values.name} is not valid YAML", param_hint="--values") from None
     except ValidationError as error:
-        fault = error.errors(include_input=False)[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise click.BadParameter(f"{place}: {fault['msg']}", param_hint="--values") from None
+        raise click.BadParameter(faults_of(error), param_hint="--values") from None
     return {field: getattr(installation, field) for field in installation.model_fields_set}
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import click
 
 from crdgen import to_yaml
+from jobgate.cli.report import OUTPUT_FILE
 from jobgate.importing import Imported, InvalidDocument, Target, imported
 from webhook.text import line
 
@@ -21,11 +23,9 @@ def import_group() -> None:
 @import_group.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option("--to", "target", type=click.Choice([one.value for one in Target]), help="Kind of imported jobs.")
-@click.option(
-    "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Output file; standard output if not set."
-)
+@OUTPUT_FILE
 @click.pass_context
-def openpai(context: click.Context, *, files: tuple[str, ...], target: str | None, output_file: Path | None) -> None:
+def openpai(context: click.Context, *, files: tuple[str, ...], target: str | None, output_file: TextIO) -> None:
     """Import the OpenPAI jobs and marketplace items in FILEs as Prerequisites and jobs.
 
     A marketplace item becomes a ClusterPrerequisite, and what a job defines itself, Prerequisites. A job becomes a Job
@@ -45,10 +45,7 @@ def openpai(context: click.Context, *, files: tuple[str, ...], target: str | Non
         click.echo("\n".join(line(fault) for fault in faults), err=True)
         context.exit(2)
     written = "---\n".join(_texts(found))
-    if output_file is None:
-        click.echo(written, nl=False)
-    else:
-        output_file.write_text(written, encoding="utf-8")
+    output_file.write(written)
     objects = sum(len(one.objects) for one in found)
     click.echo(f"jobs and marketplace items: {len(found)}; objects written: {objects}", err=True)
 

@@ -17,7 +17,7 @@ from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import Rotation, values
 from jobgate.kinds import installed
 from jobgate.runner.queues import InvalidQueues, read_queues
-from jobgate.serving.kind_settings import InvalidSettings, KindFile
+from jobgate.serving.kind_settings import InvalidSettings, KindFile, faults_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -121,7 +121,7 @@ def manifests(
         )
         found = objects(installed(), installation)
     except ValidationError as error:
-        raise click.UsageError("; ".join(map(_text, error.errors(include_input=False)))) from None
+        raise click.UsageError(faults_of(error)) from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     click.echo("---\n".join(to_yaml(one) for one in found), nl=False)
@@ -149,11 +149,6 @@ def _queues(path: Path | None) -> str:
     except (InvalidQueues, OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{path}: {error}", param_hint="--queues") from None
     return content
-
-
-def _text(fault: Any) -> str:
-    place = ".".join(map(str, fault["loc"]))
-    return f"{place}: {fault['msg']}" if place else fault["msg"].removeprefix("Value error, ")
 
 
 def _certificates(pem: bytes) -> bytes:

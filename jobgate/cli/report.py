@@ -16,6 +16,14 @@ from jobgate.offline.judge import Verdict
 from jobgate.prerequisites.models import GROUP
 from webhook.text import escaped, short
 
+#: Opened at the first output: it may be the input, too.
+OUTPUT_FILE = click.option(
+    "--output-file",
+    type=click.File("w", encoding="utf-8", lazy=True),
+    default="-",
+    metavar="FILE",
+    help="Output file; standard output if not set.",
+)
 _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 

@@ -20,7 +20,7 @@ from jobgate.cli.extras import not_installed
 from jobgate.cli.limits import limits_of
 from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, installation, setting
 from jobgate.names import dns_subdomain
-from jobgate.serving.reload import SettingsReloader
+from jobgate.serving.reload import settings_reloaders
 from webhook import Kind
 
 if TYPE_CHECKING:
@@ -165,7 +165,8 @@ def serve(  # noqa: PLR0913 - one argument an option
             stack.enter_context(server.stopping_on_signals(stop))
             if sockets is not None:
                 stop_with_parent(stop)
-            await stack.enter_async_context(_running(SettingsReloader(endpoint, configured.kind_files).run()))
+            for reloader in settings_reloaders(endpoint, configured.kind_files):
+                await stack.enter_async_context(_running(reloader.run()))
             await stack.enter_async_context(_running(known.run()))
             await stack.enter_async_context(_running(source.run()))
             drain = server.Drain(delay=drain_seconds)

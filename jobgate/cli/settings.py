@@ -153,9 +153,8 @@ def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, 
         click.BadParameter: a value names another user. A person may remove a field on purpose, and would get it back.
     """
     for value in values:
-        system, account, namespace, name = [*value.split(":"), "", "", ""][:4]
-        exact = value.count(":") == 3 and (system, account) == ("system", "serviceaccount")
-        if not exact or dns_label(namespace) or dns_subdomain(name):
+        namespace, name = value.removeprefix("system:serviceaccount:").partition(":")[::2]
+        if not value.startswith("system:serviceaccount:") or dns_label(namespace) or dns_subdomain(name):
             raise click.BadParameter(
                 f"{value!r} must be a service account of the form system:serviceaccount:<namespace>:<name>: fields "
                 "that a forgetful writer removes are restored, but users and groups may remove them on purpose"

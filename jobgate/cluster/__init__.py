@@ -3,7 +3,7 @@
 - `resource`: a resource, and its path
 - `informer`: one resource, listed and then watched, in memory; `cache`: several, as rules look into them
 - `client`: lists, watches and gets; it alone needs the package `kubernetes`, which takes seconds to import
-- `objects`, `writer`, `events`: requests about single objects, and Events
+- `objects`, `writer`, `events`: requests about single objects, and Events; `access`: SubjectAccessReviews
 - `lease`: leader election
 - `tls_secret`, `bundles`, `endpoints`, `server`: what the rotation of certificates reads and writes
 """

@@ -81,8 +81,12 @@ class ObjectClient(Protocol):
         If what was found has no uid or no resourceVersion, whatever exists is changed.
         """
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
-        """Delete an object if it is still as it was found."""
+    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
+        """Delete an object if it is still as it was found: of this uid, and of this resourceVersion if there is one.
+
+        `propagation` says what happens to what it owns: `Foreground`, `Background` or `Orphan`; the API server has a
+        default for each resource.
+        """
 
 
 class StatusClient(ObjectClient, Protocol):

@@ -43,9 +43,14 @@ class Writer(Client):
             "PATCH", resource, _path(resource, found), {**changes, "metadata": metadata}, {}, _MERGE
         )
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
+    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
         """Delete an object; 409 if it is not as it was found."""
-        options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": _identity(found)}
+        options = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": _identity(found),
+            **({"propagationPolicy": propagation} if propagation else {}),
+        }
         await self._write("DELETE", resource, _path(resource, found), options, {}, _JSON)
 
     async def set_status(
@@ -54,19 +59,6 @@ class Writer(Client):
         """Change the status of an object by a merge patch; 409 if it is not as it was found."""
         body = {"metadata": _identity(found), "status": dict(changes)}
         return await self._write("PATCH", resource, f"{_path(resource, found)}/status", body, {}, _MERGE)
-
-    async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
-        """Delete an object of the uid that was found, whatever has changed.
-
-        `propagation` says what happens to what it owns: `Foreground`, `Background` or `Orphan`.
-        """
-        options = {
-            "apiVersion": "v1",
-            "kind": "DeleteOptions",
-            "preconditions": {"uid": found["metadata"]["uid"]},
-            "propagationPolicy": propagation,
-        }
-        await self._write("DELETE", resource, _path(resource, found), options, {}, _JSON)
 
     async def _write(
         self,

@@ -59,7 +59,7 @@ class Paced:
         await self._pace.wait()
         return await self._objects.set_status(resource, found, changes)
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
+    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
         """Delete an object."""
         await self._pace.wait()
-        await self._objects.delete(resource, found)
+        await self._objects.delete(resource, found, propagation)

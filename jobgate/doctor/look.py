@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from certs import Reading, Refusal, Served, Unavailable
-from jobgate.cluster import ApiError, Resource
+from jobgate.cluster import ApiError
+from jobgate.cluster.access import REVIEWS, is_allowed, service_account
 from jobgate.cluster.bundles import CRDS
 from jobgate.cluster.client import Narrowed
 from jobgate.cluster.endpoints import HANDSHAKE, SERVICES, SLICES, Address, addresses_of, shown
@@ -57,7 +58,6 @@ CONCURRENCY = 8
 ATTEMPTS = 3
 _FORBIDDEN, _NOT_FOUND = 403, 404
 
-_REVIEWS = Resource("subjectaccessreviews", "v1", "authorization.k8s.io")
 _NAMED = ",".join(f"{key}={value}" for key, value in list(LABELS.items())[:1])
 _WORKLOADS = (workload.ACCOUNT, controller.ACCOUNT, certificates.ACCOUNT, runner.ACCOUNT)
 
@@ -272,19 +272,8 @@ class _SnapshotReader:
             "namespace": permission.namespace,
             "name": permission.name,
         }
-        accounts = "system:serviceaccounts"
-        review = {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SubjectAccessReview",
-            "metadata": {},
-            "spec": {
-                "user": f"system:serviceaccount:{namespace}:{permission.account}",
-                "groups": [accounts, f"{accounts}:{namespace}", "system:authenticated"],
-                "resourceAttributes": {key: value for key, value in attributes.items() if value},
-            },
-        }
-        answer = await self._seen("create", Ref(_REVIEWS), lambda: self._client.create(_REVIEWS, review))
-        return answer if isinstance(answer, NotChecked) else bool(answer["status"].get("allowed"))
+        user, groups = service_account(namespace, permission.account)
+        return await self._seen("create", Ref(REVIEWS), lambda: is_allowed(self._client, user, groups, **attributes))
 
     async def _seen(self, verb: str, ref: Ref, call: Callable[[], Awaitable[T]]) -> T | NotChecked:
         async def understandable() -> T:

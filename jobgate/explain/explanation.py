@@ -11,7 +11,7 @@ from jobgate.explain.prerequisites import TaskPrerequisites, prerequisites_of
 from jobgate.kinds.common.crew import crew_of, written_plugins
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
-from jobgate.kinds.common.runner import is_run
+from jobgate.kinds.common.runner import is_run, taken_over
 from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
@@ -82,6 +82,8 @@ def _job(
     kind: Kind, written: Mapping[str, Any], document: dict[str, Any], namespace: str, options: ReviewOptions
 ) -> Explanation:
     """Explain a job that is allowed: as its author wrote it, and with defaults."""
+    if kind.qualified_plural in options.settings.runs:
+        document = taken_over(document)
     job = Job(kind, document, view(kind.spec, document.get("spec"))[0])
     operator, settings = operator_of(job), options.settings
     name = text(metadata_of(document).get("name")) or f"{text(metadata_of(document).get('generateName'))}…"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -74,7 +75,8 @@ def parse(model: type[A], plugin: str, written: Any, path: Path) -> tuple[A | No
     return (None if causes else parsed), causes
 
 
-def _flags(model: type[Arguments]) -> dict[str, FlagType]:
+@cache
+def _flags(model: type[Arguments]) -> Mapping[str, FlagType]:
     return {
         field.alias or name: FlagType.SWITCH if field.annotation is bool else FlagType.TEXT
         for name, field in model.model_fields.items()
@@ -129,6 +131,7 @@ def _takes(model: type[Arguments], flag: str) -> str:
     return "a string"
 
 
+@cache
 def _hidden(model: type[Arguments]) -> frozenset[str]:
     return frozenset(
         field.alias or name

@@ -97,7 +97,8 @@ def _too_large(variables: list[Variable], part: Part, path: Path) -> Cause | Non
             detail = f"a container cannot start with a variable larger than {VARIABLE_LIMIT}: use fewer pods"
             text = f"{short(variable.name)} would have {length} bytes in task {short(part.name)}; {detail}"
             return Forbidden(path, text, [variable.name, length])
-    each = sum(_EMPTY + len(json.dumps(one.name)) + len(one.value) + 1 for one in variables)
+    names = len(json.dumps([one.name for one in variables], separators=(",", ":")))
+    each = names + sum(_EMPTY + len(one.value) for one in variables) - 1
     if each * len(part.containers) <= POD_LIMIT:
         return None
     return Forbidden(

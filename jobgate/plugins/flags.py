@@ -127,8 +127,8 @@ def value_of(arguments: Sequence[str], flags: Flags, name: str, default: str) ->
     for argument in read(arguments, flags):
         if argument.fault:
             break
-        if argument.name == name and argument.value is not None:
-            value = argument.value
+        if argument.name == name:
+            value = "true" if argument.value is None else argument.value  # only a switch has none
     return value
 
 

@@ -45,5 +45,7 @@ def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, o
 
 
 def _normal(path: str) -> str:
+    if path.startswith("/") and not path.endswith("/") and "//" not in path and "/." not in path:
+        return path  # as nearly all are
     # POSIX lets two slashes at the beginning mean something of their own; Linux does not.
     return posixpath.normpath("/" + path.lstrip("/"))

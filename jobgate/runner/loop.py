@@ -11,12 +11,12 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from jobgate.cluster import Resource
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
-from jobgate.cluster.objects import ObjectClient, Rejected
+from jobgate.cluster.objects import Rejected, StatusClient
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import Outcome
 from jobgate.kinds.common.members import labels_of
@@ -44,18 +44,6 @@ REPORTED_AFTER: Final = 5
 _logger = logging.getLogger("jobgate")
 
 
-class Writes(ObjectClient, Protocol):
-    """What is asked of an API server beyond what the controller asks."""
-
-    async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Change the status of an object that is still as it was found."""
-
-    async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
-        """Delete an object, with what becomes of what it owns."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Done:
     """What came of actions: what is in the way of the rest, and the job where it was patched."""
@@ -71,7 +59,7 @@ class Loop:
     def __init__(
         self,
         caches: Caches,
-        objects: Writes,
+        objects: StatusClient,
         metrics: ControllerMetrics,
         later: Callable[[JobKey, float], None],
         dispatcher: Dispatcher | None = None,
@@ -262,7 +250,7 @@ class Loop:
 
     async def _remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         try:
-            await self._objects.remove(resource, found, propagation)
+            await self._objects.delete(resource, _whichever(found), propagation)
         except Rejected as error:
             if not (error.absent or error.conflict):
                 raise

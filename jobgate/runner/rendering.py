@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.policies.model import LifecycleEvent
-from jobgate.kinds.common.runner import RUN_BY, RUNNER, Retry, TaskProgress
+from jobgate.kinds.common.runner import Retry, TaskProgress, taken_over
 from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
@@ -36,10 +36,8 @@ def rendered(
         domain: of the cluster's Services.
         groups: how gangs are formed; None where jobs are no gangs.
     """
-    metadata = document["metadata"]
-    annotations = {**(metadata.get("annotations") or {}), RUN_BY: RUNNER}
-    taken = {**document, "metadata": {"namespace": namespace, **metadata, "annotations": annotations}}
-    subject = read(kind, taken, domain, groups)
+    placed = {**document, "metadata": {"namespace": namespace, **document["metadata"]}}
+    subject = read(kind, taken_over(placed), domain, groups)
     if subject is None:
         return []
     services, pod_groups, gang_of = beside(subject)

@@ -7,13 +7,15 @@ work, to write the status of jobs in all namespaces, which only an administrator
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from jobgate.cluster import Resource
-from jobgate.cluster.informer import Page
+from jobgate.cluster.access import is_allowed, service_account
+from jobgate.cluster.lease import LEASES
+from jobgate.cluster.objects import ClusterClient
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text, whole
 from jobgate.kinds.common.runner import runner_of
 from jobgate.names import dns_subdomain
@@ -23,21 +25,6 @@ from webhook import Kind
 
 #: Where operators are looked for.
 DEPLOYMENTS: Final = Resource("deployments", "v1", "apps")
-LEASES: Final = Resource("leases", "v1", "coordination.k8s.io")
-_REVIEWS: Final = Resource("subjectaccessreviews", "v1", "authorization.k8s.io")
-
-
-class Cluster(Protocol):
-    """What is asked of an API server."""
-
-    def pages(self, resource: Resource) -> AsyncIterator[Page]:
-        """Yield all objects of a resource."""
-
-    async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object, or None where there is none."""
-
-    async def create(self, resource: Resource, manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Create an object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +72,7 @@ def suspects(
             yield Suspect("Lease", text(metadata.get("namespace")), text(metadata.get("name")), pod=pod)
 
 
-async def rivals(kind: Kind, cluster: Cluster, now: datetime, ignored: Iterable[str] = ()) -> list[str]:
+async def rivals(kind: Kind, cluster: ClusterClient, now: datetime, ignored: Iterable[str] = ()) -> list[str]:
     """Return the operators of a kind that are alive, in words.
 
     Args:
@@ -102,7 +89,7 @@ async def rivals(kind: Kind, cluster: Cluster, now: datetime, ignored: Iterable[
     return [f"{one.kind} {one.place}" for one in found if await _is_able(one, kind, cluster)]
 
 
-async def _is_able(suspect: Suspect, kind: Kind, cluster: Cluster) -> bool:
+async def _is_able(suspect: Suspect, kind: Kind, cluster: ClusterClient) -> bool:
     """Tell whether a suspect may do an operator's work. Of a Lease that no pod there holds nothing is known.
 
     Raises:
@@ -115,23 +102,12 @@ async def _is_able(suspect: Suspect, kind: Kind, cluster: Cluster) -> bool:
         if pod is None:
             return False
         account = text(mapping(pod.get("spec")).get("serviceAccountName")) or "default"
-    groups = ["system:serviceaccounts", f"system:serviceaccounts:{suspect.namespace}", "system:authenticated"]
+    user, groups = service_account(suspect.namespace, account)
     attributes = {"verb": "update", "group": kind.group, "resource": kind.plural, "subresource": "status"}
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SubjectAccessReview",
-        "metadata": {},
-        "spec": {
-            "user": f"system:serviceaccount:{suspect.namespace}:{account}",
-            "groups": groups,
-            "resourceAttributes": attributes,
-        },
-    }
-    answer = await cluster.create(_REVIEWS, review)
-    return mapping(answer.get("status")).get("allowed") is True
+    return await is_allowed(cluster, user, groups, **attributes)
 
 
-async def _all(cluster: Cluster, resource: Resource) -> list[Mapping[str, Any]]:
+async def _all(cluster: ClusterClient, resource: Resource) -> list[Mapping[str, Any]]:
     return [item async for page in cluster.pages(resource) for item in page.items]
 
 

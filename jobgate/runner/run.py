@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from jobgate.cluster import Api, Backoff, Informer, Resource
+from jobgate.cluster.bundles import CRDS
 from jobgate.cluster.informer import ApiError
+from jobgate.cluster.objects import ClusterClient
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.pace import Pace, Paced
 from jobgate.controller.queue import WorkQueue
@@ -30,12 +32,12 @@ from jobgate.plugins.queueing import (
     versions,
 )
 from jobgate.runner.dispatch import Dispatcher
-from jobgate.runner.loop import Loop, Writes
-from jobgate.runner.queues import Queues
+from jobgate.runner.loop import Loop
+from jobgate.runner.queues import Queues, read_queues
 from jobgate.runner.reading import Caches, JobReader, Jobs, keep_job
-from jobgate.runner.reload import Reloader
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import JobKey, Seen
+from jobgate.serving.reload import FileReloader
 from webhook import Kind
 
 #: The label `controller` of metrics.
@@ -44,20 +46,12 @@ NAME: Final = "jobgate-runner"
 WORKERS: Final = 32
 #: An object's change is waited out for so long, in seconds: pods of one job start together.
 SETTLE: Final = 0.1
-CRDS: Final = Resource("customresourcedefinitions", "v1", "apiextensions.k8s.io")
 
 _logger = logging.getLogger("jobgate")
 
 
 class OperatorRunning(Exception):
     """An operator of a kind is alive, and the kind's jobs cannot be run beside it."""
-
-
-class Cluster(Api, Writes, Protocol):
-    """What the runner asks of an API server."""
-
-    def labelled(self, selector: str) -> Api:
-        """Return the same API server, of which only the objects of a label selector are listed and watched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +86,7 @@ class RunnerController:
     """Runs jobs of these kinds while `work` runs."""
 
     def __init__(
-        self, cluster: Cluster, kinds: Iterable[Kind], settings: RunnerSettings, metrics: ControllerMetrics
+        self, cluster: ClusterClient, kinds: Iterable[Kind], settings: RunnerSettings, metrics: ControllerMetrics
     ) -> None:
         self._cluster = cluster
         self._kinds = tuple(kinds)
@@ -130,7 +124,7 @@ class RunnerController:
         dispatcher = (
             Dispatcher(settings.queues, caches, changed, queue.add, backoff) if settings.queues is not None else None
         )
-        writes = PacedWrites(self._cluster, Pace(settings.requests_per_second))
+        writes = Paced(self._cluster, Pace(settings.requests_per_second))
         loop = Loop(caches, writes, self._metrics, queue.add, dispatcher)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
         of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
@@ -144,7 +138,7 @@ class RunnerController:
             if dispatcher is not None:
                 beside.append(dispatcher.run)
                 if settings.queues_file is not None:
-                    beside.append(Reloader(settings.queues_file, dispatcher.use).run)
+                    beside.append(reloader_of(settings.queues_file, dispatcher.use, settings.queues).run)
             await self._work.run(*beside)
         finally:
             self._work = None
@@ -164,7 +158,12 @@ class RunnerController:
                 )
 
 
-async def queueing_in(cluster: Cluster, settings: RunnerSettings) -> QueueingArguments | None:
+def reloader_of(path: Path, use: Callable[[Queues], None], current: Queues | None = None) -> FileReloader[Queues]:
+    """Return what uses the queues of a file when it changes."""
+    return FileReloader(path, lambda content: read_queues(content.decode()), use, "queues", current)
+
+
+async def queueing_in(cluster: ClusterClient, settings: RunnerSettings) -> QueueingArguments | None:
     """Return which system schedules gangs and queues pods: Kueue where it is installed and no other choice is made.
 
     Raises:
@@ -192,7 +191,7 @@ async def queueing_in(cluster: Cluster, settings: RunnerSettings) -> QueueingArg
     return chosen
 
 
-async def grouping_in(cluster: Cluster, arguments: QueueingArguments | None) -> Grouping | None:
+async def grouping_in(cluster: ClusterClient, arguments: QueueingArguments | None) -> Grouping | None:
     """Return how gangs are formed: groups are of the newest version that the API server serves.
 
     Raises:
@@ -212,7 +211,7 @@ async def grouping_in(cluster: Cluster, arguments: QueueingArguments | None) -> 
     return formed
 
 
-async def _serves(cluster: Cluster, resource: Resource) -> bool:
+async def _serves(cluster: ClusterClient, resource: Resource) -> bool:
     try:
         async for _ in cluster.pages(resource):
             break
@@ -229,19 +228,6 @@ def known_jobs(jobs: Jobs) -> Iterator[JobKey]:
         with suppress(LookupError):
             for namespace, name in informer.keys():  # noqa: SIM118 - not a mapping
                 yield plural, namespace, name
-
-
-class PacedWrites(Paced):
-    """An API server that is not called too often."""
-
-    def __init__(self, objects: Writes, pace: Pace) -> None:
-        super().__init__(objects, pace)
-        self._writes = objects
-
-    async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
-        """Delete an object, with what becomes of what it owns."""
-        await self._pace.wait()
-        await self._writes.remove(resource, found, propagation)
 
 
 def _resource(api_version: str) -> Resource:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
+from jobgate.cluster.access import is_allowed
 from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 RETRY_PERIOD = 30.0
 #: Pods wait for their jobs to be known: the backoff bounds how long a newly installed kind stays unknown.
 BACKOFF = Backoff(first=1.0, most=10.0)
-_REVIEWS = Resource("subjectaccessreviews", "v1", "authorization.k8s.io")
 
 _logger = logging.getLogger("jobgate")
 
@@ -170,22 +170,12 @@ class ClusterView:
         return self.access.learn(questions) if self.access.lacks(questions) else None
 
     async def _may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool:
-        """Return whether a user may do something with an object, by a SubjectAccessReview.
-
-        The review of a cluster-scoped resource has a namespace too, so that a RoleBinding can grant the permission.
-        """
+        """Return whether a user may do something with an object, by a SubjectAccessReview."""
         if self._client is None:
             raise LookupError("not connected to a cluster")
         plural, _, group = resource.split(".", 2)
         attributes = {"verb": verb, "group": group, "resource": plural, "name": name, "namespace": namespace}
-        review = {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SubjectAccessReview",
-            "metadata": {},
-            "spec": {"user": user.name, "groups": list(user.groups), "resourceAttributes": attributes},
-        }
-        answer = await self._client.create(_REVIEWS, review)
-        return answer["status"].get("allowed") is True
+        return await is_allowed(self._client, user.name, user.groups, **attributes)
 
     async def _fetch(self, kind: Kind, digests: Digests, name: str, namespace: str) -> Read | None:
         """Read one job."""

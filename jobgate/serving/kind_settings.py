@@ -8,8 +8,10 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from webhook.path import join
 
-class InvalidSettings(Exception):
+
+class InvalidSettings(ValueError):
     """A file does not contain valid settings of its kind."""
 
 
@@ -40,11 +42,7 @@ class KindFile:
             found = yaml.safe_load(content.decode())
             return self.model.model_validate({} if found is None else found)
         except ValidationError as error:
-            # Without the values: an environment variable among them may be a secret.
-            faults = "; ".join(
-                f"{_path(one['loc'])}{_message(one['msg'])}" for one in error.errors(include_input=False)
-            )
-            raise InvalidSettings(f"{self.path} is not valid for {self.plural}: {faults}") from None
+            raise InvalidSettings(f"{self.path} is not valid for {self.plural}: {faults_of(error)}") from None
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark
             place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
@@ -59,16 +57,7 @@ class KindFile:
         return self.parse(self.content())
 
 
-def _path(location: tuple[int | str, ...]) -> str:
-    """Return a path in the file, with keys that contain dots in brackets."""
-    path = ""
-    for part in location:
-        if isinstance(part, int) or not part.replace("_", "").replace("-", "").isalnum():
-            path += f"[{part}]"
-        else:
-            path += f".{part}" if path else part
-    return f"{path}: " if path else ""
-
-
-def _message(text: str) -> str:
-    return text.removeprefix("Value error, ")
+def faults_of(error: ValidationError) -> str:
+    """Return the faults of an object, each with its path, without the values: one of them may be a secret."""
+    found = ((join(one["loc"]), one["msg"].removeprefix("Value error, ")) for one in error.errors(include_input=False))
+    return "; ".join(f"{path}: {message}" if path else message for path, message in found)

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from jobgate.cluster import Pages
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
 from jobgate.serving.kind_settings import KindFile
-from jobgate.serving.reload import SettingsReloader
+from jobgate.serving.reload import settings_reloaders
 from tests.webhook.server.wire import shown_files
 from webhook import Settings
 from webhook.server.limits import Limits
@@ -164,14 +164,25 @@ def swap(folder: Path, version: str, content: str) -> None:
     (folder / "..next").rename(folder / "..data")
 
 
+def looking(server: Server, file: KindFile) -> Callable[[], None]:
+    """Return what checks the file once."""
+    (reloader,) = settings_reloaders(server, [file])
+
+    def look() -> None:
+        if (found := reloader.read()) is not None:
+            reloader.take(found)
+
+    return look
+
+
 def test_a_change_reaches_the_server_and_leaves_its_other_settings(mounted: KindFile) -> None:
     server = Server()
-    reloader = SettingsReloader(server, [mounted])
-    reloader.look()
+    look = looking(server, mounted)
+    look()
     assert server.settings.kinds == {PLURAL: mounted.read()}
     before = server.settings
     swap(mounted.path.parent, "second", "{}")
-    reloader.look()
+    look()
     assert server.settings.kinds == {PLURAL: MxJobSettings()}
     assert server.settings.operator_can == {"dijobs/preemptible"}
     assert before.kinds != server.settings.kinds
@@ -179,12 +190,12 @@ def test_a_change_reaches_the_server_and_leaves_its_other_settings(mounted: Kind
 
 def test_what_did_not_change_does_not_replace_settings(mounted: KindFile) -> None:
     server = Server()
-    reloader = SettingsReloader(server, [mounted])
-    reloader.look()
+    look = looking(server, mounted)
+    look()
     settings = server.settings
-    reloader.look()
+    look()
     swap(mounted.path.parent, "second", ACCELERATORS)
-    reloader.look()
+    look()
     assert server.settings is settings
 
 
@@ -192,22 +203,22 @@ def test_a_slip_is_told_once_and_the_last_good_settings_stay(
     mounted: KindFile, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = Server()
-    reloader = SettingsReloader(server, [mounted])
-    reloader.look()
+    look = looking(server, mounted)
+    look()
     good = server.settings
     for version, content in (("second", SLIP), ("third", SLIP), ("fourth", "a: [")):
         swap(mounted.path.parent, version, content)
-        reloader.look()
-        reloader.look()
+        look()
+        look()
     mounted.path.unlink()
-    reloader.look()
-    reloader.look()
+    look()
+    look()
     assert server.settings is good
     reasons = [record.__dict__["fields"]["reason"] for record in caplog.records if record.levelname == "ERROR"]
     assert ["hostPath" in reasons[0], "not valid YAML" in reasons[1], "cannot be read" in reasons[2]] == [True] * 3
     assert len(reasons) == 3
     mounted.path.write_text("{}")
-    reloader.look()
+    look()
     assert server.settings.kinds == {PLURAL: MxJobSettings()}
 
 

@@ -122,7 +122,7 @@ class MemoryCluster:
     ) -> dict[str, Any]:
         return await self.patch(resource, found, {"status": changes})
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
+    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
         done = self._call("delete", resource, found["metadata"]["name"])
         await asyncio.sleep(0)
         metadata = self._as_found(resource, found)["metadata"]

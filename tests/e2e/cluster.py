@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from controlplane.client import JSON_PATCH, MERGE_PATCH, Answer
-from controlplane.objects import Objects
+from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane
 
 DIJOBS = "dijobs.diengine.opendilab.org"
@@ -18,7 +18,7 @@ class User:
     def __init__(self, plane: ControlPlane, namespace: str) -> None:
         self.plane = plane
         self.namespace = namespace
-        self._objects = Objects(plane.client)
+        self._objects = ClusterObjects(plane.client)
 
     def kubectl(self, *arguments: str, document: Any = None) -> tuple[bool, str]:
         """Run kubectl, a document on its standard input; return whether it succeeded, and all that it printed."""

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any
 
 from controlplane.fixtures import new_namespace
-from controlplane.objects import Objects
+from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane
 from controlplane.webhook import CONFIGURATIONS, InstalledWebhook
 from jobgate.installation import Installation, objects
@@ -43,7 +43,7 @@ class PrivateWebhook(InstalledWebhook):
         )
         rendered = objects(Registry([*built_in(), *self.kinds]), chosen)
         configurations = [self._own(one) for one in rendered if one["kind"].endswith("WebhookConfiguration")]
-        Objects(self.plane.client).apply(*map(definition, self.kinds), *configurations)
+        ClusterObjects(self.plane.client).apply(*map(definition, self.kinds), *configurations)
 
     def uninstall_configurations(self) -> None:
         """Remove the webhook configurations."""

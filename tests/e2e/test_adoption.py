@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controlplane.objects import Objects
+from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
@@ -56,7 +56,7 @@ def user(
     """A user whose bad jobs were stored under a permissive CRD, before ours was installed over it."""
     assert webhook.port
     folder: Path = tmp_path_factory.mktemp("adoption")
-    Objects(controlplane.client).apply(permissive(definition(ADOPTED)))
+    ClusterObjects(controlplane.client).apply(permissive(definition(ADOPTED)))
     private = PrivateWebhook(controlplane, folder, kinds=[ADOPTED])
     user = User(controlplane, private.namespace)
     for name, spec in STORED.items():

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from controlplane.fixtures import new_namespace
-from controlplane.objects import Objects
+from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane
 from controlplane.webhook import InstalledWebhook
 from tests.corpus import BROKEN, GOOD, announced, holds, jobs, name_of
@@ -60,7 +60,7 @@ def applied(
     """All good examples, applied twice in one of the two ways."""
     assert webhook.port
     flags: tuple[str, ...] = request.param
-    objects = Objects(controlplane.client)
+    objects = ClusterObjects(controlplane.client)
     found: dict[Path, Applied] = {}
     for group in distinct(GOOD):
         user = User(controlplane, new_namespace(controlplane.client))

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from controlplane.assets import Assets
-from controlplane.objects import Objects
+from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from jobgate.installation import Installation, objects
@@ -59,7 +59,7 @@ class Cluster:
     def __init__(self, release: Release) -> None:
         self.release = release
         self.api = release.plane.client
-        self.stored = Objects(self.api)
+        self.stored = ClusterObjects(self.api)
 
     def look(self) -> Seen:
         """Look at everything."""

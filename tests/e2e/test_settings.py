@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from controlplane.client import ClusterApi
-from controlplane.objects import Objects
+from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
@@ -130,7 +130,7 @@ def queues(private: PrivateWebhook, controlplane: ControlPlane, cluster_api: Clu
     done, said = queues.user.create(early)
     assert done, said
     definition = yaml.safe_load(QUEUE_DEFINITION)
-    objects = Objects(controlplane.client)
+    objects = ClusterObjects(controlplane.client)
     objects.apply(definition)
     wait_for(queues.refuse("nowhere", "no Queue with this name exists"), NOTICED, every=0.2)
     yield queues

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from controlplane.client import ClusterApi
-from controlplane.objects import Objects
+from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
@@ -160,7 +160,7 @@ def _typed_template(template: dict[str, Any]) -> dict[str, Any]:
 def job(private: PrivateWebhook, controlplane: ControlPlane) -> Iterator[User]:
     """A user whose namespace has a job called `job`, by server-side apply."""
     user = User(controlplane, private.namespace)
-    Objects(controlplane.client).apply(yaml.safe_load(DIJOB), namespace=private.namespace)
+    ClusterObjects(controlplane.client).apply(yaml.safe_load(DIJOB), namespace=private.namespace)
     yield user
     user.patch("job", {"metadata": {"finalizers": None}})
     user.delete("job")
@@ -196,7 +196,7 @@ def test_what_its_owner_removes_after_a_forgetful_write_is_removed(job: User, op
     operator.reconcile()
     less = yaml.safe_load(DIJOB)
     del less["spec"][word]
-    Objects(job.plane.client).apply(less, namespace=job.namespace)
+    ClusterObjects(job.plane.client).apply(less, namespace=job.namespace)
     assert word not in job.stored("job")["spec"]
     assert word not in operator.reconcile()["spec"]
 

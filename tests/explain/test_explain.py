@@ -64,6 +64,13 @@ def test_the_scenarios_are_explained_as_a_whole(name: str, files: list[Path]) ->
     assert done.stdout.replace(f"{ROOT}/", "") == (FOLDER / "golden" / f"{name}.txt").read_text()
 
 
+def test_a_job_that_jobgate_runs_gets_from_it_what_its_operator_would_add() -> None:
+    done = run("--run=jobs.batch.volcano.sh", ROOT / "examples" / "vcjob" / "tensorflow.yaml")
+    assert "what the runner itself adds to pods is not shown" in done.stdout
+    for found in ("VC_TASK_INDEX=0", "/etc/volcano: configMap tf-job-svc", "volcano.sh/task-index: 0"):
+        assert found in done.stdout
+
+
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_example_is_explained_task_by_task(file: Path) -> None:
     done = run(file, "--output", "json")

@@ -228,7 +228,7 @@ def test_each_deployment_has_a_network_policy_of_its_own(choices: dict[str, Any]
             "'dijob' is not a known kind; known: dijobs.diengine.opendilab.org",
         ),
         (["--without-plugin=sssh"], "'sssh' is not a known plugin; known: env, svc, ssh"),
-        (["--forgetful-writer=admin"], "forgetful_writers.0: String should match pattern"),
+        (["--forgetful-writer=admin"], "forgetful_writers[0]: String should match pattern"),
         (["--kind-settings=mxjobs.mxnet.mlkube.io=/nowhere"], "cannot be read"),
         (["--check"], "--output-dir"),
     ],

@@ -14,7 +14,7 @@ import yaml
 from certs import issue_generation, service_names
 from controlplane.client import JSON_PATCH, ClusterApi
 from controlplane.fixtures import new_namespace
-from controlplane.objects import Objects, read, written
+from controlplane.objects import ClusterObjects, read, written
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from jobgate.installation import Installation, objects
@@ -61,7 +61,7 @@ def plane(controlplane: ControlPlane) -> Iterator[ControlPlane]:
     foreign = [definition(api_version, kind) for api_version, kinds in FOREIGN.items() for kind in kinds]
     # Client-side: what has no such past, another client-side apply warns of.
     controlplane.kubectl("apply", "-f", "-", input=written([*real, *foreign]))
-    stored = Objects(controlplane.client)
+    stored = ClusterObjects(controlplane.client)
     stored.established(*(one["metadata"]["name"] for one in foreign))
     yield controlplane
     for one in foreign:

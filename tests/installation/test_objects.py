@@ -203,3 +203,23 @@ def test_every_committed_file_is_listed_for_kustomize() -> None:
         assert {f"{folder}/{name}" for name in resources} | {f"{folder}/kustomization.yaml"} == {
             name for name in files if name.startswith(folder)
         }
+
+
+def test_pods_of_volcano_are_wired_only_where_jobgate_runs_its_jobs() -> None:
+    volcanos = "jobs.batch.volcano.sh"
+    for run in ((), (volcanos,)):
+        found = objects(installed(), Installation(run=run))
+        (hooks,) = (one["webhooks"] for one in found if one["kind"] == "MutatingWebhookConfiguration")
+        (marked,) = (
+            one["objectSelector"]["matchExpressions"][0] for one in hooks if one["name"].startswith("pods.mutate")
+        )
+        rules = [rule for one in found if one["kind"] == "ClusterRole" for rule in one["rules"]]
+        claims = [rule["verbs"] for rule in rules if rule["resources"] == ["persistentvolumeclaims"]]
+        assert (volcanos in marked["values"], claims) == (bool(run), [["get", "create"]] if run else [])
+        # Those that Volcano makes are its own.
+        assert not any(one["name"].startswith(f"pods.{volcanos}") for one in hooks)
+        (control,) = (
+            one for one in found if (one["kind"], one["metadata"]["name"]) == ("Deployment", "jobgate-controller")
+        )
+        arguments = control["spec"]["template"]["spec"]["containers"][0]["args"]
+        assert (f"--run={volcanos}" in arguments) == bool(run)

@@ -4,7 +4,20 @@ from typing import Any
 
 from jobgate import plugins
 from jobgate.kinds.common.binding import JobKind
-from webhook import Objects, Operation, Phase, Registry, Request, Response, Settings, review
+from webhook import Kind, Objects, Operation, Phase, Registry, Request, Response, Settings, review
+
+
+def request_of(kind: Kind, document: Any, old: Any = None, **fields: Any) -> Request:
+    """Return the request of a job that is created, or that is written over another."""
+    return Request(
+        uid="1",
+        api_version=kind.gvk.api_version,
+        kind=kind.kind,
+        operation=Operation.CREATE if old is None else Operation.UPDATE,
+        document=document,
+        old_document=old,
+        **{"namespace": "default", **fields},
+    )
 
 
 class Reviews:
@@ -32,16 +45,8 @@ class Reviews:
         """Review a document; an update where an old one is given; `settings` are those of kinds."""
         metadata = document.get("metadata") if isinstance(document, dict) else None
         given = metadata.get("name") if isinstance(metadata, dict) else None
-        request = Request(
-            uid="1",
-            api_version=self._kind.gvk.api_version,
-            kind=self._kind.kind,
-            operation=Operation.CREATE if old is None else Operation.UPDATE,
-            name=name if name is not None else given if isinstance(given, str) else "",
-            namespace="default",
-            document=document,
-            old_document=old,
-        )
+        called = name if name is not None else given if isinstance(given, str) else ""
+        request = request_of(self._kind, document, old, name=called)
         return review(request, phase, self.kinds, Settings(operator_can=operator_can, kinds=settings or {}), objects)
 
     def validate(self, document: Any, old: Any = None, objects: Objects | None = None, **options: Any) -> Response:

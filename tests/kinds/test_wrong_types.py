@@ -8,23 +8,15 @@ import pytest
 
 from jobgate.plugins.queueing import Queueing
 from tests.kinds.places import KINDS, at, places, with_value
-from webhook import Operation, Phase, Request, Settings, review
+from tests.kinds.reviews import request_of
+from webhook import Phase, Request, Settings, review
 
 WRONG: tuple[Any, ...] = (None, 7, -1.5, True, "x", [], {}, ["x"], [["x"]], {"x": {}}, [{}, {"x": 7}])
 SETTINGS = Settings(plugins={Queueing.name: Queueing.arguments.model_validate({"system": "kueue"})})
 
 
 def request(document: Any, old: Any, kind: Any) -> Request:
-    return Request(
-        uid="1",
-        api_version=kind.gvk.api_version,
-        kind=kind.kind,
-        operation=Operation.CREATE if old is None else Operation.UPDATE,
-        name="train",
-        namespace="team",
-        document=document,
-        old_document=old,
-    )
+    return request_of(kind, document, old, name="train", namespace="team")
 
 
 def first_task_first(document: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from jobgate.runner.plan import report
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
 from tests.runner.queues.test_waiting import fill
-from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task
+from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task, vcjob
 
 KEY: JobKey = (DIJOB.qualified_plural, "lab", "train")
 
@@ -35,12 +35,14 @@ class Server:
         self.calls: list[tuple[str, str]] = []
         self.events: list[str] = []
         self.there: dict[str, Mapping[str, Any]] = {}
+        self.absent: set[str] = set()
         self.statuses: list[Mapping[str, Any]] = []
         self.refusals: dict[tuple[str, str], Rejected] = {}
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         del namespace
-        return self._answer("get", resource, self.there.get(name, {}))
+        found = self._answer("get", resource, self.there.get(name, {}))
+        return None if name in self.absent else found
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> Mapping[str, Any]:
         del dry
@@ -55,16 +57,13 @@ class Server:
         merge(changed, changes)
         return self._answer("patch", resource, changed)
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any]) -> None:
-        self._answer("delete", resource, found)
-
     async def set_status(
         self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         self.statuses.append(changes)
         return self._answer("status", resource, found)
 
-    async def remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
+    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
         del propagation
         self._answer("delete", resource, found)
 
@@ -83,14 +82,16 @@ class Looks:
         self.server = Server()
         self.server.there["train"] = world.job
         self.reader = JobReader("svc.cluster.local")
-        resource = Resource(DIJOB.plural, DIJOB.version, DIJOB.group)
-        self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(DIJOB))
+        kind = subject(world.job).job.kind
+        self.key: JobKey = (kind.qualified_plural, "lab", "train")
+        resource = Resource(kind.plural, kind.version, kind.group)
+        self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(kind))
         self.seen = Seen(lambda _: None, None)
         self.territory = Territory()
         self.later: list[float] = []
         self.now = START + timedelta(minutes=1)
         caches = Caches(
-            {DIJOB.qualified_plural: (DIJOB, resource, self.jobs)},
+            {kind.qualified_plural: (kind, resource, self.jobs)},
             self.seen,
             self.territory,
             self.reader,
@@ -113,7 +114,7 @@ class Looks:
     async def look(self) -> tuple[Outcome, list[tuple[str, str]]]:
         """Look once; return what came of it, and what was asked."""
         self.server.calls.clear()
-        return await self.loop.reconcile(KEY), list(self.server.calls)
+        return await self.loop.reconcile(self.key), list(self.server.calls)
 
 
 def _placed(one: dict[str, Any]) -> dict[str, Any]:
@@ -129,6 +130,31 @@ async def test_a_job_is_not_looked_at_until_what_was_written_of_it_shows_up() ->
     assert await looks.look() == (Outcome.FINE, [])
     looks.show("2")
     assert await looks.look() == (Outcome.WROTE, made)
+
+
+VOLUMES = [{"mountPath": "/a", "volumeClaim": {"accessModes": []}, "volumeClaimName": "mine"}]
+
+
+async def test_a_job_waits_for_a_claim_that_is_not_there_and_says_so() -> None:
+    looks = Looks(World(vcjob(volumes=[{"mountPath": "/a", "volumeClaimName": "corpus"}])))
+    looks.server.absent.add("corpus")
+    looks.show("1")
+    outcome, calls = await looks.look()
+    assert (outcome, [verb for verb, _ in calls]) == (Outcome.AGAIN, ["get", "get", "status"])
+    assert "PersistentVolumeClaim corpus does not exist" in looks.server.statuses[0]["state"]["message"]
+    looks.server.absent.clear()
+    looks.show("2")
+    assert ("create", "jobs") in (await looks.look())[1]
+
+
+@pytest.mark.parametrize(("owner", "creates"), [(UID, False), ("another", True)])
+async def test_a_claim_of_the_job_that_is_there_is_not_created_again(owner: str, *, creates: bool) -> None:
+    looks = Looks(World(vcjob(volumes=VOLUMES)))
+    looks.server.there["mine"] = {"metadata": {"ownerReferences": [{"uid": owner, "controller": True}]}}
+    looks.show("1")
+    _, calls = await looks.look()
+    assert (("create", "persistentvolumeclaims") in calls) == creates
+    assert ("create", "jobs") in calls
 
 
 async def test_a_job_that_was_written_twice_is_not_looked_at_when_the_first_write_shows_up() -> None:

@@ -1,4 +1,4 @@
-"""The file of queues is read again when it changes; one with faults changes nothing."""
+"""A file is read again when it changes; one with faults changes nothing."""
 
 import logging
 from pathlib import Path
@@ -6,18 +6,23 @@ from pathlib import Path
 import pytest
 
 from jobgate.runner.queues import Queues
-from jobgate.runner.reload import Reloader
+from jobgate.runner.run import reloader_of
 
 ONE, TWO = b"queues: [{name: a}]", b"queues: [{name: a}, {name: b, weight: 3}]"
 
 
-def test_queues_are_used_when_the_file_changes(caplog: pytest.LogCaptureFixture) -> None:
+def test_queues_are_used_when_the_file_changes(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     used: list[Queues] = []
-    reloader = Reloader(Path("queues.yaml"), used.append)
+    file = tmp_path / "queues.yaml"
+    reloader = reloader_of(file, used.append)
     with caplog.at_level(logging.INFO, "jobgate"):
         for content in (ONE, ONE, b"queues: [{name: a, weight: 0}]", b"queues: 2026-13-45", None, b"\xff", TWO, TWO):
-            reloader.look(content)
+            file.unlink(missing_ok=True)
+            if content is not None:
+                file.write_bytes(content)
+            if (found := reloader.read()) is not None:
+                reloader.take(found)
     assert [sorted(one.queues) for one in used] == [["a", "default"], ["a", "b", "default"]]
-    invalid = [one for one in caplog.records if one.message == "invalid queues ignored"]
+    invalid = [one for one in caplog.records if one.getMessage() == "invalid queues ignored"]
     assert len(invalid) == 4
     assert "weight" in invalid[0].fields["reason"]  # type: ignore[attr-defined]

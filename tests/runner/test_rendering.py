@@ -12,6 +12,8 @@ import yaml
 from controlplane.operators import dijob as di
 from controlplane.operators import mxjob as mx
 from controlplane.operators import torchjob as torch
+from controlplane.operators import vcjob as volcano
+from controlplane.operators import vcjob_plugins
 from jobgate.kinds import installed
 from jobgate.kinds.common.runner import adoption
 from jobgate.offline.judge import ReviewOptions, judge
@@ -28,7 +30,7 @@ from tests.runner.world import UID, dijob, merge, stored, subject, task
 ROOT = Path(__file__).parents[2]
 NATIVE = Grouping(System.KUBERNETES, "scheduling.k8s.io/v1alpha2")
 
-FOLDERS = ("dijob", "mxjob", "torchjob")
+FOLDERS = ("dijob", "mxjob", "torchjob", "vcjob")
 EXAMPLES = [path for folder in FOLDERS for path in sorted((ROOT / "examples" / folder).glob("*.yaml"))]
 
 
@@ -109,12 +111,25 @@ def of_torchjob(job: dict[str, Any]) -> dict[str, dict[str, str]]:
     }
 
 
+def of_vcjob(job: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """By host name, the variables that Volcano's plugins env and svc set."""
+    made = {}
+    for one in job["spec"]["tasks"]:
+        for index in range(one["replicas"]):
+            pod = volcano.pod(job, one, index, [f"v{number}" for number, _ in enumerate(volcano.volumes_of(job))])
+            for container in pod["spec"]["containers"]:
+                container["env"] = []
+            vcjob_plugins.change(job, pod)
+            made[volcano.pod_name(job, one, index)] = env(pod["spec"]["containers"][0]["env"])
+    return made
+
+
 def env(variables: list[dict[str, Any]]) -> dict[str, str]:
     """Variables by name."""
     return env_of({"env": variables})
 
 
-ORACLES: dict[str, Oracle] = {"DIJob": of_dijob, "MxJob": of_mxjob, "TorchJob": of_torchjob}
+ORACLES: dict[str, Oracle] = {"DIJob": of_dijob, "Job": of_vcjob, "MxJob": of_mxjob, "TorchJob": of_torchjob}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -9,6 +9,7 @@ import pytest
 
 from jobgate.cluster.informer import ApiError
 from jobgate.kinds.dijob import DIJOB
+from jobgate.kinds.vcjob import VCJOB
 from jobgate.runner.rivals import DEPLOYMENTS, rivals
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -80,7 +81,7 @@ LIVE, LATE = "2025-12-31T23:59:50.000000Z", "2025-12-31T23:59:40.000000Z"
     ],
 )
 async def test_an_operator_is_known_while_it_is_alive(deployments: Any, leases: Any, expected: list[str]) -> None:
-    cluster = Cluster(deployments, leases)
+    cluster: Any = Cluster(deployments, leases)
     assert await rivals(DIJOB, cluster, NOW) == expected
     for one in cluster.reviews:
         assert one["resourceAttributes"] == {
@@ -91,13 +92,28 @@ async def test_an_operator_is_known_while_it_is_alive(deployments: Any, leases: 
         }
 
 
+@pytest.mark.parametrize(
+    ("deployments", "leases"),
+    [
+        ([deployment("volcano-controllers")], []),
+        ([deployment("batch-controllers", "docker.io/volcanosh/vc-controller-manager:v1.15.1")], []),
+        ([], [{**lease(LIVE), "metadata": {"name": "vc-controller-manager", "namespace": "di-system"}}]),
+    ],
+)
+async def test_volcano_is_known_by_its_controller(deployments: Any, leases: Any) -> None:
+    cluster: Any = Cluster(deployments, leases)
+    assert len(await rivals(VCJOB, cluster, NOW)) == 1
+    assert cluster.reviews[0]["resourceAttributes"]["group"] == "batch.volcano.sh"
+
+
 @pytest.mark.parametrize("code", [403, 429, 500, 503])
 async def test_where_the_holder_of_a_lease_cannot_be_read_nobody_is_taken_for_absent(code: int) -> None:
+    cluster: Any = Cluster([], [lease(LIVE)], code)
     with pytest.raises(ApiError):
-        await rivals(DIJOB, Cluster([], [lease(LIVE)], code), NOW)
+        await rivals(DIJOB, cluster, NOW)
 
 
 async def test_an_operator_that_is_ignored_is_not_asked_about() -> None:
-    cluster = Cluster([deployment("di-operator")], [])
+    cluster: Any = Cluster([deployment("di-operator")], [])
     assert await rivals(DIJOB, cluster, NOW, ["di-system/di-operator"]) == []
     assert cluster.reviews == []

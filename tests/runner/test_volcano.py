@@ -309,6 +309,38 @@ def test_a_claim_is_made_once_and_named_in_the_job() -> None:
     assert [one["metadata"]["name"] for one in claims(subject(job))] == [made]
 
 
+@pytest.mark.parametrize(
+    ("system", "spec", "expected"),
+    [
+        (System.KUBERNETES, {}, {"train": {"schedulingPolicy": {"gang": {"minCount": 4}}}}),
+        (System.KUBERNETES, {"minAvailable": 2}, {"train": {"schedulingPolicy": {"gang": {"minCount": 2}}}}),
+        (System.KUBERNETES, {"minAvailable": 0}, {}),
+        (System.COSCHEDULING, {"minAvailable": 3}, {"train": {"minMember": 3}}),
+        (
+            System.VOLCANO,
+            {"queue": "high", "priorityClassName": "urgent"},
+            {"train": {"minMember": 4, "queue": "high", "priorityClassName": "urgent"}},
+        ),
+        (System.KUEUE, {}, {}),
+    ],
+)
+def test_a_gang_is_that_of_the_system(system: System, spec: dict[str, Any], expected: dict[str, Any]) -> None:
+    grouping = Grouping(system, "" if system is System.KUEUE else "a/v1")
+    found = children(subject(vcjob(vctask(3), vctask(1, "judge"), **spec), grouping))
+    assert {name: one["spec"] for name, one in found.groups.items()} == expected
+    labels = found.jobs["work"]["spec"]["template"]["metadata"]["labels"]
+    # A job always has a queue.
+    assert labels.get("kueue.x-k8s.io/queue-name") == ("default" if system is System.KUEUE else None)
+
+
+def test_a_job_in_a_queue_is_pending_and_says_why() -> None:
+    found = World(vcjob())
+    found.verdict = "the queue default is full"
+    found.settle()
+    assert (phase(found), found.running()) == ("Pending", [])
+    assert found.status["state"]["message"] == "the queue default is full"
+
+
 # The plugins of frameworks.
 
 
@@ -333,7 +365,7 @@ def test_tensorflow_knows_its_cluster() -> None:
 
 
 def test_pytorch_has_ranks_and_a_port_and_waits_for_its_master() -> None:
-    flags = ["--wait-master-enabled=true", "--wait-master-timeout=5"]
+    flags = ["--wait-master-enabled", "--wait-master-timeout=5"]
     pods = of_plugins(vctask(1, "master"), vctask(2, "worker"), vctask(1, "other"), pytorch=flags)
     assert {host: env(pod).get("RANK") for host, pod in pods.items()} == {
         "train-master-0": "0",

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qs
 
 from aiohttp.http_parser import RawRequestMessage
+from msgspec.structs import replace
 from multidict import CIMultiDictProxy
 
 from webhook import trace
@@ -79,7 +80,7 @@ class Call:
         left: whether the client has left.
         body: once it has arrived, until it is decoded.
         size: of the body in bytes; -1 until it has arrived.
-        admission: what it asks, once that is read.
+        admission: what it asks, once that is read; without its objects.
     """
 
     __slots__ = (
@@ -263,7 +264,8 @@ class Endpoint:
             except Malformed as error:
                 raise BadRequest(400, Rejection.ENVELOPE, str(error)) from None
             call.body = b""
-            call.admission = admission
+            # The objects are freed once they are reviewed, and by the thread that does.
+            call.admission = replace(admission, document=None, old_document=None)
             if call.route.review is not None:
                 return call.route.review(admission)
             if call.route.kind is not None and (needed := self.needs(call.route.kind, admission)) is not None:

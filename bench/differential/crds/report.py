@@ -24,13 +24,13 @@ An *unknown field* is an error, because `kubectl` requests strict decoding (`fie
 the API server drops the field and returns a warning; so does `lint(definition, strict=False)`. Below `items` and
 `additionalProperties` the API server never reports unknown fields, so they are always warnings.
 
-CEL expressions are compiled, and defaults are validated, only in schemas without other errors, as in the API server.
+What cannot be decoded is not validated, and CEL expressions are compiled and defaults validated only in schemas without
+other errors, as in the API server.
 Without the CEL library (extra `cel`), each expression is reported as not checked.
 
-The cost of CEL rules is estimated as in Kubernetes {minor}, from the bounds in the schema. A cost above the limit is an
-error. A rule gets a warning from a tenth of its limit, and all rules from half of their common limit, because other
-versions estimate slightly differently. `all`, `exists`, `map` and the like get a warning for fields without a bound.
-Comparing texts, as `self == oldSelf` does, is cheap for any length.
+The cost of CEL rules is estimated from the bounds in the schema, roughly as in Kubernetes {minor}. The linter never
+reports an error for it: the API server decides. A rule gets a warning from a tenth of its limit, and all rules from half
+of their common limit. Comparing texts, as `self == oldSelf` does, is cheap for any length.
 """
 
 _COMPARED = """\

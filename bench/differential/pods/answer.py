@@ -11,7 +11,7 @@ STAGES = ("decode", "validation", "admission", "cluster", "schema", "rules")
 
 
 @dataclass(frozen=True)
-class Finding:
+class PodFault:
     """One thing that is said against a Pod, and where."""
 
     path: str
@@ -26,7 +26,7 @@ class Finding:
 class Answer:
     """What is said against a Pod; nothing means that it is accepted."""
 
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[PodFault, ...] = ()
 
     @property
     def accepted(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bench.differential.pods.answer import Answer
 from bench.differential.pods.case import Case
-from bench.differential.pods.known import Known, explanation
+from bench.differential.pods.known import KnownDifference, explanation
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Comparison:
         return self.judged and not self.server.accepted and self.ours.accepted
 
     @property
-    def known(self) -> Known | None:
+    def known(self) -> KnownDifference | None:
         """The difference that we mean, of which this disagreement is one."""
         if not self.is_false_refusal and not self.is_miss:
             return None

@@ -36,7 +36,7 @@ Explains = Callable[[Case, Answer, Answer], bool]
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownDifference:
     """A difference that we mean.
 
     Attributes:
@@ -87,43 +87,43 @@ def _token(_: Case, server: Answer, ours: Answer) -> bool:
     return ours.accepted and all("when serviceAccountName is not set" in finding.message for finding in server.findings)
 
 
-KNOWN: tuple[Known, ...] = (
-    Known(
+KNOWN: tuple[KnownDifference, ...] = (
+    KnownDifference(
         "null as an item of a list",
         "A Pod takes it as an empty item. In a custom resource the API server itself rejects it, by the schema.",
         _null_item,
     ),
-    Known(
+    KnownDifference(
         "a quantity that only a Pod takes",
         "A number with a fraction or beyond 64 bits is no `int-or-string`, so no custom resource can hold it (written in "
         'quotes, `"0.5"`, it can); blanks around a quantity and a missing mantissa (`e3`) are rejected by our pattern, '
         "which must keep out the spellings that stop operators.",
         _quantity,
     ),
-    Known(
+    KnownDifference(
         "an unfinished source of a feature that is off",
         "Trust bundles and pod certificates are dropped unread while their features are off; a server that has them on "
         "refuses what our schema refuses.",
         _feature_off,
     ),
-    Known(
+    KnownDifference(
         "null as a quantity",
         "A Pod takes it as 0. From a custom resource the API server drops it before it is stored, so the operator's Pod "
         "does not have it, and that Pod is the one that we judge.",
         _null_quantity,
     ),
-    Known(
+    KnownDifference(
         "metadata of a claim that the schema does not have",
         "It is pruned from the job before it is stored, so the operator's Pod does not have it.",
         _pruned,
     ),
-    Known(
+    KnownDifference(
         "a token for a pod that names no service account",
         "The API server of this measurement runs without the ServiceAccount plugin. With it, as everywhere else, such a "
         "Pod gets the account `default` and is accepted.",
         _token,
     ),
-    Known(
+    KnownDifference(
         "a rule that is not repeated",
         "Windows pods, annotations that Kubernetes reads, sysctls, new or rare fields (`hostnameOverride`, `restartPolicyRules`, "
         "`resizePolicy`, `fileKeyRef`, divisors, block devices, sums of resources of the pod as a whole), and the contents of "
@@ -133,7 +133,7 @@ KNOWN: tuple[Known, ...] = (
 )
 
 
-def explanation(case: Case, server: Answer, ours: Answer) -> Known | None:
+def explanation(case: Case, server: Answer, ours: Answer) -> KnownDifference | None:
     """Return the known difference of which a disagreement is one, or None."""
     return next((known for known in KNOWN if known.explains(case, server, ours)), None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.differential.pods.answer import Answer, Finding
+from bench.differential.pods.answer import Answer, PodFault
 from bench.differential.pods.case import Pod
 from controlplane.client import ClusterApi
 
@@ -37,19 +37,19 @@ def ask(api: ClusterApi, pod: Pod) -> Answer:
     return Answer(_findings(pod, status, body))
 
 
-def _findings(pod: Pod, status: int, body: dict[str, Any]) -> tuple[Finding, ...]:
+def _findings(pod: Pod, status: int, body: dict[str, Any]) -> tuple[PodFault, ...]:
     message = str(body.get("message", body))
     causes = (body.get("details") or {}).get("causes") or []
     if status == 422:
-        found = tuple(Finding(cause.get("field", ""), cause.get("message", ""), "validation") for cause in causes)
-        return found or (Finding("", message, "validation"),)
+        found = tuple(PodFault(cause.get("field", ""), cause.get("message", ""), "validation") for cause in causes)
+        return found or (PodFault("", message, "validation"),)
     if status == 403:
-        return (Finding("", message, "cluster" if _depends_on_the_cluster(pod, message) else "admission"),)
+        return (PodFault("", message, "cluster" if _depends_on_the_cluster(pod, message) else "admission"),)
     if status == 500 and "resource name" in message:
         # A plugin looks a runtime class up by a name that no path can hold, and its client refuses.
-        return (Finding("", message, "admission"),)
+        return (PodFault("", message, "admission"),)
     if status == 400:
-        return (Finding("", message, "decode"),)
+        return (PodFault("", message, "decode"),)
     raise AssertionError(f"an answer that tells nothing of the Pod: {status} {message}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.differential.pods.answer import Answer, Finding
+from bench.differential.pods.answer import Answer, PodFault
 from bench.differential.pods.case import Pod, written
 from crdgen.evaluate import Evaluator
 from crdgen.podtemplate import load
@@ -19,9 +19,9 @@ _EVALUATOR = Evaluator({"type": "object", "properties": {"template": load()["Pod
 def judge(pod: Pod) -> Answer:
     """Return our answer to the Pod: what the schema refuses, and what the rules refuse of the pruned Pod."""
     template, refused = _by_schema(pod)
-    found = [Finding(*finding, "schema") for finding in refused]
+    found = [PodFault(*finding, "schema") for finding in refused]
     causes = (notice for notice in rules.check(template, Path()) if isinstance(notice, Cause))
-    found.extend(Finding(str(cause.path), cause.message, "rules") for cause in causes)
+    found.extend(PodFault(str(cause.path), cause.message, "rules") for cause in causes)
     return Answer(tuple(found))
 
 

@@ -130,21 +130,24 @@ def _parts(job: Job[Any], operator: Operator, *, run: bool) -> Iterator[Part]:
     seen: dict[Any, Any] = {}
 
     def alike(value: T) -> T:
-        return cast("T", seen.setdefault(value, value))
+        found: T = seen.setdefault(value, value)
+        return found
 
     named = {one.task.steps: one for one in asked_of(job)}
     for task in job.tasks:
-        if not task.broken.isdisjoint(_NEEDED) or not task.name:
+        broken = task.broken
+        if not broken.isdisjoint(_NEEDED) or not task.name:
             continue
+        read = task.get if broken else task.word
         spec = spec_of(task.template)
         hostname, subdomain = (
             "" if name in replaced else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
         )
         yield Part(
             name=operator.task_name(task),
-            type=alike(text(task.get("type"))),
+            type=alike(text(read("type"))),
             replicas=max(task.replicas or 0, 0),
-            least=whole(task.get("min_available")),
+            least=whole(read("min_available")),
             containers=alike(tuple(_containers(spec, corrects, alike))),
             scheduler=alike(text(spec.get("schedulerName"))),
             volumes=alike(frozenset(_names(spec.get("volumes"))) or _NOTHING),
@@ -176,14 +179,14 @@ def _containers(
 
 def _runs_as_root(container: Mapping[str, Any], spec: Mapping[str, Any]) -> bool | None:
     """Return whether a container runs as root: its own setting takes precedence over the pod's. None: not set."""
-    contexts = [mapping(one.get("securityContext")) for one in (container, spec)]
-    user, not_root = (
-        next((one[word] for one in contexts if one.get(word) is not None), None)
-        for word in ("runAsUser", "runAsNonRoot")
-    )
-    if (number := whole(user)) is not None:
+    own, pods = mapping(container.get("securityContext")), mapping(spec.get("securityContext"))
+
+    def said(word: str) -> Any:
+        return pods.get(word) if own.get(word) is None else own[word]
+
+    if (number := whole(said("runAsUser"))) is not None:
         return number == 0
-    return False if not_root is True else None
+    return False if said("runAsNonRoot") is True else None
 
 
 def _names(value: Any) -> Iterator[str]:

@@ -76,7 +76,7 @@ def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Caus
 @rule(reads=("plugins",), updates=True)
 def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Notice]:
     """Plugins apply when a pod is created: a change does not affect existing pods."""
-    before, after = written_plugins(job.kind, context.old or {}), mapping(job.word("plugins"))
+    before, after = (written_plugins(job.kind, document) for document in (context.old or {}, job.document))
     for name in [*before, *(name for name in after if name not in before)]:
         verb = "removed" if name not in after else "added" if name not in before else "changed"
         if verb != "changed" or (before[name] or None) != (after[name] or None):

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from crdgen import Doc, Int64, Model, Time
 from jobgate.kinds.common.gang import gang_minimum
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.plugins import Crew
@@ -309,6 +310,15 @@ def is_run(document: Mapping[str, Any]) -> bool:
     return mapping(metadata_of(document).get("annotations")).get(RUN_BY) == RUNNER
 
 
+def taken_over(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a job as if the runner had taken it over."""
+    metadata = metadata_of(document)
+    return {
+        **document,
+        "metadata": {**metadata, "annotations": {**mapping(metadata.get("annotations")), RUN_BY: RUNNER}},
+    }
+
+
 def adoption(job: Job[Any]) -> dict[str, Any]:
     """Return the merge patch by which the runner takes a job over."""
     runner = runner_of(job.kind)
@@ -320,6 +330,20 @@ def runner_of(kind: Kind) -> Runner | None:
     """Return how the jobs of a kind are run here, or None where they are not."""
     runner = getattr(kind, "runner", None)
     return runner if isinstance(runner, Runner) else None
+
+
+class PhaseCondition(Model):
+    """One condition of a job: whether it is, or was, in a phase."""
+
+    type: Annotated[str, Doc("Phase that the condition describes.")]
+    status: Annotated[str, Doc("True, False or Unknown.")]
+    reason: Annotated[str | None, Doc("Machine-readable reason for the last transition.")] = None
+    message: Annotated[str | None, Doc("Human-readable message about the last transition.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("Generation of the job that the condition was set for.")] = (
+        None
+    )
+    last_update_time: Annotated[Time | None, Doc("Time of the last update of the condition.")] = None
+    last_transition_time: Annotated[Time | None, Doc("Time of the last change of the status.")] = None
 
 
 def set_condition(

@@ -11,7 +11,6 @@ from crdgen import (
     CustomResource,
     Doc,
     Int32,
-    Int64,
     MaxItems,
     MinItems,
     Model,
@@ -25,6 +24,7 @@ from crdgen import (
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.policies import LifecyclePolicy
+from jobgate.kinds.common.runner import PhaseCondition
 from jobgate.names import ENTRIES_LIMIT
 from jobgate.prerequisites.models import References
 
@@ -144,27 +144,13 @@ class DIJobSpec(Model):
     group: Annotated[str | None, Doc("Field of operator v1.0, not used: a pod label.")] = None
 
 
-class DIJobCondition(Model):
-    """One condition of a job: whether it is, or was, in a phase."""
-
-    type: Annotated[str, Doc("Phase that the condition describes.")]
-    status: Annotated[str, Doc("True, False or Unknown.")]
-    reason: Annotated[str | None, Doc("Machine-readable reason for the last transition.")] = None
-    message: Annotated[str | None, Doc("Human-readable message about the last transition.")] = None
-    observed_generation: Annotated[int | None, Int64, Doc("Generation of the job that the condition was set for.")] = (
-        None
-    )
-    last_update_time: Annotated[Time | None, Doc("Time of the last update of the condition.")] = None
-    last_transition_time: Annotated[Time | None, Doc("Time of the last change of the status.")] = None
-
-
 class DIJobStatus(Model):
     """Status of the job, as observed by the operator."""
 
     phase: Annotated[
         str, Doc("Pending, Starting, Running, Restarting, Rescheduling, Succeeded, Failed or Unknown.")
     ] = "Pending"
-    conditions: Annotated[list[DIJobCondition] | None, Atomic, Doc("Phases the job has been in.")] = None
+    conditions: Annotated[list[PhaseCondition] | None, Atomic, Doc("Phases the job has been in.")] = None
     replicas: Annotated[int, Int32, Doc("Total number of pods of all tasks.")] = 0
     ready_replicas: Annotated[int, Int32, Doc("Number of ready containers.")] = 0
     task_status: Annotated[

@@ -24,6 +24,7 @@ from crdgen import (
     Version,
 )
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
+from jobgate.kinds.common.runner import PhaseCondition
 from jobgate.names import ENTRIES_LIMIT
 
 
@@ -207,20 +208,6 @@ class TorchJobSpec(Model):
     torch_elastic_policy: TorchElasticPolicy | None = None
 
 
-class TorchJobCondition(Model):
-    """One condition of a job: whether it is, or was, in a phase."""
-
-    type: Annotated[str, Doc("Created, Queuing, Running, Restarting, Succeeded or Failed.")]
-    status: Annotated[str, Doc("True, False or Unknown.")]
-    reason: Annotated[str | None, Doc("Machine-readable reason for the last transition.")] = None
-    message: Annotated[str | None, Doc("Human-readable message about the last transition.")] = None
-    observed_generation: Annotated[int | None, Int64, Doc("Generation of the job that the condition was set for.")] = (
-        None
-    )
-    last_update_time: Annotated[Time | None, Doc("Time of the last update of the condition.")] = None
-    last_transition_time: Annotated[Time | None, Doc("Time of the last change of the status.")] = None
-
-
 class TaskStatus(Model):
     """Number of pods of a task type, by state."""
 
@@ -246,7 +233,11 @@ class ElasticStatus(Model):
 class TorchJobStatus(Model):
     """Status of the job, as observed by the operator."""
 
-    conditions: Annotated[list[TorchJobCondition] | None, Atomic, Doc("Conditions of the job, the latest last.")] = None
+    conditions: Annotated[
+        list[PhaseCondition] | None,
+        Atomic,
+        Doc("Created, Queuing, Running, Restarting, Succeeded or Failed, the latest last."),
+    ] = None
     task_statuses: Annotated[dict[str, TaskStatus] | None, Doc("Pods by task type.")] = None
     elastic_scaling_statues: Annotated[
         dict[str, ElasticStatus] | None, Doc("Scaling status by task type, in the spelling of torch-on-k8s.")

@@ -14,7 +14,7 @@ from jobgate.kinds.common.runner import is_run
 from jobgate.kinds.vcjob.flags import PLUGINS
 from jobgate.plugins import Crew, Member, Variable
 from jobgate.plugins.crew import TASK_LABEL
-from jobgate.plugins.flags import FlagType, number_of, value_of
+from jobgate.plugins.flags import number_of, value_of
 from webhook import Job, Task, readable
 
 #: The flags of the plugins, with Volcano's defaults.
@@ -67,7 +67,7 @@ def _flags(plugins: Mapping[str, list[str]], plugin: str) -> dict[str, str]:
     return {
         flag: str(number_of(arguments, known, flag, default))
         if isinstance(default, int)
-        else value_of(arguments, known, flag, default) or ("true" if known[flag] is FlagType.SWITCH else "")
+        else value_of(arguments, known, flag, default)
         for flag, default in _DEFAULTS[plugin].items()
     }
 

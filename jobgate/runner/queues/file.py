@@ -21,7 +21,7 @@ _WEIGHT_LIMIT: Final = 1000
 _WAIT_LIMIT: Final = 2**31 - 1
 
 
-class InvalidQueues(Exception):
+class InvalidQueues(ValueError):
     """A file holds no queues; the message says what is wrong, each fault with its path."""
 
 

@@ -33,7 +33,7 @@ def _said(schema: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [
         (finding.path.removeprefix(below).lstrip("."), finding.problem, finding.fix)
         for finding in lint(definition)
-        if finding.rule in {"rules-are-affordable", "rules-are-cheap"}
+        if finding.rule == "rules-are-cheap"
     ]
 
 
@@ -59,34 +59,26 @@ def test_nothing_is_said_of_what_is_cheap(schema: dict[str, Any]) -> None:
 
 
 _AFFORDED = "what the API server allows"
-_ENDLESS = ": without a bound it counts with as many as fit into a request"
 _DEAR = [
     (
         "a long pattern on any text",
         _ruled(_TEXT, "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?(ab|cd)$')"),
         "x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost about 31 % of {_AFFORDED}{_ENDLESS}",
+        f"the rule is estimated to cost about 31 % of {_AFFORDED}",
         "give self maxLength, directly and not in allOf",
-    ),
-    (
-        "a comprehension over any list, though it costs little",
-        _ruled(_list({"type": "string", "format": "date-time", "maxLength": 1}), "self.all(x, true)"),
-        "x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost about 4 % of {_AFFORDED}{_ENDLESS}",
-        "give self maxItems, directly and not in allOf",
     ),
     (
         "text within a list within a list",
         _list(_list(_ruled(_TEXT, "self != 'a'")), maxItems=4),
         "items.items.x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost about 21 % of {_AFFORDED}{_ENDLESS}",
+        f"the rule is estimated to cost about 21 % of {_AFFORDED}",
         "give spec.a[] maxItems, directly and not in allOf",
     ),
     (
         "any text for each of any number",
         _map(_ruled(_TEXT, "self == oldSelf")),
         "additionalProperties.x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost more than 100 times {_AFFORDED}{_ENDLESS}",
+        f"the rule is estimated to cost more than 100 times {_AFFORDED}",
         "give self maxLength and spec.a maxProperties, directly and not in allOf",
     ),
     (
@@ -94,29 +86,27 @@ _DEAR = [
         _ruled(_list(_TEXT | {"maxLength": 1000}, maxItems=1000), "self.all(x, self.exists(y, x == y))"),
         "x-kubernetes-validations[0].rule",
         f"the rule is estimated to cost about 40.6 times {_AFFORDED}",
-        "lower maxLength of self[] and maxItems of self, or simplify the expression",
+        "lower maxItems of self and maxLength of self[], or simplify the expression",
     ),
     (
         "just beyond the limit",
         _list({"type": "integer"} | _ruled({}, "self > 0"), maxItems=5_000_001),
         "items.x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost a little more than {_AFFORDED}",
+        f"the rule is estimated to cost about 1.0 times {_AFFORDED}",
         "lower maxItems of spec.a, or simplify the expression",
     ),
     (
         "what nobody can size",
         _ruled({"type": "object", "properties": {"b": _list(_SHORT)}}, "self.?b.orValue([]).all(x, x == 'a')"),
         "x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost more than 100 times {_AFFORDED}: the API server cannot determine the size of the result of "
-        "orValue()",
+        f"the rule is estimated to cost more than 100 times {_AFFORDED}",
         "walk the field itself, which has a bound, and write !(a == b) in place of a != b",
     ),
     (
         "quantities that differ",
         _ruled(_SHORT, "quantity(self) != quantity('1')"),
         "x-kubernetes-validations[0].rule",
-        f"the rule is estimated to cost more than 100 times {_AFFORDED}: the API server cannot determine the size of the result of "
-        "quantity()",
+        f"the rule is estimated to cost more than 100 times {_AFFORDED}",
         "walk the field itself, which has a bound, and write !(a == b) in place of a != b",
     ),
 ]
@@ -146,7 +136,7 @@ def test_rules_that_are_cheap_alone_may_be_too_much_together() -> None:
     ((at, problem, fix),) = _said({"type": "object", "properties": texts})
     assert at == "spec.versions[0].schema.openAPIV3Schema"
     assert problem == f"all rules together are estimated to cost about 2.5 times {_AFFORDED}"
-    assert fix.startswith("bound what they walk, the dearest first: properties[spec]")
+    assert fix.startswith("bound what they walk, the most expensive first: properties[spec]")
     few = {name: texts[name] for name in ("t1", "t2")}
     assert _said({"type": "object", "properties": few}) == []
 
@@ -171,20 +161,11 @@ class _Spec(BaseModel):
     either: int | str = 1
 
 
-class _Open(BaseModel):
-    named: dict[_Key, int] = {}
-
-
 def _of_model(model: type[BaseModel]) -> list[str]:
     definition = crd(of(model, group="lint.example.com", version="v1", kind="Widget"))
     assert "x-kubernetes-validations" in str(definition)
-    return [finding.fix for finding in lint(definition) if finding.rule in {"rules-are-affordable", "rules-are-cheap"}]
+    return [finding.fix for finding in lint(definition) if finding.rule == "rules-are-cheap"]
 
 
 def test_the_rules_that_the_generator_writes_are_cheap() -> None:
     assert _of_model(_Spec) == []
-
-
-def test_rules_over_the_keys_of_any_number_are_not() -> None:
-    """With a longer pattern the API server rejects them."""
-    assert set(_of_model(_Open)) == {"give self maxProperties, directly and not in allOf"}

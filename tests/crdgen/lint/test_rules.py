@@ -365,18 +365,11 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     ("optional-old-self-is-used", _NEW, _rule(), _rule(optionalOldSelf=True), "does not read oldSelf"),
     ("rule-compiles", _NEW, _rule(rule="self == 'x'"), _rule(rule="self =="), "'self =='"),
     (
-        "rules-are-affordable",
-        _NEW,
-        _TEXT | {"x-kubernetes-validations": [{"rule": "self.matches('^[a-z]+[0-9]+$')"}]},
-        {"type": "array", "items": _TEXT | {"x-kubernetes-validations": [{"rule": "self.matches('^a$')"}]}},
-        "more than 100 times what the API server allows",
-    ),
-    (
         "rules-are-cheap",
         _NEW,
         _TEXT | {"x-kubernetes-validations": [{"rule": "self == oldSelf"}]},
         _TEXT | {"x-kubernetes-validations": [{"rule": "self.matches('^[a-z]+[0-9]+$')"}]},
-        "without a bound",
+        "is estimated to cost about",
     ),
     (
         "rule-is-checked",

@@ -8,7 +8,8 @@ from jobgate.kinds.common.binding import bind
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.policies import LifecyclePolicy
-from webhook import Operation, Path, Phase, Registry, Request, Response, Rule, Task, review
+from tests.kinds.reviews import request_of
+from webhook import Path, Phase, Registry, Response, Rule, Task, review
 
 Json = dict[str, Any]
 
@@ -79,16 +80,7 @@ def job(*tasks: Any, **spec: Any) -> Json:
 
 def validate(document: Json, rules: tuple[Rule, ...]) -> Response:
     """Return the validating answer of a kind with these rules."""
-    request = Request(
-        uid="1",
-        api_version=GANG.gvk.api_version,
-        kind="Gang",
-        operation=Operation.CREATE,
-        name="job",
-        namespace="default",
-        document=document,
-    )
-    return review(request, Phase.VALIDATE, Registry([replace(GANG, rules=rules)]))
+    return review(request_of(GANG, document, name="job"), Phase.VALIDATE, Registry([replace(GANG, rules=rules)]))
 
 
 def faults(document: Json, rules: tuple[Rule, ...]) -> list[str]:

@@ -20,7 +20,8 @@ from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from tests.corpus import BROKEN, GOOD
 from tests.kinds.common.pod.test_plain import ANYTHING, changed
 from tests.kinds.common.test_plain_jobs import parts
-from webhook import Context, Job, Kind, NoObjects, Operation, Phase, Registry, Request, Response, Rule, Settings, review
+from tests.kinds.reviews import request_of
+from webhook import Context, Job, Kind, NoObjects, Phase, Registry, Response, Rule, Settings, review
 from webhook import rule as make_rule
 from webhook.quiet import IMPOSED
 from webhook.review import mutated
@@ -177,16 +178,9 @@ def contexts() -> Iterator[Context]:
 
 
 def answer(kind: Kind, document: Json, old: Json | None, settings: Settings, objects: Any) -> Response:
-    request = Request(
-        uid="1",
-        api_version=kind.gvk.api_version,
-        kind=kind.kind,
-        operation=Operation.CREATE if old is None else Operation.UPDATE,
-        namespace="default",
-        document=document,
-        old_document=old,
+    return review(
+        request_of(kind, document, old), Phase.VALIDATE, Registry([kind], plugins.installed()), settings, objects
     )
-    return review(request, Phase.VALIDATE, Registry([kind], plugins.installed()), settings, objects)
 
 
 def with_all_rules(kind: JobKind) -> JobKind:

@@ -5,9 +5,11 @@ from typing import Any
 import jsonpatch
 import pytest
 
+from jobgate.kinds.dijob import DIJOB
 from tests.kinds.dijob.jobs import KINDS, faults, job, mutate, task, template, validate
 from tests.kinds.messages import compare
-from webhook import Operation, Phase, Request, Settings, User, review
+from tests.kinds.reviews import request_of
+from webhook import Phase, Settings, User, review
 
 OPERATOR = "system:serviceaccount:di-system:di-orchestrator"
 
@@ -114,10 +116,7 @@ def test_a_default_of_today_is_no_change_of_the_user() -> None:
 
 
 def write(document: Any, old: Any, user: str, *, forgetful: frozenset[str] = frozenset({OPERATOR})) -> list[Any]:
-    request = Request(
-        uid="1", api_version="diengine.opendilab.org/v2alpha1", kind="DIJob", operation=Operation.UPDATE, name="job",
-        namespace="default", document=document, old_document=old, user=User(user),
-    )  # fmt: skip
+    request = request_of(DIJOB, document, old, name="job", user=User(user))
     return list(review(request, Phase.MUTATE, KINDS, Settings(forgetful_writers=forgetful)).patch)
 
 

@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from jobgate.kinds.vcjob import VCJOB
+from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins.flags import FlagType, value_of
-from tests.kinds.vcjob.jobs import faults, job, task, validate
+from tests.kinds.vcjob.jobs import KINDS, faults, job, task, validate
+from webhook import Settings
 
 SSH = (
     '"--ssh-key-file-path", "--ssh-private-key", "--ssh-public-key", "--ssh-port"'
@@ -114,3 +117,24 @@ def test_what_volcano_takes_and_cannot_use_is_a_warning(plugins: dict[str, list[
 )
 def test_a_flag_is_read_as_go_reads_it(arguments: list[str], expected: str) -> None:
     assert value_of(arguments, {"master": FlagType.TEXT, "port": FlagType.PORT}, "master", "master") == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "denied", "warned"),
+    [
+        ({"plugins": {"ssh": ["--ssh-port=2222"], "svc": [], "env": []}}, False, []),
+        ({"plugins": {"ssh": ["--ssh-private-key=k"]}}, False, ["the runner ignores --ssh-private-key"]),
+        ({"plugins": {"ssh": ["--ssh-key-file-path=keys"]}}, True, []),
+        ({"queue": "research"}, False, ["the job is not queued"]),
+        ({"queue": "default"}, False, []),
+    ],
+)
+def test_a_job_that_jobgate_runs_is_judged_by_what_its_own_plugins_can(
+    spec: dict[str, Any], denied: bool, warned: list[str]
+) -> None:
+    options = ReviewOptions(kinds=KINDS, settings=Settings(runs=frozenset({VCJOB.qualified_plural})))
+    verdict = judge(job(task("work"), **spec), options)
+    assert (verdict.status is not None) == denied
+    assert len(verdict.warnings) == len(warned)
+    assert all(text in warning for text, warning in zip(warned, verdict.warnings, strict=True))
+    assert judge(job(task("work"), **spec), ReviewOptions(kinds=KINDS)).status is None

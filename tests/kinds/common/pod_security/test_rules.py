@@ -10,7 +10,8 @@ from jobgate.kinds.common.pod_security.policy import ENFORCE, WARN
 from jobgate.kinds.common.pod_security.rules import NAMESPACES
 from jobgate.kinds.dijob import DIJOB
 from tests.kinds.dijob import jobs
-from webhook import Kind, Operation, Phase, Registry, Request, Response, review
+from tests.kinds.reviews import request_of
+from webhook import Kind, Phase, Registry, Response, review
 
 ENFORCED = "namespace ada enforces Pod Security level"
 POD, MAIN = "spec.tasks[0].template.spec", "spec.tasks[0].template.spec.containers[0]"
@@ -40,16 +41,7 @@ def ask(spec: dict[str, Any], labels: Mapping[str, str] | None = None, **of_job:
 
 
 def asked(document: Any, labels: Mapping[str, str] | None, old: Any = None, namespace: str = "ada") -> Response:
-    request = Request(
-        uid="1",
-        api_version=DIJOB.gvk.api_version,
-        kind=DIJOB.kind,
-        operation=Operation.CREATE if old is None else Operation.UPDATE,
-        name="job",
-        namespace=namespace,
-        document=document,
-        old_document=old,
-    )
+    request = request_of(DIJOB, document, old, name="job", namespace=namespace)
     return review(
         request, Phase.VALIDATE, Registry([DIJOB]), objects=Unread() if labels is None else Namespaces(labels)
     )

@@ -1,0 +1,142 @@
+"""Volcano Jobs that jobgate runs, without Volcano: on a whole control plane, whose own Job controller makes the pods."""
+
+from typing import Any
+
+from controlplane.simulation import end_pod, ends
+from controlplane.space import Space
+from controlplane.waiting import wait_for
+from controlplane.whole import WholeControlPlane
+from tests.e2e.test_runner import RESTARTS, WAIT, Run, annotated, example, process, space
+from tests.runner.world import vctask
+
+__all__ = ["process", "space"]
+
+CLAIM = {"accessModes": ["ReadWriteOnce"], "storageClassName": "", "resources": {"requests": {"storage": "1Gi"}}}
+
+
+def vcjob(name: str, *tasks: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """A Volcano Job."""
+    return {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {**spec, "tasks": list(tasks)},
+    }
+
+
+def reaches(run: Run, phase: str) -> None:
+    """Wait until a job is in a phase."""
+    wait_for(lambda: run.phase == phase, WAIT, every=0.2, what=f"{run.name} is {phase}: {run.status}")
+
+
+def test_any_event_restarts_a_job_until_its_retries_are_spent(space: Space) -> None:
+    one = Run(space, annotated(example(RESTARTS), **ends(0, "3s")))
+    reaches(one, "Failed")
+    status = one.status
+    assert (status["retryCount"], status["version"], status["running"], status["pending"]) == (3, 3, 0, 0)
+    assert [condition["status"] for condition in status["conditions"]][-1] == "Failed"
+    assert {"Restarting", "Running", "Failed"} <= {condition["status"] for condition in status["conditions"]}
+    assert status["controlledResources"] == {f"plugin-{name}": name for name in ("ssh", "env", "svc")}
+    wait_for(lambda: one.pods() == {}, WAIT, what="no pod runs")
+
+
+def test_kubectl_waits_for_a_phase_and_the_status_counts_pods(
+    space: Space, whole_controlplane: WholeControlPlane
+) -> None:
+    one = Run(space, vcjob("counted", vctask(2, "ps"), vctask(3, "worker")))
+    wait_for(lambda: one.status.get("running") == 5, WAIT, what="all pods run")
+    status = one.status
+    assert (status["state"]["phase"], status["minAvailable"]) == ("Running", 5)
+    assert status["taskStatusCount"] == {"ps": {"phase": {"Running": 2}}, "worker": {"phase": {"Running": 3}}}
+    for number, pod in enumerate(sorted(one.pods().values(), key=lambda pod: str(pod["spec"]["hostname"]))):
+        end_pod(space.api, space.name, pod["metadata"]["name"], 7 if number == 4 else 0)
+    place = ("--namespace", space.name, "--timeout=60s")
+    whole_controlplane.kubectl("wait", "--for=jsonpath={.status.state.phase}=Failed", "vcjob/counted", *place)
+    status = one.status
+    assert (status["succeeded"], status["failed"]) == (4, 1)
+    assert "it needs 3" in status["state"]["message"]
+
+
+def test_a_pod_is_marked_and_knows_its_place(space: Space) -> None:
+    plugins: dict[str, Any] = {"env": [], "pytorch": [], "hcclrank": []}
+    partitions = {"totalPartitions": 2, "partitionSize": 1}
+    tasks = (vctask(1, "master"), vctask(2, "worker", partitionPolicy=partitions))
+    one = Run(space, vcjob("marked", *tasks, plugins=plugins))
+    one.until_pods("marked-master-0", "marked-worker-0", "marked-worker-1")
+    pod = one.pods()["marked-worker-1"]
+    labels, annotations = (pod["metadata"][field] for field in ("labels", "annotations"))
+    assert labels.items() >= {"volcano.sh/task-index": "1", "volcano.sh/partition-id": "1"}.items()
+    assert (annotations["volcano.sh/task-index"], annotations["hccl/rankIndex"]) == ("1", "2")
+    assert pod["spec"]["subdomain"] == "marked"
+    assert pod["spec"]["schedulerName"] == "default-scheduler"
+    env = {one["name"]: one.get("value") for one in pod["spec"]["containers"][0]["env"]}
+    expected = {"VC_TASK_INDEX": "1", "VK_TASK_INDEX": "1", "RANK": "2", "MASTER_ADDR": "marked-master-0.marked"}
+    assert env.items() >= expected.items()
+
+
+def test_a_claim_is_made_and_one_that_is_missing_is_waited_for(space: Space) -> None:
+    volumes = [{"mountPath": "/data", "volumeClaim": CLAIM}, {"mountPath": "/corpus", "volumeClaimName": "corpus"}]
+    one = Run(space, vcjob("stored", vctask(), volumes=volumes))
+
+    def said() -> str:
+        return str(one.status.get("state", {}).get("message", ""))
+
+    wait_for(
+        lambda: "PersistentVolumeClaim corpus does not exist" in said(), WAIT, what="the status says what is missing"
+    )
+    assert (one.phase, space.items("pods")) == ("Pending", [])
+    space.create("persistentvolumeclaims", {"metadata": {"name": "corpus"}, "spec": CLAIM})
+    for number in range(2):
+        source = {"hostPath": {"path": "/tmp"}, "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}
+        body = {"metadata": {"name": f"{space.name}-{number}"}, "spec": source}
+        assert space.api.post("/api/v1/persistentvolumes", body)[0] == 201
+    one.until_pods("stored-work-0")
+    name = one.job["spec"]["volumes"][0]["volumeClaimName"]
+    assert space.names("persistentvolumeclaims") == ["corpus", name]
+    assert space.get("persistentvolumeclaims", name)["metadata"]["ownerReferences"][0]["name"] == "stored"
+
+
+def test_a_restarted_job_keeps_its_claims_and_ends_with_its_pods(space: Space) -> None:
+    policies = [{"event": "PodFailed", "action": "RestartJob"}, {"event": "TaskCompleted", "action": "CompleteJob"}]
+    one = Run(space, vcjob("again", vctask(2), vctask(1, "chief"), policies=policies))
+    hosts = ("again-chief-0", "again-work-0", "again-work-1")
+    one.until_pods(*hosts)
+    before = {pod["metadata"]["uid"] for pod in one.pods().values()}
+    end_pod(space.api, space.name, one.pods()["again-work-1"]["metadata"]["name"], 1)
+
+    def renewed() -> bool:
+        return sorted(one.pods()) == list(hosts) and before.isdisjoint(
+            pod["metadata"]["uid"] for pod in one.pods().values()
+        )
+
+    wait_for(renewed, WAIT, every=0.2, what="all pods are new")
+    reaches(one, "Running")
+    assert one.status["retryCount"] == 1
+    end_pod(space.api, space.name, one.pods()["again-chief-0"]["metadata"]["name"])
+    reaches(one, "Completed")
+    wait_for(lambda: one.pods() == {}, WAIT, what="no pod runs")
+
+
+def test_a_failed_pod_stays_and_one_that_is_deleted_is_made_again(space: Space) -> None:
+    one = Run(space, vcjob("single", vctask(3), minAvailable=1))
+    hosts = [f"single-work-{index}" for index in range(3)]
+    one.until_pods(*hosts)
+    end_pod(space.api, space.name, one.pods()[hosts[0]]["metadata"]["name"], 7)
+    one.until_pods(*hosts[1:])
+    deleted = one.pods()[hosts[1]]["metadata"]
+    space.delete("pods", deleted["name"])
+    # As a kubelet does: its container ends by SIGTERM.
+    ended = {"name": "main", "ready": False, "restartCount": 0, "image": "", "imageID": ""}
+    statuses = [{**ended, "state": {"terminated": {"exitCode": 143}}}]
+    status = {"status": {"phase": "Failed", "containerStatuses": statuses}}
+    assert space.api.patch(f"{space.path('pods', deleted['name'])}/status", status)[0] == 200
+    wait_for(
+        lambda: one.pods().get(hosts[1], {}).get("metadata", {}).get("uid") not in {None, deleted["uid"]},
+        WAIT,
+        what="the pod is made again",
+    )
+    assert sorted(one.pods()) == hosts[1:]
+    for host in hosts[1:]:
+        end_pod(space.api, space.name, one.pods()[host]["metadata"]["name"])
+    reaches(one, "Completed")
+    assert (one.status["succeeded"], one.status["failed"]) == (2, 1)
