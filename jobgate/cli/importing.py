@@ -11,7 +11,7 @@ import click
 
 from crdgen import to_yaml
 from jobgate.cli.report import OUTPUT_FILE
-from jobgate.importing import Imported, InvalidDocument, Target, imported
+from jobgate.importing import Imported, ImportedKind, InvalidDocument, imported
 from webhook.text import line
 
 
@@ -22,7 +22,7 @@ def import_group() -> None:
 
 @import_group.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option("--to", "target", type=click.Choice([one.value for one in Target]), help="Kind of imported jobs.")
+@click.option("--to", "target", type=click.Choice([one.value for one in ImportedKind]), help="Kind of imported jobs.")
 @OUTPUT_FILE
 @click.pass_context
 def openpai(context: click.Context, *, files: tuple[str, ...], target: str | None, output_file: TextIO) -> None:
@@ -37,7 +37,7 @@ def openpai(context: click.Context, *, files: tuple[str, ...], target: str | Non
     faults: list[str] = []
     for file in files:
         try:
-            found += imported(_text(file), file, Target(target) if target else None)
+            found += imported(_text(file), file, ImportedKind(target) if target else None)
         except (InvalidDocument, OSError, UnicodeDecodeError) as error:
             faults += str(error).splitlines() if isinstance(error, InvalidDocument) else [f"{file}: {error}"]
     faults += [f"{one.where}: {fault}" for one in found for fault in one.faults]

@@ -9,7 +9,7 @@
 """
 
 from jobgate.importing.document import InvalidDocument, looks_like_openpai
-from jobgate.importing.job import Target
+from jobgate.importing.job import ImportedKind
 from jobgate.importing.openpai import Imported, imported
 
-__all__ = ["Imported", "InvalidDocument", "Target", "imported", "looks_like_openpai"]
+__all__ = ["Imported", "ImportedKind", "InvalidDocument", "imported", "looks_like_openpai"]

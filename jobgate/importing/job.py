@@ -27,7 +27,7 @@ _READ_OF_ROLE: Final = frozenset(
 _READ_OF_IMAGE: Final = frozenset({"name", "type", "uri", "protocol_version", "version", "contributor", "description"})
 
 
-class Target(StrEnum):
+class ImportedKind(StrEnum):
     """The kind that a job is imported as."""
 
     JOB = "Job"
@@ -41,7 +41,7 @@ class _JobPrerequisites(NamedTuple):
     objects: dict[str, dict[str, Any]]
 
 
-def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes) -> Iterator[dict[str, Any]]:
+def jobs(job: Mapping[str, Any], name: str, target: ImportedKind | None, notes: Notes) -> Iterator[dict[str, Any]]:
     """Yield the Prerequisites of a job of protocol version 2, then its Jobs or its DIJob.
 
     `name` is for a job that has none. By default, a job with one task role becomes a Job, another one a DIJob.
@@ -57,7 +57,7 @@ def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes)
     notes.unread(job, _READ, "the job")
     notes.unread(mapped(job.get("extras"), "extras", notes), {"reference_prerequisites", "storages"}, "extras")
     notes.unread(mapped(job.get("defaults"), "defaults", notes), {"virtual_cluster"}, "defaults")
-    kind = target or (Target.JOB if len(roles) == 1 else Target.DIJOB)
+    kind = target or (ImportedKind.JOB if len(roles) == 1 else ImportedKind.DIJOB)
     tasks = []
     for key, value in roles.items():
         role = mapped(value, f"taskRoles.{key}", notes)
@@ -69,13 +69,13 @@ def jobs(job: Mapping[str, Any], name: str, target: Target | None, notes: Notes)
         tasks.append((notes.name(key, path, LABEL_LIMIT), instances, pod, references))
     yield from own.objects.values()
     retries = notes.whole(word(job, "job_retry_count") or 0, "jobRetryCount")
-    if kind is Target.JOB:
+    if kind is ImportedKind.JOB:
         for task, instances, pod, references in tasks:
             called = name if len(tasks) == 1 else notes.name(f"{name}-{task}", "name", LABEL_LIMIT)
             yield _job(called, instances, pod, references, retries)
     else:
         yield _dijob(job, name, tasks, retries, notes)
-    if kind is Target.JOB and len(tasks) > 1:
+    if kind is ImportedKind.JOB and len(tasks) > 1:
         notes.change("each task role is a Job of its own: they start, fail and end by themselves")
 
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from jobgate.importing.document import documents
 from jobgate.importing.item import CLUSTER, prerequisite
-from jobgate.importing.job import Target, jobs
+from jobgate.importing.job import ImportedKind, jobs
 from jobgate.importing.notes import Notes, word
 from jobgate.kinds import installed
 from jobgate.kinds.common import pod
@@ -38,7 +38,7 @@ class Imported:
     faults: tuple[str, ...]
 
 
-def imported(text: str, file: str, target: Target | None = None) -> Iterator[Imported]:
+def imported(text: str, file: str, target: ImportedKind | None = None) -> Iterator[Imported]:
     """Import the jobs and items of a YAML text; `file` is for messages, and names a job without a name.
 
     Raises:
@@ -60,7 +60,7 @@ def _denials(document: dict[str, Any]) -> Iterator[str]:
     title, spec = f"{document['kind']} {document['metadata']['name']}", document["spec"]
     if document["kind"] in RESOURCES:
         found = _faults_of_item(document["kind"], spec)
-    elif document["kind"] == Target.JOB:
+    elif document["kind"] == ImportedKind.JOB:
         checked = pod.check(spec["template"], Path("spec") / "template")
         found = (str(one) for one in checked if isinstance(one, Cause))
     else:

@@ -8,7 +8,7 @@ import yaml
 from click.testing import CliRunner
 
 from jobgate.cli import main
-from jobgate.importing import InvalidDocument, Target, imported
+from jobgate.importing import ImportedKind, InvalidDocument, imported
 from tests.prerequisites.script_shells import argv_of, run
 
 FOLDER = Path(__file__).parent
@@ -32,7 +32,7 @@ def job(role: dict[str, Any] | None = None, **fields: Any) -> str:
     return yaml.safe_dump({**JOB, "taskRoles": {"worker": worker}, **fields})
 
 
-def objects(text: str, target: Target | None = None) -> list[dict[str, Any]]:
+def objects(text: str, target: ImportedKind | None = None) -> list[dict[str, Any]]:
     found = list(imported(text, "job.yaml", target))
     assert [fault for one in found for fault in one.faults] == []
     return [document for one in found for document in one.objects]
@@ -222,7 +222,7 @@ def test_a_job_of_several_task_roles_is_a_dijob_or_on_request_several_jobs() -> 
     (dijob,) = objects(text)
     assert [task["name"] for task in dijob["spec"]["tasks"]] == ["ps-server", "worker"]
     assert (dijob["spec"]["backoffLimit"], dijob["spec"]["queue"]) == (2, "vc1")
-    assert [one["metadata"]["name"] for one in objects(text, Target.JOB)] == ["job-ps-server", "job-worker"]
+    assert [one["metadata"]["name"] for one in objects(text, ImportedKind.JOB)] == ["job-ps-server", "job-worker"]
 
 
 def test_what_a_job_defines_for_itself_is_a_prerequisite_that_its_tasks_name() -> None:
@@ -238,7 +238,7 @@ def test_what_a_job_defines_for_itself_is_a_prerequisite_that_its_tasks_name() -
         {"kind": "ClusterPrerequisite", "name": "data"},
     ]
     assert made["spec"]["template"]["metadata"]["annotations"] == {"jobgate.dev/prerequisites": "job-data"}
-    (task,) = objects(text, Target.DIJOB)[-1]["spec"]["tasks"]
+    (task,) = objects(text, ImportedKind.DIJOB)[-1]["spec"]["tasks"]
     assert task["prerequisites"] == [{"name": "job-data"}]
 
 
