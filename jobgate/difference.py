@@ -26,6 +26,11 @@ def readable(before: Any, after: Any) -> Iterator[tuple[str, str]]:
         yield _SIGNS[kind], f"{join(steps)}: {shown(_at(before, steps) if kind == 'remove' else value)}"
 
 
+def lost(before: Any, after: Any) -> Iterator[str]:
+    """Yield the paths of the fields that `after` has no more."""
+    yield from (str(join(steps)) for kind, steps, _ in _changes(before, after, ()) if kind == "remove")
+
+
 def _changes(before: Any, after: Any, steps: tuple[str | int, ...]) -> Iterator[tuple[str, tuple[str | int, ...], Any]]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in before:

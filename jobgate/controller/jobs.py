@@ -12,7 +12,7 @@ from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.kinds.common.runner import is_run
 from jobgate.plugins import Crew
-from jobgate.pods import Digest, Digests, Room, Unkept
+from jobgate.pods import Digest, DigestMemory, Digests, UncachedJob
 from webhook import Kind, Settings
 
 #: How operators call it that a job is over, for good: as its phase, or as a condition that holds. Not `Aborted`: a job
@@ -43,7 +43,7 @@ class Remembered(NamedTuple):
     crew: Crew | None
     over: bool = False
     understood: bool = True
-    unkept: Unkept | None = None
+    unkept: UncachedJob | None = None
     waits_since: str = ""
     erased: str = ""
 
@@ -55,7 +55,7 @@ class Jobs:
         self, kinds: Iterable[Kind], settings: Settings, changed: Callable[[Key], None], backoff: Backoff | None = None
     ) -> None:
         """Create a cache that knows nothing. `changed` is called with each job of which the stored part changed."""
-        room = Room()
+        room = DigestMemory()
         self._kinds: dict[tuple[str, str], Resource] = {}
         self._readers: dict[Resource, JobDigests] = {}
         self.informers: dict[Resource, Informer[Remembered]] = {}
@@ -110,7 +110,7 @@ def finished(status: Mapping[str, Any]) -> bool:
 class JobDigests:
     """Reads the jobs of a kind, as the pod webhook reads them."""
 
-    def __init__(self, kind: Kind, settings: Settings | None = None, room: Room | None = None) -> None:
+    def __init__(self, kind: Kind, settings: Settings | None = None, room: DigestMemory | None = None) -> None:
         self._kind = kind
         self._digests = Digests(kind, settings, room)
 
@@ -124,7 +124,7 @@ class JobDigests:
 
     def _of(self, document: dict[str, Any], digest: Digest) -> Remembered:
         over = bool(document["metadata"].get("deletionTimestamp")) or finished(mapping(document.get("status")))
-        if isinstance(digest, Unkept):
+        if isinstance(digest, UncachedJob):
             return Remembered(None, over, unkept=digest)
         if not isinstance(digest, Crew):
             return Remembered(None, over, understood=False)

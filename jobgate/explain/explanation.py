@@ -16,8 +16,7 @@ from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.pods.shape import fault
-from jobgate.prerequisites.asked import named_in, template_of
-from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, annotated
+from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, annotated, named_in, template_of
 from webhook import Draft, Job, Kind, Objects, Task
 from webhook.view import view
 

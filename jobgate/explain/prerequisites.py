@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobgate.explain.pod import Step
-from jobgate.prerequisites.content import Content, content_of
+from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import inject, target
 from jobgate.prerequisites.problem import Problem
 from jobgate.prerequisites.reference import Reference
@@ -28,7 +28,7 @@ class TaskPrerequisites:
         wish: the container that the job names for them.
     """
 
-    content: Content = field(default_factory=Content)
+    content: Injection = field(default_factory=Injection)
     steps: tuple[Step, ...] = ()
     items: tuple[Instance, ...] = ()
     missing: tuple[str, ...] = ()

@@ -11,14 +11,14 @@ from typing import Any
 import jsonpatch
 from msgspec.structs import replace
 
-from jobgate.difference import difference
+from jobgate.difference import difference, lost
 from jobgate.kinds.common.binding import JobKind
 from jobgate.kinds.common.pod.reading import text
 from jobgate.kinds.common.schema import StructuralSchema, unchecked_rules
 from jobgate.offline import items
 from jobgate.offline.files import is_namespace
-from jobgate.prerequisites.asked import named_in, template_of
 from jobgate.prerequisites.models import GROUP
+from jobgate.prerequisites.reference import named_in, template_of
 from webhook import (
     Cause,
     Invalid,
@@ -269,24 +269,7 @@ def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
 def _before_review(
     document: Mapping[str, Any], pruned: Any, old: Mapping[str, Any] | None, options: ReviewOptions
 ) -> Iterator[str]:
-    yield from _unknown_fields(document, pruned)
+    for path in lost({key: value for key, value in document.items() if key != "status"}, pruned):
+        yield f"{path}: unknown field: rejected by kubectl, dropped for other clients"
     if old is None and options.operation is Operation.UPDATE:
         yield "reviewed as a new object: --old contains no object of this kind and name"
-
-
-def _unknown_fields(document: Mapping[str, Any], pruned: Any) -> Iterator[str]:
-    for path in _lost({key: value for key, value in document.items() if key != "status"}, pruned, ""):
-        yield f"{path}: unknown field: rejected by kubectl, dropped for other clients"
-
-
-def _lost(before: Any, after: Any, path: str) -> Iterator[str]:
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for key, value in before.items():
-            below = f"{path}.{key}" if path else str(key)
-            if key not in after:
-                yield below
-            else:
-                yield from _lost(value, after[key], below)
-    elif isinstance(before, list) and isinstance(after, list):
-        for index, (one, other) in enumerate(zip(before, after, strict=False)):
-            yield from _lost(one, other, f"{path}[{index}]")

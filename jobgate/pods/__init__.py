@@ -11,7 +11,7 @@
 """
 
 from jobgate.pods.access import PermissionCache
-from jobgate.pods.digest import Digest, Digests, Read, Room, Unkept, UnusableJob, digest_of
+from jobgate.pods.digest import Digest, DigestMemory, Digests, Read, UncachedJob, UnusableJob, digest_of
 from jobgate.pods.items import ItemReviewer
 from jobgate.pods.lookup import DigestCache, Fetch, Lookup
 from jobgate.pods.prerequisites import Prerequisites
@@ -21,6 +21,7 @@ from jobgate.pods.workloads import WorkloadReviewer
 __all__ = [
     "Digest",
     "DigestCache",
+    "DigestMemory",
     "Digests",
     "Fetch",
     "ItemReviewer",
@@ -29,8 +30,7 @@ __all__ = [
     "PodReviewer",
     "Prerequisites",
     "Read",
-    "Room",
-    "Unkept",
+    "UncachedJob",
     "UnusableJob",
     "WorkloadReviewer",
     "digest_of",

@@ -43,7 +43,7 @@ OVERSIZED: Final = "is too large for plugins: use fewer tasks with more replicas
 
 
 @dataclass(frozen=True, slots=True)
-class Unkept:
+class UncachedJob:
     """What is remembered of a job for which there was no room: it is read whenever it is needed.
 
     Its `seal` changes with the job.
@@ -55,7 +55,7 @@ class Unkept:
 
 #: What a job reads as, and what is remembered of it.
 Read: TypeAlias = Crew | UnusableJob
-Digest: TypeAlias = Read | Unkept
+Digest: TypeAlias = Read | UncachedJob
 
 
 def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = None) -> Read:
@@ -89,7 +89,7 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
     return crew
 
 
-class Room:
+class DigestMemory:
     """How much memory is left for digests, of all kinds together."""
 
     def __init__(self, size: int = ROOM) -> None:
@@ -133,10 +133,10 @@ class Digests:
     the digest is made of is the same then.
     """
 
-    def __init__(self, kind: Kind, settings: Settings | None = None, room: Room | None = None) -> None:
+    def __init__(self, kind: Kind, settings: Settings | None = None, room: DigestMemory | None = None) -> None:
         self._kind = kind
         self._settings = settings
-        self._room = room or Room()
+        self._room = room or DigestMemory()
         self._made: dict[bytes, _CachedCrew] = {}
 
     def of(self, document: dict[str, Any]) -> Digest:
@@ -147,7 +147,7 @@ class Digests:
             return made
         size = weight(made, LIMIT + MARGIN)
         if not self._room.take(size):
-            return Unkept(made.uid, seal)
+            return UncachedJob(made.uid, seal)
         kept = self._made[seal] = _CachedCrew(made, self._gone)
         kept.seal, kept.size = seal, size
         return made

@@ -46,7 +46,7 @@ class DigestCache(Protocol):
 Fetch: TypeAlias = Callable[[str, str], Coroutine[None, None, Read | None]]
 
 
-class Result(StrEnum):
+class LookupResult(StrEnum):
     """The result of a lookup, as the metric names it."""
 
     FOUND = "found"
@@ -64,15 +64,15 @@ class LookupVerdict:
         result: UNASKED where the job asks for nothing that goes into pods; UNKNOWN where there is no such job and the
             pod has no owner reference, as labels alone prove nothing; REFUSED where the pod can never be wired.
         member: the pod that was found.
-        reason: why it is later or refused, as a sentence.
+        reason: why it is later or denied, as a sentence.
     """
 
-    result: Result
+    result: LookupResult
     member: Member | None = None
     reason: str = ""
 
 
-UNASKED, UNKNOWN = LookupVerdict(Result.UNASKED), LookupVerdict(Result.UNKNOWN)
+UNASKED, UNKNOWN = LookupVerdict(LookupResult.UNASKED), LookupVerdict(LookupResult.UNKNOWN)
 
 
 class Lookup:
@@ -114,9 +114,9 @@ class Lookup:
         if isinstance(known, Crew) and (verdict := _judged(known, claim)):
             return verdict
         if claim.owned and self._forged.has(namespace, claim.job, claim.uid):
-            return self._refused(claim)
+            return self._denied(claim)
         if dns_subdomain(claim.job) or len(claim.uid) > UID:
-            return self._refused(claim) if claim.owned else UNKNOWN
+            return self._denied(claim) if claim.owned else UNKNOWN
         return await self._ask(namespace, claim)
 
     async def _ask(self, namespace: str, claim: Claim) -> LookupVerdict:
@@ -135,16 +135,16 @@ class Lookup:
         except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
             fields = {"kind": self._kind, "reason": f"{type(error).__qualname__}: {error}"}
             _logger.warning("failed to look up the job", extra={"fields": fields})
-            return LookupVerdict(Result.LATER, reason=f"failed to look up {self._job(claim)}")
+            return LookupVerdict(LookupResult.LATER, reason=f"failed to look up {self._job(claim)}")
         if isinstance(found, LookupVerdict):
             return found
         if found is None or _is_another(found, claim):
             if claim.owned:  # a uid is never given to another job
                 self._forged.add(namespace, claim.job, claim.uid)
-            return self._refused(claim) if claim.owned else UNKNOWN
+            return self._denied(claim) if claim.owned else UNKNOWN
         if isinstance(found, UnusableJob):
             return self._unusable(found, claim)
-        return _judged(found, claim) or LookupVerdict(Result.LATER, reason=self._behind(claim))
+        return _judged(found, claim) or LookupVerdict(LookupResult.LATER, reason=self._behind(claim))
 
     async def _fly(self, turn: asyncio.Future[None], namespace: str, claim: Claim) -> Read | LookupVerdict | None:
         """Wait for the turn, and read the job."""
@@ -163,7 +163,9 @@ class Lookup:
             flight.exception()  # else asyncio logs an unretrieved exception
 
     def _too_many(self, claim: Claim) -> LookupVerdict:
-        return LookupVerdict(Result.LATER, reason=f"too many lookups in progress; {self._job(claim)} is not known yet")
+        return LookupVerdict(
+            LookupResult.LATER, reason=f"too many lookups in progress; {self._job(claim)} is not known yet"
+        )
 
     def _behind(self, claim: Claim) -> str:
         """Return why the job, as it is stored, has no such pod; its operator may be ahead of that."""
@@ -172,11 +174,13 @@ class Lookup:
             return f"cannot determine the index of the pod in task {task} of {self._job(claim)}"
         return f"{self._job(claim)} has no pod {claim.index} of task {task} yet"
 
-    def _refused(self, claim: Claim) -> LookupVerdict:
-        return LookupVerdict(Result.REFUSED, reason=f"no {self._job(claim)} with this uid exists in the namespace")
+    def _denied(self, claim: Claim) -> LookupVerdict:
+        return LookupVerdict(
+            LookupResult.REFUSED, reason=f"no {self._job(claim)} with this uid exists in the namespace"
+        )
 
     def _unusable(self, job: UnusableJob, claim: Claim) -> LookupVerdict:
-        return LookupVerdict(Result.REFUSED, reason=f"{self._job(claim)} {job.reason}")
+        return LookupVerdict(LookupResult.REFUSED, reason=f"{self._job(claim)} {job.reason}")
 
     def _job(self, claim: Claim) -> str:
         return f"{self._kind} {claim.job[:253]}"
@@ -195,7 +199,7 @@ def _judged(crew: Crew, claim: Claim) -> LookupVerdict | None:
         return None
     if any(key not in crew.facts for key in claim.facts):
         return None
-    return LookupVerdict(Result.FOUND, Member(crew, part, claim.index))
+    return LookupVerdict(LookupResult.FOUND, Member(crew, part, claim.index))
 
 
 def _is_another(job: Read, claim: Claim) -> bool:

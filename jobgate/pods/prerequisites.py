@@ -11,9 +11,9 @@ from jobgate.kinds.common.prerequisites import USE, refusal
 from jobgate.kinds.common.wiring import WORKLOADS
 from jobgate.plugins import Part
 from jobgate.pods.access import PermissionCache, Question
-from jobgate.prerequisites import record
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.inject import annotate, inject
+from jobgate.prerequisites.item import RECORD, recorded
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
@@ -28,7 +28,7 @@ PLACE = (Path("metadata") / "annotations").key(ANNOTATION)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PodReferences:
     """What a pod or a pod template names.
 
     Attributes:
@@ -48,7 +48,9 @@ class Wanted:
     place: Path = PLACE
 
 
-def wanted(pod: Mapping[str, Any], part: Part | None, request: Request, place: Path = PLACE) -> Wanted | Cause | None:
+def wanted(
+    pod: Mapping[str, Any], part: Part | None, request: Request, place: Path = PLACE
+) -> PodReferences | Cause | None:
     """Return what a pod, or the template of a workload, names, or what is wrong with that; None if it names nothing.
 
     For a pod of a job, the `part` of the job names it: the permission of the job's author was checked. For what a pod
@@ -62,11 +64,11 @@ def wanted(pod: Mapping[str, Any], part: Part | None, request: Request, place: P
     start = f"{request.kind} {request.name or text(metadata_of(pod).get('generateName')) or '(unnamed)'}"
     if part is not None and part.prerequisites and own in {(), part.prerequisites}:
         trusted = _may_be_an_operator(request)
-        return Wanted(part.prerequisites, part.container, trusted=trusted, start=start, plugins=True)
+        return PodReferences(part.prerequisites, part.container, trusted=trusted, start=start, plugins=True)
     if not own:
         return None
     trusted = _is_made_by_a_controller(mapping(request.document), request.user)
-    return Wanted(own, trusted=trusted, start=start, plugins=part is not None, place=place)
+    return PodReferences(own, trusted=trusted, start=start, plugins=part is not None, place=place)
 
 
 def _may_be_an_operator(request: Request) -> bool:
@@ -95,7 +97,7 @@ class Prerequisites:
         self._known = known
         self._access = access
 
-    async def put(self, draft: Draft, wanted: Wanted, request: Request) -> list[Cause]:
+    async def put(self, draft: Draft, wanted: PodReferences, request: Request) -> list[Cause]:
         """Put what a pod names into it, and return what cannot be.
 
         Raises:
@@ -108,15 +110,15 @@ class Prerequisites:
             detail = f"only jobs have plugins, and an item asks for {', '.join(content.plugins)}"
             causes.append(_cause(Problem(Reason.UNSUPPORTED_PLUGIN, (), detail), wanted))
         if not wanted.trusted:
-            causes += await self._refused(resolution, wanted, draft.value, request)
+            causes += await self._not_permitted(resolution, wanted, draft.value, request)
         if causes:
             return causes
         causes = [_cause(one, wanted) for one in inject(draft, content, wanted.container)]
-        annotate(draft, record.RECORD, record.written(resolution.items.values()))
+        annotate(draft, RECORD, recorded(resolution.items.values()))
         return causes
 
-    async def _refused(
-        self, resolution: Resolution, wanted: Wanted, pod: Mapping[str, Any], request: Request
+    async def _not_permitted(
+        self, resolution: Resolution, wanted: PodReferences, pod: Mapping[str, Any], request: Request
     ) -> list[Cause]:
         """Return what of the items may not be used, by who creates the pod nor by the account that it runs under."""
         users = list(_users(pod, request))
@@ -146,6 +148,6 @@ def _users(pod: Mapping[str, Any], request: Request) -> Iterator[User]:
         yield User(f"{_ACCOUNT}{request.namespace}:{account}", groups)
 
 
-def _cause(problem: Problem, wanted: Wanted) -> Cause:
+def _cause(problem: Problem, wanted: PodReferences) -> Cause:
     about = wanted.references if problem.place is None else [wanted.references[problem.place]]
     return Invalid(wanted.place, ", ".join(one.name for one in about), problem.said(wanted.start))

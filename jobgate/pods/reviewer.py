@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from jobgate.kinds.common.pod.reading import metadata_of, text
 from jobgate.plugins import Member, Pod, wire
 from jobgate.pods import shape
-from jobgate.pods.lookup import Lookup, LookupVerdict, Result
-from jobgate.pods.prerequisites import Prerequisites, Wanted, wanted
-from jobgate.pods.whose import Whose, whose
+from jobgate.pods.lookup import Lookup, LookupResult, LookupVerdict
+from jobgate.pods.prerequisites import PodReferences, Prerequisites, wanted
+from jobgate.pods.whose import ClaimedJob, whose
 from webhook import Cause, Draft, Invalid, Kind, Notice, Operation, Path, Phase, Request, Required, Response
 from webhook.text import short
 
@@ -64,7 +64,12 @@ class PodReviewer:
         return response if self._enforces else response.forgiving(warns=phase is Phase.VALIDATE)
 
     async def _wired(
-        self, response: Response, request: Request, member: Member | None, asked: Wanted | Cause | None, phase: Phase
+        self,
+        response: Response,
+        request: Request,
+        member: Member | None,
+        asked: PodReferences | Cause | None,
+        phase: Phase,
     ) -> Response:
         """Return the answer for a pod whose place in its job is known, or that names prerequisites by itself."""
         pod = request.document
@@ -76,7 +81,7 @@ class PodReviewer:
         causes = [asked] if isinstance(asked, Cause) else []
         # Validation looks for what is missing of each: plugins report what a pod lacks of them.
         named = draft if phase is Phase.MUTATE else Draft(pod)
-        if isinstance(asked, Wanted) and self._prerequisites is not None:
+        if isinstance(asked, PodReferences) and self._prerequisites is not None:
             try:
                 causes += await self._prerequisites.put(named, asked, request)
             except LookupError:
@@ -89,16 +94,16 @@ class PodReviewer:
         return replace(response, causes=[*lacking, *(missing(named.patch, "prerequisites") if asked else ())])
 
 
-def _answered(response: Response, found: Whose, verdict: LookupVerdict) -> Response:
+def _answered(response: Response, found: ClaimedJob, verdict: LookupVerdict) -> Response:
     """Return the answer with the verdict on the pod's job in it."""
     claim = found.claim
     match verdict.result:
-        case Result.UNKNOWN:
+        case LookupResult.UNKNOWN:
             text = f"no {found.kind.kind} {claim.job[:253]} exists in the namespace: the pod is not changed"
             return replace(response, notices=[Notice(_LABELS, text)])
-        case Result.LATER:
+        case LookupResult.LATER:
             return replace(response, later=f"{verdict.reason}: retry in 1s")
-        case Result.REFUSED:
+        case LookupResult.REFUSED:
             where, what = (_OWNERS, claim.uid) if claim.owned else (_LABELS, claim.job)
             return replace(response, causes=[Invalid(where, what, verdict.reason)])
         case _:

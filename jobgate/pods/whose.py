@@ -12,26 +12,26 @@ from jobgate.plugins.crew import KIND_LABEL
 from webhook import Kind
 
 
-class Whose(NamedTuple):
+class ClaimedJob(NamedTuple):
     """The kind of job that a pod says it belongs to, and which one."""
 
     kind: Kind
     claim: Claim
 
 
-def whose(pod: Mapping[str, Any], kinds: Iterable[Kind]) -> Whose | None:
+def whose(pod: Mapping[str, Any], kinds: Iterable[Kind]) -> ClaimedJob | None:
     """Return which job a pod belongs to, or None.
 
     What an operator has written counts before our own labels, which a template may carry: it names the job's uid.
     """
     labels = labels_of(pod)
-    marked: Whose | None = None
+    marked: ClaimedJob | None = None
     for kind in kinds:
         members = members_of(kind)
         if members and selects(members.selector, labels) and (claim := members.claim(pod)):
-            return Whose(kind, claim)
+            return ClaimedJob(kind, claim)
         if labels.get(KIND_LABEL) == kind.qualified_plural and (claim := marked_claim(pod)):
-            marked = Whose(kind, claim)
+            marked = ClaimedJob(kind, claim)
     return marked
 
 

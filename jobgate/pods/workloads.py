@@ -14,8 +14,7 @@ from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup
 from jobgate.pods.prerequisites import Prerequisites, wanted
 from jobgate.pods.whose import whose
-from jobgate.prerequisites.asked import named_in, template_of
-from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.reference import ANNOTATION, named_in, template_of
 from webhook import Cause, Draft, Kind, Operation, Path, Request, Response
 
 

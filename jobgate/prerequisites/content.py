@@ -31,7 +31,7 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class Injection:
     """What goes into a pod.
 
     Attributes:
@@ -47,7 +47,7 @@ class Content:
     plugins: Mapping[str, Any] = field(default_factory=dict)
 
 
-def content_of(resolution: Resolution) -> tuple[Content, list[Problem]]:
+def content_of(resolution: Resolution) -> tuple[Injection, list[Problem]]:
     """Return what resolved items put into a pod, and their conflicts."""
     merge = _Merge()
     for one in resolution.instances:
@@ -58,7 +58,7 @@ def content_of(resolution: Resolution) -> tuple[Content, list[Problem]]:
 
 @dataclass(slots=True)
 class _Merge:
-    """Content under construction; of two that conflict, the first stays."""
+    """Injection under construction; of two that conflict, the first stays."""
 
     problems: list[Problem] = field(default_factory=list)
     starts: list[Hook] = field(default_factory=list)
@@ -114,7 +114,7 @@ class _Merge:
     def _problem(self, reason: Reason, one: Instance, detail: str) -> None:
         self.problems.append(Problem(reason, one.chain, detail, one.place))
 
-    def content(self) -> Content:
+    def content(self) -> Injection:
         """Return all of it."""
         hooks = (*self.starts, *reversed(self.ends))
         for what, size, most in (("commands", self.commands, COMMANDS_LIMIT), ("other texts", self.texts, TEXTS_LIMIT)):
@@ -122,7 +122,7 @@ class _Merge:
                 detail = f"the {what} of all items have more than {most} bytes"
                 self.problems.append(Problem(Reason.TOO_LARGE, (), detail))
         ordered = sorted(self.mounts.values(), key=lambda mount: mount.path.count("/"))
-        return Content(hooks, tuple(ordered), self.env, self.plugins)
+        return Injection(hooks, tuple(ordered), self.env, self.plugins)
 
 
 def _hooks(one: Instance) -> Iterator[Hook]:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from jobgate.names import LABEL_LIMIT, dns_label
-from jobgate.prerequisites.content import Content, Mount
+from jobgate.prerequisites.content import Injection, Mount
 from jobgate.prerequisites.problem import Problem, Reason
 from jobgate.prerequisites.reference import CONTAINER_ANNOTATION
 from jobgate.prerequisites.script import ScriptError, wrapped
@@ -34,7 +34,7 @@ def target(pod: Mapping[str, Any], wish: str = "") -> str | Problem:
     return Problem(Reason.UNKNOWN_CONTAINER, (), detail)
 
 
-def inject(pod: Draft, content: Content, wish: str = "") -> list[Problem]:
+def inject(pod: Draft, content: Injection, wish: str = "") -> list[Problem]:
     """Put content into a pod of sound shape (`jobgate.pods.shape`), and return what cannot be put there.
 
     `wish` is the container that the job names for its pods, or empty.
@@ -51,7 +51,7 @@ def inject(pod: Draft, content: Content, wish: str = "") -> list[Problem]:
     return [*problems, *_wrap(container, content)]
 
 
-def _mounts(pod: Draft, container: Draft, content: Content) -> Iterator[Problem]:
+def _mounts(pod: Draft, container: Draft, content: Injection) -> Iterator[Problem]:
     spec = pod.at("spec")
     assert spec is not None  # it has a container
     for mount in content.mounts:
@@ -99,7 +99,7 @@ def _of(reason: Reason, mount: Mount, detail: str) -> Problem:
     return Problem(reason, mount.by.chain, detail, mount.by.place)
 
 
-def _wrap(container: Draft, content: Content) -> Iterator[Problem]:
+def _wrap(container: Draft, content: Injection) -> Iterator[Problem]:
     """Put hooks around the container's command; those that are around it already are replaced."""
     if not content.hooks:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
@@ -218,3 +218,33 @@ def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
 def variables_shown(variables: list[TemplateVariable] | None) -> str:
     """Return the variables of an item as one line: `dataPath, minutes=30`."""
     return ", ".join(one.name if one.default is None else f"{one.name}={one.default}" for one in variables or ())
+
+
+#: On a job: what it was checked with. On a pod: what it got.
+RECORD: Final = "jobgate.dev/prerequisites-recorded"
+
+
+def recorded(items: Iterable[Item], known: Mapping[str, Mapping[str, Any]] | None = None) -> str:
+    """Return the annotation's text; an item that is `known` keeps what was recorded of it."""
+    entries = [
+        (known or {}).get(one.source) or {"name": one.source, "generation": one.generation, "hash": one.hash}
+        for one in items
+    ]
+    return json.dumps(entries, separators=(",", ":"))
+
+
+def read_record(text: Any) -> dict[str, Mapping[str, Any]]:
+    """Return what an annotation says, by item; nothing of what says nothing."""
+    try:
+        entries = json.loads(text) if isinstance(text, str) else []
+    except (ValueError, RecursionError):
+        return {}
+    listed = entries if isinstance(entries, list) else []
+    return {
+        one["name"]: {key: one[key] for key in ("name", "generation", "hash")}
+        for one in listed
+        if isinstance(one, dict)
+        and isinstance(one.get("name"), str)
+        and isinstance(one.get("generation"), int)
+        and isinstance(one.get("hash"), str)
+    }

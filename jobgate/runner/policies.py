@@ -14,7 +14,7 @@ from typing import Any, Final
 from crdgen.durations import nanoseconds
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.policies import LifecyclePolicy
-from jobgate.kinds.common.policies.model import Action, Event, Policies
+from jobgate.kinds.common.policies.model import Action, LifecycleEvent, policies_of
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
 from webhook import Job, Task
 
@@ -43,7 +43,7 @@ class Happening:
     """
 
     since: datetime
-    event: Event
+    event: LifecycleEvent
     task: str = ""
     pod: PodSeen | None = None
     exit_code: int | None = None
@@ -98,21 +98,23 @@ def decisions(subject: Subject, sight: Sight) -> Iterator[Decision]:
         yield Decision(policy.action, one, later(one.since, delay))
 
 
-def matching(job: Job[Any], task: Task | None, event: Event, exit_code: int | None = None) -> LifecyclePolicy | None:
+def matching(
+    job: Job[Any], task: Task | None, event: LifecycleEvent, exit_code: int | None = None
+) -> LifecyclePolicy | None:
     """Return the first policy that is for an event: of the task, else of the job."""
     for owner in (task, job):
         if owner is None:
             continue
-        for policy in Policies(owner).policies:
-            named = {policy.event, *(policy.events or ())} & {event, Event.ANY}
-            if named and (event is not Event.POD_PENDING or policy.timeout):
+        for policy in policies_of(owner):
+            named = {policy.event, *(policy.events or ())} & {event, LifecycleEvent.ANY}
+            if named and (event is not LifecycleEvent.POD_PENDING or policy.timeout):
                 return policy
-            if event is Event.POD_FAILED and exit_code is not None and policy.exit_code == exit_code:
+            if event is LifecycleEvent.POD_FAILED and exit_code is not None and policy.exit_code == exit_code:
                 return policy
     return None
 
 
-def takes_the_job(job: Job[Any], task: Task, event: Event) -> bool:
+def takes_the_job(job: Job[Any], task: Task, event: LifecycleEvent) -> bool:
     """Return whether a policy answers an event of a task by more than a new pod instead of the one that it hit."""
     policy = matching(job, task, event)
     return policy is not None and policy.action not in OF_PODS
@@ -120,12 +122,12 @@ def takes_the_job(job: Job[Any], task: Task, event: Event) -> bool:
 
 def fatal_codes(job: Job[Any], task: Task) -> tuple[int, ...]:
     """Return the exit codes to which a policy answers so."""
-    codes = (policy.exit_code for owner in (task, job) for policy in Policies(owner).policies)
+    codes = (policy.exit_code for owner in (task, job) for policy in policies_of(owner))
     known = dict.fromkeys(code for code in codes if code)
     return tuple(
         code
         for code in known
-        if (policy := matching(job, task, Event.POD_FAILED, code)) is not None and policy.action not in OF_PODS
+        if (policy := matching(job, task, LifecycleEvent.POD_FAILED, code)) is not None and policy.action not in OF_PODS
     )
 
 
@@ -135,10 +137,10 @@ def staying_codes(job: Job[Any], task: Task) -> tuple[str, list[int]]:
     What was deleted ends with the code of SIGTERM, and is replaced; what had to be killed, where partitions restart.
     """
     fatal = fatal_codes(job, task)
-    every = matching(job, task, Event.POD_FAILED)
+    every = matching(job, task, LifecycleEvent.POD_FAILED)
     if every is not None and every.action in OF_PODS:
         return "In", sorted(fatal)
-    policies = [policy for owner in (task, job) for policy in Policies(owner).policies]
+    policies = [policy for owner in (task, job) for policy in policies_of(owner)]
     killed = (SIGKILL,) if any(policy.action is Action.RESTART_PARTITION for policy in policies) else ()
     single = {policy.exit_code for policy in policies if policy.exit_code} - {*fatal}
     # No container fails with 0; a list must have something.
@@ -153,21 +155,21 @@ def _of_pods(task: TaskSeen, replicas: int) -> Iterator[Happening]:
         newest = task.newest[pod.index]
         over = newest is not pod and newest.phase in {"Running", "Succeeded"}
         if pod.phase == "Failed" and not pod.evicted:
-            yield Happening(pod.ended, Event.POD_FAILED, task.name, pod, pod.exit_code, over)
+            yield Happening(pod.ended, LifecycleEvent.POD_FAILED, task.name, pod, pod.exit_code, over)
         elif pod.evicted or (pod.going and pod.phase != "Succeeded" and not idle and not task.condition("Failed")):
-            yield Happening(pod.going or pod.ended, Event.POD_EVICTED, task.name, pod, None, over)
+            yield Happening(pod.going or pod.ended, LifecycleEvent.POD_EVICTED, task.name, pod, None, over)
         elif pod.phase == "Pending" and newest is pod:
-            yield Happening(pod.born, Event.POD_PENDING, task.name, pod)
+            yield Happening(pod.born, LifecycleEvent.POD_PENDING, task.name, pod)
 
 
 def _of_task(subject: Subject, task: TaskSeen) -> Iterator[Happening]:
     if task.condition("Complete"):
         since = moment(task.status.get("completionTime")) or LONG_AGO
-        yield Happening(since, Event.TASK_COMPLETED, task.name)
+        yield Happening(since, LifecycleEvent.TASK_COMPLETED, task.name)
     most = subject.tasks[task.name].get("max_retry") or MAX_RETRY
     running = [pod for pod in task.newest.values() if pod.phase in {"Pending", "Running"}]
     if sum(pod.restarts for pod in running) >= most:
-        yield Happening(max(pod.born for pod in running), Event.TASK_FAILED, task.name)
+        yield Happening(max(pod.born for pod in running), LifecycleEvent.TASK_FAILED, task.name)
 
 
 def _of_group(group: Any, sight: Sight) -> Iterator[Happening]:
@@ -178,4 +180,4 @@ def _of_group(group: Any, sight: Sight) -> Iterator[Happening]:
         scheduled = one.get("type") in types and one.get("status") == "False"
         runs = any(pod.phase == "Running" for task in sight.tasks.values() for pod in task.pods)
         if scheduled and runs and (since := moment(one.get("lastTransitionTime"))):
-            yield Happening(since, Event.UNKNOWN)
+            yield Happening(since, LifecycleEvent.UNKNOWN)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
-from jobgate.kinds.common.policies.model import Event
+from jobgate.kinds.common.policies.model import LifecycleEvent
 from jobgate.kinds.common.runner import Retry, TaskProgress, taken_over
 from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
@@ -131,14 +131,14 @@ def _failures(subject: Subject, name: str, retry: Retry) -> dict[str, Any]:
     A failure by which a policy acts on the task or the job is left as it is: the runner acts then.
     """
     task = subject.tasks[name]
-    left = takes_the_job(subject.job, task, Event.POD_FAILED)
+    left = takes_the_job(subject.job, task, LifecycleEvent.POD_FAILED)
     limit = _NO_LIMIT if retry.limit is None else retry.limit
     if retry.restart_policy != "Never":
         # The API server takes neither there: containers are restarted in their pods.
         return {"backoffLimit": limit}
     made: dict[str, Any] = {"backoffLimitPerIndex": 0} if left else {"backoffLimit": limit}
     rules: list[dict[str, Any]] = []
-    if (not left or retry.stays) and not takes_the_job(subject.job, task, Event.POD_EVICTED):
+    if (not left or retry.stays) and not takes_the_job(subject.job, task, LifecycleEvent.POD_EVICTED):
         rules.append({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]})
     if retry.stays:
         which, staying = staying_codes(subject.job, task)

@@ -16,13 +16,13 @@ from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
 from jobgate.pods import (
+    DigestMemory,
     Digests,
     ItemReviewer,
     PermissionCache,
     PodReviewer,
     Prerequisites,
     Read,
-    Room,
     WorkloadReviewer,
 )
 from jobgate.prerequisites.models import RESOURCES
@@ -86,7 +86,7 @@ class ClusterView:
         self._kubeconfig = kubeconfig
         self._pages = pages
         self._client: Any = None
-        room = Room()
+        room = DigestMemory()
         self._jobs = [
             (kind, digests, Informer(Resource.parse(jobs_of(kind)), BACKOFF, keep=digests.of))
             for kind in followed(kinds)

@@ -13,7 +13,7 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from jobgate.cli import main
-from jobgate.prerequisites.record import RECORD, read
+from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.e2e.cluster import User
 
@@ -125,14 +125,14 @@ def test_a_scenario_is_stored_with_its_record_and_its_pod_gets_it(
     assert done, text
     done, text = user.kubectl("diff", "-f", "-", document=job)
     assert done, text
-    recorded = read(user.stored("train")["metadata"]["annotations"][RECORD])
+    recorded = read_record(user.stored("train")["metadata"]["annotations"][RECORD])
     assert [name.partition("/")[2] for name in recorded] == items
     pod = pod_of(user, "train")
     (container,) = pod["spec"]["containers"]
     assert [one for one in container["command"] if one.startswith("task")] == events
     assert [*container["command"][-2:], *container["args"]] == ["python", "it's $HOME", ""]
     assert [one for one in container["volumeMounts"] if "kubernetes.io" not in one["mountPath"]] == mounts
-    assert read(pod["metadata"]["annotations"][RECORD]) == recorded
+    assert read_record(pod["metadata"]["annotations"][RECORD]) == recorded
 
 
 @pytest.mark.parametrize("target", ["Job", "DIJob"])
@@ -162,7 +162,7 @@ def test_what_is_imported_from_openpai_is_accepted_and_its_pods_get_what_it_name
         assert container["command"][-5:] == ["/bin/bash", "-euo", "pipefail", "-c", "sleep 0s"]
         added = [one for one in container["volumeMounts"] if one["mountPath"] not in {"/dev/shm", SERVICE_ACCOUNT}]
         assert added == mounts
-        assert f"Prerequisite/{job}-{job.partition('-')[2]}" in read(pod["metadata"]["annotations"][RECORD])
+        assert f"Prerequisite/{job}-{job.partition('-')[2]}" in read_record(pod["metadata"]["annotations"][RECORD])
 
 
 def imported(name: str, *options: str) -> str:
@@ -237,7 +237,7 @@ def test_a_user_needs_the_right_to_use_an_item_and_the_pods_of_a_plain_job_then_
     assert done, text
     pod = pod_of_plain(user, "plain")
     assert pod["spec"]["containers"][0]["command"].count("taskStarts") == 2
-    assert "ClusterPrerequisite/install-wget" in read(pod["metadata"]["annotations"][RECORD])
+    assert "ClusterPrerequisite/install-wget" in read_record(pod["metadata"]["annotations"][RECORD])
 
 
 def test_a_plain_pod_gets_what_its_annotation_names(user: User) -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from jobgate.kinds.common.members import Claim
 from jobgate.kinds.dijob import DIJOB
-from jobgate.pods import Lookup, Unkept, budget, digest_of
+from jobgate.pods import Lookup, UncachedJob, budget, digest_of
 from jobgate.pods import lookup as lookups
 from jobgate.pods.budget import Budget
 from jobgate.pods.digest import OVERSIZED, UNREADABLE, UnusableJob
-from jobgate.pods.lookup import UNASKED, LookupVerdict, Result
+from jobgate.pods.lookup import UNASKED, LookupResult, LookupVerdict
 from tests.kinds.dijob import jobs
 from tests.pods.pods import NAMESPACE, OTHER_UID, UID, Clock, Cluster, Known, job, lookup
 
@@ -48,30 +48,30 @@ async def test_a_job_that_asks_for_nothing_costs_no_call(claim: Claim) -> None:
 @pytest.mark.parametrize(
     "claim, known, stored, expected",
     [
-        (OWNED, Known(), Cluster(job()), Result.FOUND),
-        (OWNED, Known(lost=True), Cluster(job()), Result.FOUND),
-        (LABELLED, Known(), Cluster(job()), Result.FOUND),
-        (OTHER, Known(job()), Cluster(RECREATED), Result.FOUND),
-        (BEYOND, Known(job()), Cluster(GROWN), Result.FOUND),
-        (OWNED, Known(), Cluster(PLAIN), Result.UNASKED),
-        (OTHER, Known(job()), Cluster(job(uid=OTHER_UID, plugins={})), Result.UNASKED),
+        (OWNED, Known(), Cluster(job()), LookupResult.FOUND),
+        (OWNED, Known(lost=True), Cluster(job()), LookupResult.FOUND),
+        (LABELLED, Known(), Cluster(job()), LookupResult.FOUND),
+        (OTHER, Known(job()), Cluster(RECREATED), LookupResult.FOUND),
+        (BEYOND, Known(job()), Cluster(GROWN), LookupResult.FOUND),
+        (OWNED, Known(), Cluster(PLAIN), LookupResult.UNASKED),
+        (OTHER, Known(job()), Cluster(job(uid=OTHER_UID, plugins={})), LookupResult.UNASKED),
         # The operator may know of a change that the API server has not reported yet.
-        (BEYOND, Known(job()), Cluster(job()), Result.LATER),
-        (NO_INDEX, Known(job()), Cluster(job()), Result.LATER),
-        (NO_TASK, Known(job()), Cluster(job()), Result.LATER),
-        (OWNED, Known(), Cluster(fails=OSError()), Result.LATER),
-        (OWNED, Known(), Cluster(fails=TimeoutError()), Result.LATER),
-        (BEYOND, Known(job()), Cluster(fails=OSError()), Result.LATER),
-        (OWNED, Known(), Cluster(), Result.REFUSED),
-        (OTHER, Known(job()), Cluster(job()), Result.REFUSED),
-        (OWNED, Known(job()), Cluster(RECREATED), Result.FOUND),
-        (BEYOND, Known(job()), Cluster(RECREATED), Result.REFUSED),
-        (BEYOND, Known(job()), Cluster(), Result.REFUSED),
-        (LABELLED, Known(), Cluster(), Result.UNKNOWN),
-        (LABELLED, Known(lost=True), Cluster(), Result.UNKNOWN),
+        (BEYOND, Known(job()), Cluster(job()), LookupResult.LATER),
+        (NO_INDEX, Known(job()), Cluster(job()), LookupResult.LATER),
+        (NO_TASK, Known(job()), Cluster(job()), LookupResult.LATER),
+        (OWNED, Known(), Cluster(fails=OSError()), LookupResult.LATER),
+        (OWNED, Known(), Cluster(fails=TimeoutError()), LookupResult.LATER),
+        (BEYOND, Known(job()), Cluster(fails=OSError()), LookupResult.LATER),
+        (OWNED, Known(), Cluster(), LookupResult.REFUSED),
+        (OTHER, Known(job()), Cluster(job()), LookupResult.REFUSED),
+        (OWNED, Known(job()), Cluster(RECREATED), LookupResult.FOUND),
+        (BEYOND, Known(job()), Cluster(RECREATED), LookupResult.REFUSED),
+        (BEYOND, Known(job()), Cluster(), LookupResult.REFUSED),
+        (LABELLED, Known(), Cluster(), LookupResult.UNKNOWN),
+        (LABELLED, Known(lost=True), Cluster(), LookupResult.UNKNOWN),
     ],
 )  # fmt: skip
-async def test_each_claim_has_its_verdict(claim: Claim, known: Known, stored: Cluster, expected: Result) -> None:
+async def test_each_claim_has_its_verdict(claim: Claim, known: Known, stored: Cluster, expected: LookupResult) -> None:
     verdict = await lookup(known, stored).find(NAMESPACE, claim)
     assert verdict.result is expected
     assert len(stored.asked) == (claim is not OWNED or "train" not in known.digests)
@@ -89,7 +89,7 @@ async def test_each_claim_has_its_verdict(claim: Claim, known: Known, stored: Cl
 )
 async def test_a_verdict_says_why(claim: Claim, stored: Cluster, says: str) -> None:
     verdict = await lookup(Known(job()), stored).find(NAMESPACE, claim)
-    assert verdict.result in {Result.LATER, Result.REFUSED}
+    assert verdict.result in {LookupResult.LATER, LookupResult.REFUSED}
     assert verdict.reason == says
 
 
@@ -97,10 +97,10 @@ async def test_a_forged_reference_costs_one_call_and_is_remembered_for_a_while()
     clock, cluster = Clock(), Cluster(job())
     found = lookup(Known(job()), cluster, clock)
     for _ in range(3):
-        assert (await found.find(NAMESPACE, OTHER)).result is Result.REFUSED
+        assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.REFUSED
         assert len(cluster.asked) == 1
     clock.now += budget.SECONDS
-    assert (await found.find(NAMESPACE, OTHER)).result is Result.REFUSED
+    assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.REFUSED
     assert len(cluster.asked) == 2
 
 
@@ -108,12 +108,12 @@ async def test_a_forgery_is_held_against_nobody_else() -> None:
     cluster = Cluster()
     known = Known()
     found = lookup(known, cluster)
-    assert (await found.find(NAMESPACE, OTHER)).result is Result.REFUSED
+    assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.REFUSED
     cluster.documents["train"] = job()
-    assert (await found.find(NAMESPACE, OWNED)).result is Result.FOUND
-    assert (await found.find(NAMESPACE, LABELLED)).result is Result.FOUND
+    assert (await found.find(NAMESPACE, OWNED)).result is LookupResult.FOUND
+    assert (await found.find(NAMESPACE, LABELLED)).result is LookupResult.FOUND
     known.digests |= Known(RECREATED).digests
-    assert (await found.find(NAMESPACE, OTHER)).result is Result.FOUND
+    assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.FOUND
 
 
 @pytest.mark.parametrize("name", ["", "..", "../../secrets/x", "a/b", "x?watch=true", "ä", "x" * 254, "UPPER"])
@@ -122,7 +122,7 @@ async def test_what_can_be_no_jobs_name_is_not_asked_for(name: str, owned: bool)
     cluster = Cluster()
     found = lookup(Known(), cluster)
     verdict = await found.find(NAMESPACE, Claim(name, "work", 0, "1" if owned else "", owned=owned))
-    assert verdict.result is (Result.REFUSED if owned else Result.UNKNOWN)
+    assert verdict.result is (LookupResult.REFUSED if owned else LookupResult.UNKNOWN)
     assert cluster.asked == []
     assert not found._forged
 
@@ -132,7 +132,7 @@ async def test_what_can_be_no_uid_is_neither_asked_for_nor_remembered() -> None:
     found = lookup(Known(job()), cluster)
     assert (
         await found.find(NAMESPACE, Claim("train", "work", 0, "x" * 1_000_000, owned=True))
-    ).result is Result.REFUSED
+    ).result is LookupResult.REFUSED
     assert cluster.asked == []
     assert not found._forged
 
@@ -145,7 +145,7 @@ async def test_beyond_the_budget_it_is_later() -> None:
     assert "too many lookups" in str(verdicts[-1])
     clock.now += 1.0
     cluster.fails = None
-    assert (await found.find(NAMESPACE, OWNED)).result is Result.FOUND
+    assert (await found.find(NAMESPACE, OWNED)).result is LookupResult.FOUND
 
 
 async def test_many_pods_of_a_new_job_ask_once() -> None:
@@ -160,7 +160,7 @@ async def test_many_pods_of_a_new_job_ask_once() -> None:
     go.set()
     verdicts = await asyncio.gather(*waiting, return_exceptions=True)
     assert isinstance(verdicts[0], asyncio.CancelledError)
-    assert all(isinstance(one, LookupVerdict) and one.result is Result.FOUND for one in verdicts[1:])
+    assert all(isinstance(one, LookupVerdict) and one.result is LookupResult.FOUND for one in verdicts[1:])
     assert len(cluster.asked) == 1
     assert not found._flights
 
@@ -174,12 +174,12 @@ async def test_so_many_questions_of_a_namespace_are_on_their_way_or_wait() -> No
     waiting = [asyncio.create_task(found.find(NAMESPACE, claim)) for claim in claims]
     await asyncio.wait(waiting[room:])
     assert [task.done() for task in waiting] == [False] * room + [True] * 5
-    assert all(task.result().result is Result.LATER for task in waiting[room:])
+    assert all(task.result().result is LookupResult.LATER for task in waiting[room:])
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert len(cluster.asked) == budget.SHARE
     go.set()
-    assert all(verdict.result is Result.UNKNOWN for verdict in await asyncio.gather(*waiting[:room]))
+    assert all(verdict.result is LookupResult.UNKNOWN for verdict in await asyncio.gather(*waiting[:room]))
     assert len(cluster.asked) == room
 
 
@@ -201,7 +201,7 @@ async def test_a_namespace_that_invents_jobs_keeps_no_other_waiting() -> None:
     await asyncio.sleep(0)
     claims = [Claim(f"train-{number}", "work", 0, UID, owned=True) for number in range(12)]
     verdicts = await asyncio.gather(*(found.find(NAMESPACE, claim) for claim in claims))
-    assert all(one.result is Result.FOUND for one in verdicts)
+    assert all(one.result is LookupResult.FOUND for one in verdicts)
     assert asked.count("attacker") == budget.SHARE
     go.set()
     await asyncio.gather(*attack)
@@ -217,8 +217,8 @@ async def test_who_gets_no_turn_in_time_comes_later(monkeypatch: pytest.MonkeyPa
     assert ["too many lookups" in str(one.result()) for one in done] == [True]
     go.set()
     verdicts = await asyncio.gather(*waiting)
-    assert sum(one.result is Result.UNKNOWN for one in verdicts) == budget.SHARE
-    assert (await found.find(NAMESPACE, claims[-1])).result is Result.UNKNOWN
+    assert sum(one.result is LookupResult.UNKNOWN for one in verdicts) == budget.SHARE
+    assert (await found.find(NAMESPACE, claims[-1])).result is LookupResult.UNKNOWN
 
 
 async def test_a_failure_that_nobody_waits_for_is_no_noise(caplog: pytest.LogCaptureFixture) -> None:
@@ -246,23 +246,28 @@ async def test_the_pods_of_a_job_that_we_fail_to_read_or_to_hold_are_refused(
     known: Any = Known()
     known.digests["train"] = remembered
     verdict = await lookup(known, Cluster()).find(NAMESPACE, Claim("train", "work", 0, uid, owned=bool(uid)))
-    assert verdict.result is Result.REFUSED
+    assert verdict.result is LookupResult.REFUSED
     assert expected in verdict.reason
 
 
 async def test_a_job_that_is_too_large_is_so_when_it_is_asked_for_too() -> None:
     large = job(*(jobs.task(name=f"task-{number}") for number in range(3400)))
     verdict = await lookup(Known(), Cluster(large)).find(NAMESPACE, OWNED)
-    assert verdict.result is Result.REFUSED
+    assert verdict.result is LookupResult.REFUSED
     assert "fewer tasks" in verdict.reason
 
 
 @pytest.mark.parametrize(
     "facts, expected",
-    [({"id": "a"}, Result.FOUND), ({"id": "b"}, Result.UNKNOWN), ({"other": "a"}, Result.LATER), ({}, Result.FOUND)],
+    [
+        ({"id": "a"}, LookupResult.FOUND),
+        ({"id": "b"}, LookupResult.UNKNOWN),
+        ({"other": "a"}, LookupResult.LATER),
+        ({}, LookupResult.FOUND),
+    ],
 )
 async def test_a_pod_that_has_other_facts_is_of_another_job_and_one_that_has_more_is_ahead(
-    facts: dict[str, str], expected: Result
+    facts: dict[str, str], expected: LookupResult
 ) -> None:
     from dataclasses import replace  # noqa: PLC0415
 
@@ -280,11 +285,16 @@ async def test_a_pod_that_has_other_facts_is_of_another_job_and_one_that_has_mor
 
 @pytest.mark.parametrize(
     "claim, expected",
-    [(OWNED, Result.FOUND), (LABELLED, Result.FOUND), (BEYOND, Result.LATER), (OTHER, Result.REFUSED)],
+    [
+        (OWNED, LookupResult.FOUND),
+        (LABELLED, LookupResult.FOUND),
+        (BEYOND, LookupResult.LATER),
+        (OTHER, LookupResult.REFUSED),
+    ],
 )
-async def test_a_job_for_which_there_was_no_room_is_asked_for(claim: Claim, expected: Result) -> None:
+async def test_a_job_for_which_there_was_no_room_is_asked_for(claim: Claim, expected: LookupResult) -> None:
     known: Any = Known()
-    known.digests["train"] = Unkept(UID, b"1")
+    known.digests["train"] = UncachedJob(UID, b"1")
     cluster = Cluster(job())
     verdict = await lookup(known, cluster).find(NAMESPACE, claim)
     assert verdict.result is expected

@@ -1,4 +1,4 @@
-"""Whose a pod is, by what it says."""
+"""ClaimedJob a pod is, by what it says."""
 
 from typing import Any
 

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from jobgate.kinds.common.prerequisites import JOB_INSTANCES
-from jobgate.prerequisites import asked, content
+from jobgate.prerequisites import content, reference
 from jobgate.prerequisites import item as items
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.models import CLUSTER
@@ -101,7 +101,7 @@ def test_what_tasks_name_is_read_once_for_defaults_and_once_for_all_rules(monkey
         read += 1
         return listed(value)
 
-    monkeypatch.setattr(asked, "listed", counted)
+    monkeypatch.setattr(reference, "listed", counted)
     known = Known([item("x", plugin={"name": "env"})])
     assert answer(dijob(wants("x", CLUSTER)), known, Phase.VALIDATE, Granted({"alice": [f"{CLUSTER}/x"]})).allowed
     assert read == 2

@@ -6,7 +6,7 @@ import jsonpatch
 import pytest
 
 from jobgate.kinds.common.pod_security.checks import violations
-from jobgate.prerequisites.content import Content, content_of
+from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import inject, volume_name
 from jobgate.prerequisites.models import NAMESPACED
 from jobgate.prerequisites.resolve import resolve
@@ -14,7 +14,7 @@ from tests.prerequisites.items import Known, examples, item, named, starts
 from webhook import Draft, Path
 
 
-def content(*documents: dict[str, Any]) -> Content:
+def content(*documents: dict[str, Any]) -> Injection:
     """What items bring together."""
     found, conflicts = content_of(
         resolve([named(one["metadata"]["name"]) for one in documents], Known(documents).find())
@@ -35,7 +35,7 @@ def pod(**container: Any) -> dict[str, Any]:
     return {"metadata": {"name": "one"}, "spec": {"containers": [main]}}
 
 
-def injected(before: dict[str, Any], what: Content, wish: str = "") -> tuple[dict[str, Any], list[str]]:
+def injected(before: dict[str, Any], what: Injection, wish: str = "") -> tuple[dict[str, Any], list[str]]:
     """The pod after injection, as its patch makes it, and what could not be."""
     draft = Draft(before)
     problems = [one.said() for one in inject(draft, what, wish)]
@@ -44,7 +44,7 @@ def injected(before: dict[str, Any], what: Content, wish: str = "") -> tuple[dic
     return after, problems
 
 
-def everything() -> Content:
+def everything() -> Injection:
     """What all plugins bring."""
     return content(
         item("a", cmd=starts("echo $HOME"), env=[{"name": "A", "value": "1"}]),

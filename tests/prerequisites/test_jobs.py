@@ -7,8 +7,8 @@ import pytest
 
 from jobgate.kinds import installed
 from jobgate.kinds.common.prerequisites import wanted
+from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.problem import Reason
-from jobgate.prerequisites.record import RECORD, read
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.prerequisites.items import NAMESPACE, Granted, Known, examples, item, named, starts, wants
 from webhook import Access, Operation, Phase, Request, Response, User, review
@@ -82,7 +82,7 @@ START = "DIJob train → "
 def test_the_scenarios_are_allowed_and_recorded(names: list[str]) -> None:
     job = stored(dijob(*({"name": name} for name in names)), EXAMPLES)
     assert not said(job, EXAMPLES)
-    recorded = read(job["metadata"]["annotations"][RECORD])
+    recorded = read_record(job["metadata"]["annotations"][RECORD])
     assert [f"Prerequisite/{name}" for name in names] == [one for one in recorded if one.startswith("Prerequisite/")]
     assert all(len(one["hash"]) == 16 for one in recorded.values())
     assert not answer(job, EXAMPLES, Phase.MUTATE).patch, "a second mutation finds nothing to add"
@@ -156,7 +156,7 @@ def test_the_annotation_of_other_kinds_is_refused_on_a_dijob() -> None:
 def test_other_kinds_name_them_in_an_annotation_of_a_template_or_of_the_job(kind: str) -> None:
     known = Known([item("a", cmd=starts("x")), item("b", cmd=starts("y"))])
     job = {"kind": kind, "metadata": {"name": "train"}, **others("ClusterPrerequisite/a, ClusterPrerequisite/b")[kind]}
-    assert list(read(stored(job, known)["metadata"]["annotations"][RECORD])) == [
+    assert list(read_record(stored(job, known)["metadata"]["annotations"][RECORD])) == [
         "ClusterPrerequisite/a",
         "ClusterPrerequisite/b",
     ]
@@ -168,7 +168,7 @@ def test_other_kinds_name_them_in_an_annotation_of_a_template_or_of_the_job(kind
     }
     job = stored(spread, known)
     assert f"'{ANNOTATION}': 'ClusterPrerequisite/b'" in str(job["spec"])
-    assert list(read(job["metadata"]["annotations"][RECORD])) == ["ClusterPrerequisite/b"]
+    assert list(read_record(job["metadata"]["annotations"][RECORD])) == ["ClusterPrerequisite/b"]
 
 
 @pytest.mark.parametrize("text", ["[", '[{"kind": "ClusterPrerequisite"}]', "Other/a", "[1]", "A b"])
@@ -219,7 +219,7 @@ def test_the_record_follows_the_lists_of_the_job() -> None:
     old = stored(dijob(wants("a", "ClusterPrerequisite")), known)
     known.put(item("a", generation=2, description="changed"))
     new = {**old, "spec": dijob(wants("a", "ClusterPrerequisite"), wants("b", "ClusterPrerequisite"))["spec"]}
-    recorded = read(stored(new, known, old)["metadata"]["annotations"][RECORD])
+    recorded = read_record(stored(new, known, old)["metadata"]["annotations"][RECORD])
     assert {name: one["generation"] for name, one in recorded.items()} == {
         "ClusterPrerequisite/a": 1,
         "ClusterPrerequisite/b": 1,

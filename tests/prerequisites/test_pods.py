@@ -10,8 +10,8 @@ import pytest
 from jobgate.kinds import installed
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
 from jobgate.pods.lookup import Lookup
+from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.models import RESOURCES
-from jobgate.prerequisites.record import RECORD, read
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.prerequisites.items import NAMESPACE, Known, examples, item, starts, wants
 from tests.prerequisites.test_jobs import dijob, others
@@ -79,7 +79,7 @@ def test_a_pod_gets_the_scenarios_that_it_names(names: str) -> None:
     assert not causes
     assert after["spec"]["containers"][0]["command"][-1] == "python"
     assert len(after["spec"]["containers"][0]["command"]) > 1
-    assert f"Prerequisite/{names.partition(',')[0]}" in read(after["metadata"]["annotations"][RECORD])
+    assert f"Prerequisite/{names.partition(',')[0]}" in read_record(after["metadata"]["annotations"][RECORD])
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_pod_of_a_job_gets_what_the_job_names_without_a_question() -> None:
         assert answer.allowed, answer.causes
         document = jsonpatch.apply_patch(document, list(answer.patch))
     assert not rights.asked
-    assert list(read(document["metadata"]["annotations"][RECORD])) == [
+    assert list(read_record(document["metadata"]["annotations"][RECORD])) == [
         "ClusterPrerequisite/debug-hook", "Prerequisite/debug-hook",
         "ClusterPrerequisite/install-wget", "ClusterPrerequisite/mnist", "Prerequisite/mnist",
     ]  # fmt: skip

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.policies.model import Action, Event
+from jobgate.kinds.common.policies.model import Action, LifecycleEvent
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner import Create, Delete, Patch, RequeueAfter, SetStatus
@@ -164,7 +164,14 @@ def test_five_tasks_start_in_their_order() -> None:
 @pytest.mark.parametrize("action", [one.value for one in Action if one.value.endswith(("Job", "Task", "Pod"))][:6])
 @pytest.mark.parametrize(
     "event",
-    [Event.ANY, Event.POD_FAILED, Event.POD_EVICTED, Event.TASK_COMPLETED, Event.TASK_FAILED, "exit code 7"],
+    [
+        LifecycleEvent.ANY,
+        LifecycleEvent.POD_FAILED,
+        LifecycleEvent.POD_EVICTED,
+        LifecycleEvent.TASK_COMPLETED,
+        LifecycleEvent.TASK_FAILED,
+        "exit code 7",
+    ],
 )
 def test_a_policy_answers_an_event(event: str, action: str) -> None:
     when = {"exitCode": 7} if event == "exit code 7" else {"event": str(event)}
@@ -178,22 +185,22 @@ def test_a_policy_answers_an_event(event: str, action: str) -> None:
 
 def happen(found: World, event: str) -> None:
     """Let an event happen to task work."""
-    if event == Event.TASK_COMPLETED:
+    if event == LifecycleEvent.TASK_COMPLETED:
         found.end(number=0)
         found.end(number=1)
-    elif event == Event.TASK_FAILED:
+    elif event == LifecycleEvent.TASK_FAILED:
         found.pod()["status"]["containerStatuses"][0]["restartCount"] = 3
     else:
         found.end(code=7)
-        if event == Event.POD_EVICTED:
+        if event == LifecycleEvent.POD_EVICTED:
             pod = next(one for one in found.pods if one["status"]["phase"] == "Failed")
             pod["status"]["conditions"] = [{"type": "DisruptionTarget", "status": "True"}]
 
 
 def expected(event: str, action: str) -> tuple[str, set[str]]:
     """The phase after it, and which pods are still there and run."""
-    others = {"train-judge-0", *({"train-work-1"} if event != Event.TASK_COMPLETED else ())}
-    if event == Event.TASK_FAILED:
+    others = {"train-judge-0", *({"train-work-1"} if event != LifecycleEvent.TASK_COMPLETED else ())}
+    if event == LifecycleEvent.TASK_FAILED:
         others.add("train-work-0")
     match action:
         case "AbortJob":

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from controlplane.operators import vcjob as volcano
-from jobgate.kinds.common.policies.model import Action, Event
+from jobgate.kinds.common.policies.model import Action, LifecycleEvent
 from jobgate.kinds.common.runner import adoption
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner import RequeueAfter
@@ -149,7 +149,16 @@ def test_a_job_that_is_scaled_to_nothing_keeps_its_phase_and_grows_again() -> No
         assert (phase(found), len(found.running())) == ("Running", replicas)
 
 
-@pytest.mark.parametrize("event", [Event.ANY, Event.POD_FAILED, Event.POD_EVICTED, Event.TASK_COMPLETED, "exit code 7"])
+@pytest.mark.parametrize(
+    "event",
+    [
+        LifecycleEvent.ANY,
+        LifecycleEvent.POD_FAILED,
+        LifecycleEvent.POD_EVICTED,
+        LifecycleEvent.TASK_COMPLETED,
+        "exit code 7",
+    ],
+)
 @pytest.mark.parametrize("action", [one.value for one in Action if one.value.endswith(("Job", "Task", "Pod"))][:6])
 def test_a_policy_answers_an_event(event: str, action: str) -> None:
     when = {"exitCode": 7} if event == "exit code 7" else {"event": str(event)}
@@ -158,7 +167,7 @@ def test_a_policy_answers_an_event(event: str, action: str) -> None:
     happen(found, event)
     found.settle()
     survivors = {host for host, uid in uids_of(found).items() if uids[host] == uid}
-    others = {"train-judge-0", *({"train-work-1"} if event != Event.TASK_COMPLETED else ())}
+    others = {"train-judge-0", *({"train-work-1"} if event != LifecycleEvent.TASK_COMPLETED else ())}
     expected: dict[str, tuple[str, set[str]]] = {
         "AbortJob": ("Aborted", set()),
         "RestartJob": ("Running", set()),

@@ -7,8 +7,7 @@ from typing import Annotated, Any, TypeAlias
 
 from crdgen import Doc
 from crdgen.markers.types import Replace
-from jobgate.prerequisites.asked import WORD, Asked, Where, asked
-from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.reference import ANNOTATION, WORD, ReferenceFields, TaskReferences, asked
 from webhook import Job, Kind
 from webhook.plan import Plan
 
@@ -24,20 +23,20 @@ PLUGINS_DOC = Doc("Plugins for the pods: env, svc or ssh, each with its argument
 NAMING = (WORD, f"tasks.{WORD}", f"annotations.{ANNOTATION}", "tasks.template.metadata")
 
 
-def where(kind: Kind) -> Where:
+def where(kind: Kind) -> ReferenceFields:
     """Return where the jobs of a kind name prerequisites."""
     return _where(kind.plan, kind.parts)
 
 
-def asked_of(job: Job[Any]) -> list[Asked]:
+def asked_of(job: Job[Any]) -> list[TaskReferences]:
     """Return which prerequisites a job's tasks name, read for the first rule that asks."""
     if asked not in job.shared:
         job.shared[asked] = list(asked(job.document, where(job.kind)))
-    found: list[Asked] = job.shared[asked]
+    found: list[TaskReferences] = job.shared[asked]
     return found
 
 
 @lru_cache(maxsize=64)
-def _where(plan: Plan, parts: str) -> Where:
+def _where(plan: Plan, parts: str) -> ReferenceFields:
     tasks = tuple(str(step) for step in plan.word(parts).path.steps)
-    return Where(tasks, in_spec=bool(plan.word(WORD).attributes))
+    return ReferenceFields(tasks, in_spec=bool(plan.word(WORD).attributes))

@@ -13,14 +13,12 @@ from typing import Any, Final
 from jobgate.kinds.common.asking import NAMING, asked_of, where
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.templates import made_pods
-from jobgate.prerequisites import record
-from jobgate.prerequisites.asked import WORD, Asked, Where, asked, parts
-from jobgate.prerequisites.content import Content, content_of
+from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import annotate, inject
-from jobgate.prerequisites.item import Item
+from jobgate.prerequisites.item import RECORD, Item, read_record, recorded
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import Problem, Reason
-from jobgate.prerequisites.reference import ANNOTATION, Reference
+from jobgate.prerequisites.reference import ANNOTATION, WORD, Reference, ReferenceFields, TaskReferences, asked, parts
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import (
     Cause,
@@ -59,7 +57,7 @@ _TOO_MANY: Final = Resolution(
     )
 )
 
-_RECORD: Final = (Path("metadata") / "annotations").key(record.RECORD)
+_RECORD: Final = (Path("metadata") / "annotations").key(RECORD)
 
 
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
@@ -67,7 +65,7 @@ def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
 
     `tasks` are the fields that lead to the list, or map, of tasks; `in_spec`: job and tasks have `prerequisites`.
     """
-    here = Where(tasks, in_spec)
+    here = ReferenceFields(tasks, in_spec)
 
     @adds_nothing(NAMING)
     def prerequisites_are_ready(job: Draft, context: Context) -> None:
@@ -98,7 +96,7 @@ def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
     return prerequisites_are_ready
 
 
-def _spread(job: Draft, here: Where) -> None:
+def _spread(job: Draft, here: ReferenceFields) -> None:
     """Copy the job's annotation to the templates that have none: only what is in templates reaches pods."""
     text = mapping(metadata_of(job.value).get("annotations")).get(ANNOTATION)
     if not isinstance(text, str):
@@ -113,29 +111,31 @@ def _spread(job: Draft, here: Where) -> None:
 
 def _note(job: Draft, items: Mapping[str, Item]) -> None:
     """Record the items that are not recorded yet, and drop those that are no longer used."""
-    known = record.read(mapping(metadata_of(job.value).get("annotations")).get(record.RECORD))
+    known = read_record(mapping(metadata_of(job.value).get("annotations")).get(RECORD))
     if items and known.keys() != items.keys():
-        annotate(job, record.RECORD, record.written(items.values(), known))
+        annotate(job, RECORD, recorded(items.values(), known))
 
 
 @dataclass(frozen=True, slots=True)
 class _ResolvedTask:
     """What a task names, resolved."""
 
-    asked: Asked
+    asked: TaskReferences
     resolution: Resolution
-    content: Content
+    content: Injection
     problems: tuple[Problem, ...]
 
 
-def _tasks(found: Iterable[Asked], objects: Objects, namespace: str, *, partial: bool = False) -> list[_ResolvedTask]:
+def _tasks(
+    found: Iterable[TaskReferences], objects: Objects, namespace: str, *, partial: bool = False
+) -> list[_ResolvedTask]:
     """Return what tasks name, resolved; equal lists once.
 
     Raises:
         LookupError: the items are not known, and not `partial`.
     """
     find = finder(objects, namespace)
-    done: dict[tuple[Reference, ...], tuple[Resolution, Content, tuple[Problem, ...]]] = {}
+    done: dict[tuple[Reference, ...], tuple[Resolution, Injection, tuple[Problem, ...]]] = {}
     tasks, room = [], JOB_INSTANCES
     for one in found:
         if one.references not in done:
@@ -238,7 +238,7 @@ def _whole(spec: Mapping[str, Any]) -> bool:
     return all(one is None or (isinstance(one, list) and all(isinstance(item, dict) for item in one)) for one in lists)
 
 
-def _cause(problem: Problem, one: Asked, start: str) -> Cause:
+def _cause(problem: Problem, one: TaskReferences, start: str) -> Cause:
     place = one.place(problem.place) if problem.place is not None else one.task
     if problem.place is None:
         cause = Cause(place, f"Invalid value: {problem.said(start)}")
@@ -309,7 +309,7 @@ def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, st
 @rule(updates=True, quiet=NAMING)
 def prerequisites_have_changed_since(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A stored job keeps the record of the items that it was checked with; new pods get the items as they are now."""
-    known = record.read(mapping(metadata_of(job.document).get("annotations")).get(record.RECORD))
+    known = read_record(mapping(metadata_of(job.document).get("annotations")).get(RECORD))
     if not known:
         return
     try:

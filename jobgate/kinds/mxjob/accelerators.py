@@ -1,8 +1,8 @@
 """The accelerators of an installation: what a container that requests one needs of the host, its mutation and its rule.
 
-Settings have what the operator's own configuration file has under `accelerators`. Fields are matched in any case, as
-there. The volumes are directories of the host. No default and no plugin ever adds such a volume by itself: here the
-administrator names each of them, for the pods that request a resource which is of no use without it.
+Settings have what the operator's own configuration file has under `accelerators`. The volumes are directories of the
+host. No default and no plugin ever adds such a volume by itself: here the administrator names each of them, for the
+pods that request a resource which is of no use without it.
 """
 
 from __future__ import annotations
@@ -23,24 +23,10 @@ from webhook import Cause, Context, Draft, Invalid, Job, Notice, Path, adds_noth
 SETTINGS = f"{RESOURCE.names.plural}.{RESOURCE.group}"
 
 
-class _AnyCase(Model):
-    """A model whose fields are matched in any case, and which has no others: a misspelt field is an error."""
+class _ExactModel(Model):
+    """A model that has no other fields: a misspelt one is an error."""
 
     model_config = ConfigDict(extra="forbid")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _match_fields(cls, value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            return value
-        known = {(field.alias or name).lower(): field.alias or name for name, field in cls.model_fields.items()}
-        matched: dict[Any, Any] = {}
-        for key, part in value.items():
-            name = known.get(str(key).lower(), key)
-            if name in matched:
-                raise ValueError(f"{name} is set twice, in different spellings: remove one")
-            matched[name] = part
-        return {name: part for name, part in matched.items() if part is not None}
 
 
 def _checked(fault_of: Callable[[str], str | None]) -> AfterValidator:
@@ -62,7 +48,7 @@ def _path_fault(text: str) -> str | None:
 _AbsolutePath = Annotated[str, _checked(_path_fault)]
 
 
-class HostVolume(_AnyCase):
+class HostVolume(_ExactModel):
     """A folder of the host, and where a container has it."""
 
     name: Annotated[str, _checked(dns_label)]
@@ -70,21 +56,21 @@ class HostVolume(_AnyCase):
     mount_path: _AbsolutePath
 
 
-class EnvVar(_AnyCase):
+class EnvVar(_ExactModel):
     """An environment variable."""
 
     name: Annotated[str, _checked(environment_name)]
     value: str = ""
 
 
-class Accelerator(_AnyCase):
+class Accelerator(_ExactModel):
     """What a container that asks for one resource is given."""
 
     volumes: list[HostVolume] = Field(default_factory=list)
     env_vars: list[EnvVar] = Field(default_factory=list)
 
 
-class MxJobSettings(_AnyCase):
+class MxJobSettings(_ExactModel):
     """What an installation says of MxJobs.
 
     A container may ask for several accelerators, so what they give must go together: that is checked here, once, and

@@ -1,25 +1,30 @@
-"""Containers: what each must say, and what no two of them may share.
+"""Containers: what each must say, its ports, and what no two of them may share.
 
-The rules are those of `core/v1` validation of Kubernetes (`validateContainers`, `validateContainerCommon`,
-`ValidatePodCreate`), fields `spec.containers`, `spec.initContainers` and `spec.ephemeralContainers`.
+The rules are those of `core/v1` validation of Kubernetes (`validateContainers`, `validateContainerPorts`,
+`AccumulateUniqueHostPorts`, `validatePodHostNetworkDeps`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from msgspec import Meta
 
 from jobgate import names
-from jobgate.kinds.common.pod.reading import WHITE_SPACE, Json, containers, spec_of
-from jobgate.kinds.common.pod.shapes import DnsLabel, whole_text
+from jobgate.kinds.common.pod.reading import WHITE_SPACE, Json, PodContainer, containers, objects, spec_of, text, whole
+from jobgate.kinds.common.pod.shapes import DnsLabel, PortName, whole_text
 from jobgate.kinds.common.pod.values import (
     ValueRule,
+    anything,
+    distinct,
     family,
+    fields,
     forbidden,
     formatted,
+    listed,
     need,
+    number,
     one_of,
     rare,
 )
@@ -36,23 +41,62 @@ def _image(image: Any, path: Path) -> Iterator[Cause]:
 
 
 def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
-    """There is a container, and names are unique among all."""
+    """There is a container, names are unique among all, and no two take one port of the host."""
     if spec_of(pod).get("containers") in (None, []):
         yield Required(path / "spec" / "containers", "must have at least one container")
-    taken: set[str] = set()
+    host_network = spec_of(pod).get("hostNetwork") is True
+    names_: set[str] = set()
+    taken: dict[tuple[str, str, int], str] = {}
     for container in containers(pod, path):
-        name = container.json.get("name")
-        if isinstance(name, str) and name:
-            if name in taken:
+        if name := text(container.json.get("name")):
+            if name in names_:
                 yield Duplicate(container.path / "name", name, "must be unique among containers and init containers")
-            taken.add(name)
+            names_.add(name)
+        # Init containers run one by one: only the ports of one can be in each other's way.
+        yield from _host_ports(container, {} if container.init else taken, host_network=host_network)
 
 
-def _there_are_some_of_different_names(spec: Json, containers: Sequence[Json]) -> bool:
+def _host_ports(
+    container: PodContainer, taken: dict[tuple[str, str, int], str], *, host_network: bool
+) -> Iterator[Cause]:
+    """No two ports of a pod take one port of the host: same protocol, same address, same number.
+
+    On the host's network a port of a container is a port of the host, given or not: there is no mapping from another.
+    """
+    for index, port in objects(container.json.get("ports")):
+        own, host = whole(port.get("containerPort")), whole(port.get("hostPort"))
+        here = container.path / "ports" / index
+        if number_ := host or (own if host_network else None):
+            key = (text(port.get("protocol")) or "TCP", text(port.get("hostIP")), number_)
+            place = here / ("hostPort" if host else "containerPort")
+            if key in taken:
+                yield Duplicate(place, number_, f"host port already used by {taken[key]}")
+            taken.setdefault(key, str(place))
+        if host_network and not container.init and host and own is not None and host != own:
+            detail = f"must be {own}, the containerPort, when hostNetwork is true"
+            yield Invalid(here / "hostPort", host, detail)
+
+
+def _names_differ(spec: Json, containers: Sequence[Json]) -> bool:
+    """There are containers, the names of them and of their ports differ, and the network is the pod's own."""
     if not spec.get("containers"):
         return False
+    for container in containers:
+        if ports := container.get("ports"):
+            named = [port["name"] for port in ports if "name" in port]
+            if len(set(named)) != len(named) or spec.get("hostNetwork") is True:
+                return False
     return len(containers) == 1 or len({container["name"] for container in containers}) == len(containers)
 
+
+_PORT: Final = fields(
+    containerPort=need(number(1, names.PORT_LIMIT)),
+    name=formatted(names.port_name, PortName),
+    protocol=one_of(("SCTP", "TCP", "UDP")),
+    hostPort=rare(number(0, names.PORT_LIMIT, f"must be between 1 and {names.PORT_LIMIT}")),
+    hostIP=anything(str),
+)
+_UNIQUE: Final = distinct("name", "must be unique among the ports of the container")
 
 FAMILY = family(
     _agreement,
@@ -63,6 +107,7 @@ FAMILY = family(
         "imagePullPolicy": one_of(("Always", "IfNotPresent", "Never")),
         "terminationMessagePolicy": one_of(("FallbackToLogsOnError", "File")),
         "restartPolicy": rare(one_of(("Always", "Never", "OnFailure"), empty=True)),
+        "ports": listed(_PORT, _UNIQUE, agreed=True),
     },
-    agree=_there_are_some_of_different_names,
+    agree=_names_differ,
 )

@@ -1,7 +1,7 @@
 """Plain shapes: types of values in which the rules surely find nothing, checked by msgspec in C.
 
-A plain shape may refuse what is sound, and never fits what a rule has something to say of: `names` has the formats,
-and these types are at most as wide.
+A plain shape may reject valid values, and never accepts one that a rule reports: `names` has the formats, and these
+types are at most as wide.
 """
 
 from __future__ import annotations

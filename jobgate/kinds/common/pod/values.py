@@ -294,9 +294,9 @@ def _struct(rules: Rules, agree: Callable[[Any], bool] | None) -> Any:
         if rule.plain is not Never
     ]
 
-    def refuse(self: Any) -> None:
+    def reject(self: Any) -> None:
         if agree is not None and not agree(self):
             raise ValueError("not plain")
 
-    namespace = {"__post_init__": refuse} if agree not in (None, agreed) else {}
+    namespace = {"__post_init__": reject} if agree not in (None, agreed) else {}
     return defstruct("Plain", sorted(known, key=len), namespace=namespace, forbid_unknown_fields=True, gc=False)

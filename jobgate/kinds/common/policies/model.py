@@ -1,9 +1,8 @@
-"""The model of lifecycle policies, and the lists of them that a job has."""
+"""The model of lifecycle policies, and how the lists of them are read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
@@ -14,7 +13,7 @@ from jobgate.kinds.common.durations import DURATION
 from webhook import Job, Path, Task, readable
 
 
-class Event(StrEnum):
+class LifecycleEvent(StrEnum):
     """What happened. OutOfSync, CommandIssued and PodRunning are Volcano's internal ones."""
 
     ANY = "*"
@@ -48,17 +47,19 @@ class Action(StrEnum):
     CLOSE_QUEUE = "CloseQueue"
 
 
-INTERNAL_EVENTS: Final = frozenset({Event.POD_RUNNING, Event.OUT_OF_SYNC, Event.COMMAND_ISSUED})
+INTERNAL_EVENTS: Final = frozenset(
+    {LifecycleEvent.POD_RUNNING, LifecycleEvent.OUT_OF_SYNC, LifecycleEvent.COMMAND_ISSUED}
+)
 INTERNAL_ACTIONS: Final = frozenset(
     {Action.SYNC_JOB, Action.ENQUEUE_JOB, Action.SYNC_QUEUE, Action.OPEN_QUEUE, Action.CLOSE_QUEUE}
 )
 #: What no part of Volcano raises, though its webhook takes it.
-NEVER_RAISED: Final = frozenset({Event.JOB_UPDATED})
+NEVER_RAISED: Final = frozenset({LifecycleEvent.JOB_UPDATED})
 #: What is raised for the job, and never looked up in the policies of a task.
-OF_THE_JOB: Final = frozenset({Event.UNKNOWN})
+OF_THE_JOB: Final = frozenset({LifecycleEvent.UNKNOWN})
 
 #: What messages offer, in the order of the enums.
-USEFUL_EVENTS: Final = tuple(one for one in Event if one not in INTERNAL_EVENTS | NEVER_RAISED)
+USEFUL_EVENTS: Final = tuple(one for one in LifecycleEvent if one not in INTERNAL_EVENTS | NEVER_RAISED)
 USEFUL_ACTIONS: Final = tuple(one for one in Action if one not in INTERNAL_ACTIONS)
 
 
@@ -66,8 +67,8 @@ class LifecyclePolicy(Model):
     """An action to take on events, or when a container exits with this code."""
 
     action: Annotated[Action | None, Doc("Action to take.")] = None
-    event: Annotated[Event | None, Doc("Event that triggers the action.")] = None
-    events: Annotated[list[Event] | None, Atomic, Doc("Events that trigger the action.")] = None
+    event: Annotated[LifecycleEvent | None, Doc("Event that triggers the action.")] = None
+    events: Annotated[list[LifecycleEvent] | None, Atomic, Doc("Events that trigger the action.")] = None
     exit_code: Annotated[
         int | None, Int32, Doc("Exit code of the first container that triggers the action. Must not be 0.")
     ] = None
@@ -76,55 +77,45 @@ class LifecyclePolicy(Model):
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Policies:
-    """One list of policies: the job's, or a task's.
-
-    Attributes:
-        owner: whose it is.
-    """
-
-    owner: Job[Any] | Task
-
-    @property
-    def policies(self) -> Sequence[LifecyclePolicy]:
-        """The policies; none where the owner has no such word."""
-        owner = self.owner
-        policies: Sequence[LifecyclePolicy] | None = (
-            owner.get("policies") if isinstance(owner, Task) else owner.word("policies")
-        )
-        return policies or ()
-
-    @property
-    def of_a_task(self) -> bool:
-        """Whether it is a task's list."""
-        return isinstance(self.owner, Task)
-
-    def tasks(self, job: Job[Any]) -> Sequence[Task]:
-        """Return the tasks that the list is for: the one whose it is, or all of the job."""
-        return (self.owner,) if isinstance(self.owner, Task) else job.tasks
-
-    def read(self, *words: str) -> Iterator[tuple[Path, LifecyclePolicy]]:
-        """Yield the policies of which these words can be read, each with its place."""
-        place = self.owner.at("policies")
-        for index, policy in readable(self.policies, *words):
-            yield place / index, policy
-
-    def events(self) -> Iterator[tuple[Path, Event, LifecyclePolicy]]:
-        """Yield every event of the list, with its place and its policy."""
-        for path, policy in self.read("event", "events", "timeout"):
-            for place, event in events_of(policy, path):
-                yield place, event, policy
+def policies_of(owner: Job[Any] | Task) -> Sequence[LifecyclePolicy]:
+    """Return the list of policies of a job or of a task; empty where it has no such word."""
+    policies: Sequence[LifecyclePolicy] | None = (
+        owner.get("policies") if isinstance(owner, Task) else owner.word("policies")
+    )
+    return policies or ()
 
 
-def lists_of(job: Job[Any]) -> Iterator[Policies]:
-    """Yield the lists of policies: the job's, then those of its tasks."""
-    yield Policies(job)
-    for task in job.tasks:
-        yield Policies(task)
+def owners(job: Job[Any]) -> Sequence[Job[Any] | Task]:
+    """Return who has a list of policies: the job, then its tasks."""
+    return job, *job.tasks
 
 
-def events_of(policy: LifecyclePolicy, path: Path) -> Iterator[tuple[Path, Event]]:
+def tasks_of(owner: Job[Any] | Task, job: Job[Any]) -> Sequence[Task]:
+    """Return the tasks that a list of policies is for: the one whose it is, or all of the job."""
+    return (owner,) if isinstance(owner, Task) else job.tasks
+
+
+def read(owner: Job[Any] | Task, *words: str) -> Iterator[tuple[Path, LifecyclePolicy]]:
+    """Yield the policies of a list of which these words can be read, each with its place."""
+    place = owner.at("policies")
+    for index, policy in readable(policies_of(owner), *words):
+        yield place / index, policy
+
+
+def read_all(job: Job[Any], *words: str) -> Iterator[tuple[Path, LifecyclePolicy]]:
+    """Yield the policies of all lists of which these words can be read, each with its place."""
+    for owner in owners(job):
+        yield from read(owner, *words)
+
+
+def read_events(owner: Job[Any] | Task) -> Iterator[tuple[Path, LifecycleEvent, LifecyclePolicy]]:
+    """Yield every event of a list, with its place and its policy."""
+    for path, policy in read(owner, "event", "events", "timeout"):
+        for place, event in events_of(policy, path):
+            yield place, event, policy
+
+
+def events_of(policy: LifecyclePolicy, path: Path) -> Iterator[tuple[Path, LifecycleEvent]]:
     """Yield the events of a policy, `event` and `events` taken together as Volcano does: each once, at its place."""
     seen = set()
     if policy.event is not None:

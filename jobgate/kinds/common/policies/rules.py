@@ -15,10 +15,14 @@ from jobgate.kinds.common.policies.model import (
     USEFUL_ACTIONS,
     USEFUL_EVENTS,
     Action,
-    Event,
-    Policies,
+    LifecycleEvent,
     events_of,
-    lists_of,
+    owners,
+    policies_of,
+    read,
+    read_all,
+    read_events,
+    tasks_of,
 )
 from webhook import (
     Cause,
@@ -39,29 +43,27 @@ from webhook import (
 @rule("policies", "tasks.policies")
 def policies_say_when(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A policy is for events or for an exit code, not both."""
-    for policies in lists_of(job):
-        for path, policy in policies.read("event", "events", "exit_code"):
-            events = policy.event is not None or policy.events
-            if not events and policy.exit_code is None:
-                yield Required(path, "must set event, events or exitCode")
-            elif events and policy.exit_code is not None:
-                yield Forbidden(path / "exitCode", "may not be set together with event or events: use two policies")
+    for path, policy in read_all(job, "event", "events", "exit_code"):
+        events = policy.event is not None or policy.events
+        if not events and policy.exit_code is None:
+            yield Required(path, "must set event, events or exitCode")
+        elif events and policy.exit_code is not None:
+            yield Forbidden(path / "exitCode", "may not be set together with event or events: use two policies")
 
 
 @rule("policies", "tasks.policies")
 def policies_say_what(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A policy without an action would match and hide all later policies."""
-    for policies in lists_of(job):
-        for path, policy in policies.read("action"):
-            if policy.action is None:
-                yield Required(path / "action", f"must be {_one_of(USEFUL_ACTIONS)}")
+    for path, policy in read_all(job, "action"):
+        if policy.action is None:
+            yield Required(path / "action", f"must be {_one_of(USEFUL_ACTIONS)}")
 
 
 @rule("policies", "tasks.policies")
 def events_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Volcano handles its internal events before any policy."""
-    for policies in lists_of(job):
-        for place, event, _policy in policies.events():
+    for owner in owners(job):
+        for place, event, _policy in read_events(owner):
             if event in INTERNAL_EVENTS:
                 detail = f"internal event of Volcano; use {_one_of(USEFUL_EVENTS)}"
                 yield NotSupported.of(place, event, detail)
@@ -73,19 +75,18 @@ def actions_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
 
     Volcano's own webhook looks at the actions of event policies only.
     """
-    for policies in lists_of(job):
-        for path, policy in policies.read("action"):
-            if policy.action in INTERNAL_ACTIONS:
-                detail = f"internal action of Volcano; use {_one_of(USEFUL_ACTIONS)}"
-                yield NotSupported.of(path / "action", policy.action, detail)
+    for path, policy in read_all(job, "action"):
+        if policy.action in INTERNAL_ACTIONS:
+            detail = f"internal action of Volcano; use {_one_of(USEFUL_ACTIONS)}"
+            yield NotSupported.of(path / "action", policy.action, detail)
 
 
 @rule("policies", "tasks.policies")
 def events_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Only the first policy of a list applies to an event."""
-    for policies in lists_of(job):
-        seen: dict[Event, Path] = {}
-        for place, event, _policy in policies.events():
+    for owner in owners(job):
+        seen: dict[LifecycleEvent, Path] = {}
+        for place, event, _policy in read_events(owner):
             first = seen.setdefault(event, place)
             if first is not place and event not in INTERNAL_EVENTS:
                 yield Duplicate(place, event, f"already handled by {first}; only the first policy applies")
@@ -94,32 +95,31 @@ def events_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
 @rule("policies", "tasks.policies")
 def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Volcano rejects `*` together with other events."""
-    for policies in lists_of(job):
-        places: dict[Event, Path] = {}
-        for place, event, _policy in policies.events():
+    for owner in owners(job):
+        places: dict[LifecycleEvent, Path] = {}
+        for place, event, _policy in read_events(owner):
             places.setdefault(event, place)
-        any_event = places.pop(Event.ANY, None)
+        any_event = places.pop(LifecycleEvent.ANY, None)
         if any_event is not None and places:
             event, place = next(iter(places.items()))
             detail = f'"*" already includes {event} at {place}: use "*" alone, or list the events'
-            yield Invalid(any_event, Event.ANY, detail)
+            yield Invalid(any_event, LifecycleEvent.ANY, detail)
 
 
 @rule("policies", "tasks.policies")
 def exit_codes_are_of_failures(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A policy for an exit code applies to failed pods, whose exit code is not 0."""
-    for policies in lists_of(job):
-        for path, policy in policies.read("exit_code"):
-            if policy.exit_code == 0:
-                yield Invalid(path / "exitCode", 0, "must not be 0: use event TaskCompleted for pods that succeed")
+    for path, policy in read_all(job, "exit_code"):
+        if policy.exit_code == 0:
+            yield Invalid(path / "exitCode", 0, "must not be 0: use event TaskCompleted for pods that succeed")
 
 
 @rule("policies", "tasks.policies")
 def exit_codes_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Only the first policy of a list applies to an exit code."""
-    for policies in lists_of(job):
+    for owner in owners(job):
         seen: dict[int, Path] = {}
-        for path, policy in policies.read("exit_code"):
+        for path, policy in read(owner, "exit_code"):
             if not policy.exit_code:
                 continue
             first = seen.setdefault(policy.exit_code, path)
@@ -131,39 +131,38 @@ def exit_codes_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
 @rule("policies", "tasks.policies")
 def timeouts_can_be_read(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A duration that overflows in Go breaks every typed client that lists the jobs."""
-    for policies in lists_of(job):
-        for path, policy in policies.read("timeout"):
-            if policy.timeout is not None and overflows(policy.timeout):
-                yield Invalid(path / "timeout", policy.timeout, f"must be at most {LONGEST_DURATION}")
+    for path, policy in read_all(job, "timeout"):
+        if policy.timeout is not None and overflows(policy.timeout):
+            yield Invalid(path / "timeout", policy.timeout, f"must be at most {LONGEST_DURATION}")
 
 
 @rule("policies", "tasks.policies")
 def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
     """Some events that Volcano's webhook accepts are never raised, or not for tasks."""
-    for policies in lists_of(job):
-        for place, event, _policy in policies.events():
+    for owner in owners(job):
+        for place, event, _policy in read_events(owner):
             if event in NEVER_RAISED:
                 yield Notice(place, f"Volcano never raises {event}: remove it")
-            elif event in OF_THE_JOB and policies.of_a_task:
+            elif event in OF_THE_JOB and isinstance(owner, Task):
                 yield Notice(place, f"Volcano raises {event} for the job, not for a task: move the policy to the job")
 
 
 @rule("policies", "tasks.policies")
 def pending_pods_are_given_time(job: Job[Any], _: Context) -> Iterator[Notice]:
     """Every pod starts as pending, so Volcano ignores a PodPending policy without a timeout."""
-    for policies in lists_of(job):
-        for place, event, policy in policies.events():
-            if event is Event.POD_PENDING and policy.timeout is None:
+    for owner in owners(job):
+        for place, event, policy in read_events(owner):
+            if event is LifecycleEvent.POD_PENDING and policy.timeout is None:
                 yield Notice(place, "PodPending requires a timeout: without one, the policy never applies")
 
 
 @rule("policies", "tasks.policies", whole=("tasks.template",))
 def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
     """Volcano raises TaskFailed after too many container restarts, which restartPolicy Never excludes."""
-    for policies in lists_of(job):
-        places = [place for place, event, _policy in policies.events() if event is Event.TASK_FAILED]
-        if places and all(_never_restarts(task) for task in policies.tasks(job)):
-            whose = "this task's" if policies.of_a_task else "every task's"
+    for owner in owners(job):
+        places = [place for place, event, _policy in read_events(owner) if event is LifecycleEvent.TASK_FAILED]
+        if places and all(_never_restarts(task) for task in tasks_of(owner, job)):
+            whose = "this task's" if isinstance(owner, Task) else "every task's"
             for place in places:
                 yield Notice(
                     place,
@@ -180,10 +179,10 @@ def _never_restarts(task: Task) -> bool:
 @rule("policies", "tasks.policies", whole=("tasks.partition_policy",))
 def restarted_partitions_exist(job: Job[Any], _: Context) -> Iterator[Notice]:
     """RestartPartition restarts the partition of the pod; without partitions it does nothing."""
-    for policies in lists_of(job):
-        places = [path for path, policy in policies.read("action") if policy.action is Action.RESTART_PARTITION]
-        if places and all(task.word("partition_policy") is None for task in policies.tasks(job)):
-            who = "this task has" if policies.of_a_task else "the tasks have"
+    for owner in owners(job):
+        places = [path for path, policy in read(owner, "action") if policy.action is Action.RESTART_PARTITION]
+        if places and all(task.word("partition_policy") is None for task in tasks_of(owner, job)):
+            who = "this task has" if isinstance(owner, Task) else "the tasks have"
             for path in places:
                 yield Notice(path / "action", f"{who} no partitionPolicy: use RestartTask or RestartPod")
 
@@ -191,49 +190,53 @@ def restarted_partitions_exist(job: Job[Any], _: Context) -> Iterator[Notice]:
 @rule("policies", "tasks.policies")
 def exit_codes_come_before_failures(job: Job[Any], _: Context) -> Iterator[Notice]:
     """A failed pod also raises PodFailed, so an earlier policy for PodFailed or `*` applies first."""
-    for policies in lists_of(job):
-        earlier: tuple[Path, Event] | None = None
-        for path, policy in policies.read("event", "events", "exit_code"):
+    for owner in owners(job):
+        earlier: tuple[Path, LifecycleEvent] | None = None
+        for path, policy in read(owner, "event", "events", "exit_code"):
             if policy.exit_code and earlier:
                 place, event = earlier
-                what = "every event" if event is Event.ANY else "failed pods"
+                what = "every event" if event is LifecycleEvent.ANY else "failed pods"
                 yield Notice(path, f"never applies: {place} matches {what} first; move this policy before it")
             earlier = earlier or next(
-                ((path, event) for _, event in events_of(policy, path) if event in {Event.ANY, Event.POD_FAILED}), None
+                (
+                    (path, event)
+                    for _, event in events_of(policy, path)
+                    if event in {LifecycleEvent.ANY, LifecycleEvent.POD_FAILED}
+                ),
+                None,
             )
 
 
 @rule("policies", whole=("tasks.policies",))
 def job_policies_have_tasks_left(job: Job[Any], _: Context) -> Iterator[Notice]:
     """A policy of the job never applies if every task handles the same event."""
-    own = Policies(job)
-    if not own.policies or not job.tasks:
+    if not policies_of(job) or not job.tasks:
         return
     events, codes = _handled_by_all(job.tasks)
-    for path, policy in own.read("event", "events", "exit_code", "timeout"):
+    for path, policy in read(job, "event", "events", "exit_code", "timeout"):
         left = {event for _, event in events_of(policy, path)} - NEVER_RAISED - INTERNAL_EVENTS
         if policy.timeout is None:
-            left.discard(Event.POD_PENDING)
+            left.discard(LifecycleEvent.POD_PENDING)
         code = policy.exit_code or None
-        code_is_handled = code is None or Event.POD_FAILED in events or code in codes
+        code_is_handled = code is None or LifecycleEvent.POD_FAILED in events or code in codes
         if (left or code) and left <= events and code_is_handled:
             yield Notice(path, "never applies: the policies of every task match first")
 
 
-def _handled_by_all(tasks: Sequence[Task]) -> tuple[set[Event], set[int]]:
+def _handled_by_all(tasks: Sequence[Task]) -> tuple[set[LifecycleEvent], set[int]]:
     """Return the events that every task handles, and the exit codes that every task without PodFailed handles."""
-    every = set(Event) - OF_THE_JOB - {Event.ANY}
+    every = set(LifecycleEvent) - OF_THE_JOB - {LifecycleEvent.ANY}
     events, codes = set(every), None
     for task in tasks:
-        own, own_codes = set[Event](), set[int]()
-        for path, policy in Policies(task).read("event", "events", "exit_code", "timeout"):
+        own, own_codes = set[LifecycleEvent](), set[int]()
+        for path, policy in read(task, "event", "events", "exit_code", "timeout"):
             for _, event in events_of(policy, path):
-                matched = every if event is Event.ANY else {event}
-                own |= matched if policy.timeout is not None else matched - {Event.POD_PENDING}
+                matched = every if event is LifecycleEvent.ANY else {event}
+                own |= matched if policy.timeout is not None else matched - {LifecycleEvent.POD_PENDING}
             if policy.exit_code is not None:
                 own_codes.add(policy.exit_code)
         events &= own
-        if Event.POD_FAILED not in own:
+        if LifecycleEvent.POD_FAILED not in own:
             codes = own_codes if codes is None else codes & own_codes
     return events, codes or set()
 

@@ -1,4 +1,4 @@
-from jobgate.kinds.common.pod import ports
+from jobgate.kinds.common.pod import containers
 from tests.kinds.common.pod.builder import INIT, MAIN, case, container, of_container, pod, sidecar
 from tests.kinds.common.pod.verdict import Case, judged
 
@@ -77,4 +77,4 @@ CASES: list[Case] = [
 ]
 
 
-test_ports = judged(ports.FAMILY.check, CASES)
+test_ports = judged(containers.FAMILY.check, CASES)
