@@ -13,9 +13,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bench.differential.pods.cases import full
-from bench.differential.pods.comparison import Figures, figures
+from bench.differential.pods.comparison import Figures, asking, compare, figures
 from bench.differential.pods.report import page
-from bench.differential.pods.run import asking, compare
 from controlplane import ControlPlane, Terminal, find_or_build
 
 SEED = 20260921

@@ -3,7 +3,7 @@
 import multiprocessing
 import secrets
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -61,9 +61,9 @@ def controlling(plane: ControlPlane, log: Path) -> Iterator[BaseProcess]:
 
 
 @contextmanager
-def controller(plane: ControlPlane, folder: Path) -> Iterator[None]:
+def controller(plane: ControlPlane, folder: Path, settings: Sequence[str] = ()) -> Iterator[None]:
     """Run `jobgate control` with the administrator's rights; what it logs is in the folder."""
-    arguments = ["control", "--bind=127.0.0.1", "--health-port=0", "--lease-namespace=jobgate-system"]
+    arguments = ["control", "--bind=127.0.0.1", "--health-port=0", "--lease-namespace=jobgate-system", *settings]
     with (folder / "controller.log").open("wb") as log:
         process = subprocess.Popen(
             [*COMMAND, *arguments, f"--kubeconfig={plane.kubeconfig}"], stderr=log, stdout=log, env=environment()

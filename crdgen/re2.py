@@ -56,10 +56,8 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 def compiled(pattern: str, memory: int = 0) -> Any:
     """Return the pattern compiled by RE2, which has the methods of Python's `re.Pattern`; its groups are not captured.
 
-    Args:
-        pattern: as Go writes it.
-        memory: that it may take, in bytes; 0 is what RE2 gives, 8 MiB. Some patterns of 500 characters take a minute
-            to fill that.
+    It may take so many bytes of memory; 0 is what RE2 gives, 8 MiB. Some patterns of 500 characters take a minute to
+    fill that.
 
     Raises:
         InvalidPattern: Go does not compile it.

@@ -35,13 +35,10 @@ class Draft:
         self._parent = parent
         self._key = key
         # The way and not the draft is in the list of changes: no cycle is left for the garbage collector.
-        self._way: tuple[str | int, ...] = key
-        self._changes: list[_Change] = []
+        self._way: tuple[str | int, ...] = key if parent is None else parent._way + key
+        self._changes: list[_Change] = [] if parent is None else parent._changes
         # The containers that are copies already, by identity: the tree holds them, so an identity stays theirs.
-        self._private: set[int] = set()
-        if parent is not None:
-            self._way = parent._way + key
-            self._changes, self._private = parent._changes, parent._private
+        self._private: set[int] = set() if parent is None else parent._private
 
     @property
     def patch(self) -> list[Operation]:

@@ -47,8 +47,8 @@ JOB_WORDS = frozenset(
 )
 
 
-#: Sorts of jobs of a kind, by the words that they say, for which the rules to call are remembered.
-_SORTS: Final = 256
+#: Sets of words of a kind's jobs for which the rules to call are remembered.
+_REMEMBERED: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Plan:
         self._asked = [(word, one) for word, one in asked.items() if len(one.attributes) > 1]
         self._asked_of_tasks = [(word, word.removeprefix(TASKS)) for word in when if word.startswith(TASKS)]
         # Most jobs of a kind say the same words.
-        self._called = lru_cache(maxsize=_SORTS)(self.chosen)
+        self._called = lru_cache(maxsize=_REMEMBERED)(self.chosen)
         self.quiet = Quiet(kind, self)
 
     def word(self, word: str) -> Word:

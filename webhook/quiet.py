@@ -2,22 +2,23 @@
 
 Most jobs are valid. One call in C tells that a job is *plain* (`Kind.plain`): it fits its schema, its templates are
 valid, and so are the values that rules name (`Rule.values`). Then a rule may be quiet because the job says none of some
-words (`Rule.without`), which is remembered for each sort of job, or because a function tells (`Rule.quiet`). If all
+words (`Rule.without`), which is remembered for each set of words, or because a function tells (`Rule.quiet`). If all
 rules are quiet, no typed view of the job is made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain
+from functools import cache, lru_cache
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
 from webhook.context import Context
-from webhook.rule import TASKS, Rule, as_rule
+from webhook.rule import TASKS, Condition, Rule, as_rule
 from webhook.view import json_name, part_of
 
 if TYPE_CHECKING:
@@ -33,12 +34,12 @@ ANNOTATION: Final = "annotations."
 IMPOSED: Final = "settings.plugins"
 PLACES: Final = (TEMPLATE, ANNOTATION, IMPOSED)
 
-#: Sorts of plain jobs of a kind, by what they say, for which the rules to call are remembered.
-_SORTS: Final = 256
+#: Sets of words of a kind's plain jobs for which the rules to call are remembered.
+_REMEMBERED: Final = 256
 
 
-class _Sort(NamedTuple):
-    """What a plain job says, as far as rules ask for it: keys of its parts, and words of what lies deeper."""
+class _Words(NamedTuple):
+    """The words that a plain job has, of those that rules ask for: keys of its parts, and words of what lies deeper."""
 
     spec: frozenset[str]
     tasks: frozenset[str]
@@ -50,10 +51,10 @@ class _Sort(NamedTuple):
     updates: bool
 
 
-class _Heard(NamedTuple):
-    """What is not quiet in a sort of plain jobs, as far as words and values tell."""
+class _NotQuiet(NamedTuple):
+    """What is not quiet in plain jobs of some words, as far as words and values tell; rules by their conditions."""
 
-    rules: Sequence[Rule]
+    rules: Sequence[tuple[Condition, Sequence[Rule]]]
     defaults: Sequence[Rule]
 
 
@@ -75,7 +76,7 @@ class Quiet:
             for word, name in self._task_words.items()
             if part is not None and isinstance(name, str) and name in fields
         }
-        self._readers: dict[str, Callable[[Job[Any]], Any]] = {}
+        self._reader_of = cache(self._reader)
         self._defaults = [as_rule(default) for default in kind.defaults]
         self._all = [*(planned.rule for planned in plan.rules), *self._defaults]
         words = {word for rule in self._all for word in (*rule.when, *rule.without)}
@@ -97,11 +98,11 @@ class Quiet:
             TASKS + word for word in self._of_tasks if self._task_fields.get(word, ("", None))[1] is not None
         }
         self.values = self._all_values()
-        self._heard = lru_cache(maxsize=_SORTS)(self._not_quiet)
+        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._not_quiet)
 
     def calls(self, job: Job[Any], context: Context) -> list[Rule]:
         """Return the rules to call for a plain job: all but those that surely find nothing in it."""
-        return [rule for rule in self._in(job, context).rules if not rule.quiet(job, context)]
+        return [rule for quiet, rules in self._in(job, context).rules if not quiet(job, context) for rule in rules]
 
     def defaulted(self, job: Job[Any], context: Context) -> bool:
         """Tell whether the defaults surely add nothing to a plain job."""
@@ -110,14 +111,14 @@ class Quiet:
                 return False
         return True
 
-    def _in(self, job: Job[Any], context: Context) -> _Heard:
+    def _in(self, job: Job[Any], context: Context) -> _NotQuiet:
         """Return what is not quiet in a plain job, worked out for the first that asks."""
-        if _Heard not in job.shared:
-            job.shared[_Heard] = self._heard(self._sort_of(job, context))
-        found: _Heard = job.shared[_Heard]
+        if _NotQuiet not in job.shared:
+            job.shared[_NotQuiet] = self._remembered(self._words_in(job, context))
+        found: _NotQuiet = job.shared[_NotQuiet]
         return found
 
-    def _sort_of(self, job: Job[Any], context: Context) -> _Sort:
+    def _words_in(self, job: Job[Any], context: Context) -> _Words:
         spec: Mapping[str, Any] = job.document["spec"]
         if None in spec.values():
             spec = {key: value for key, value in spec.items() if value is not None}
@@ -126,7 +127,7 @@ class Quiet:
         for word, source in self._made.items():
             if (not source or source in spec) and any(task.says(word) for task in job.tasks):
                 of_tasks |= {TASKS + word}
-        return _Sort(
+        return _Words(
             self._spec_keys.intersection(spec),
             of_tasks,
             self._templates.intersection(chain.from_iterable(templates)),
@@ -139,10 +140,7 @@ class Quiet:
 
     def said(self, job: Job[Any], word: str) -> Any:
         """Return what a plain job says by a word, as JSON; of `tasks.name` a list, with each task's."""
-        reader = self._readers.get(word)
-        if reader is None:
-            reader = self._readers[word] = self._reader(word)
-        return reader(job)
+        return self._reader_of(word)(job)
 
     def _reader(self, word: str) -> Callable[[Job[Any]], Any]:
         of_task = word.removeprefix(TASKS)
@@ -185,22 +183,23 @@ class Quiet:
         """Return what the JSON calls a word of tasks, or the word with its prefix where it is no field of its own."""
         return self._task_fields.get(of_task, (TASKS + of_task, None))[0]
 
-    def _not_quiet(self, sort: _Sort) -> _Heard:
-        """Return the rules that may find something in a plain job of a sort, and the defaults that may add to it."""
-        said = self._always | {word for word, key in self._keys.items() if key in sort.spec} | {*sort.deep}
-        said |= {TASKS + word for word in self._of_tasks if self._key_of(word) in sort.tasks}
-        said |= {TEMPLATE + key for key in sort.templates} | {POD + key for key in sort.pods}
-        said |= {ANNOTATION + key for key in sort.annotations} | ({IMPOSED} if sort.imposed else set())
+    def _not_quiet(self, words: _Words) -> _NotQuiet:
+        """Return the rules that may find something in a plain job of these words, and the defaults that may add."""
+        said = self._always | {word for word, key in self._keys.items() if key in words.spec} | {*words.deep}
+        said |= {TASKS + word for word in self._of_tasks if self._key_of(word) in words.tasks}
+        said |= {TEMPLATE + key for key in words.templates} | {POD + key for key in words.pods}
+        said |= {ANNOTATION + key for key in words.annotations} | ({IMPOSED} if words.imposed else set())
 
-        def heard(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+        def not_quiet(rules: Iterable[Rule]) -> tuple[Rule, ...]:
             return tuple(
                 rule
                 for rule in rules
                 if not (rule.without and said.isdisjoint(rule.without)) and self._values_of(rule) is None
             )
 
-        rules = (planned.rule for planned in self._plan.chosen(frozenset(said), sort.updates))
-        return _Heard(heard(rules), heard(self._defaults))
+        rules = not_quiet(planned.rule for planned in self._plan.chosen(frozenset(said), words.updates))
+        by_condition = [(quiet, [*those]) for quiet, those in groupby(rules, attrgetter("quiet"))]
+        return _NotQuiet(by_condition, not_quiet(self._defaults))
 
     def _all_values(self) -> Mapping[tuple[str, ...], list[Mapping[str, Any]]]:
         values: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}

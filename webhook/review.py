@@ -66,15 +66,26 @@ def review(
     if kind is None or request.subresource or request.operation not in _REVIEWED:
         return Response(request.uid)
     document, old = request.document, request.old_document
-    subject = (kind.kind, kind.group, request.name or _subject_name(document))
+    name, generate_name = request.name or _metadata_text(document, "name"), _metadata_text(document, "generateName")
+    subject = (kind.kind, kind.group, name or generate_name)
     if not isinstance(document, dict):
         return Response(request.uid, [TypeInvalid("", document, f"must be a {kind.kind} object")], subject=subject)
     updates = request.operation is Operation.UPDATE and isinstance(old, dict)
     if updates and same(document.get("spec"), old.get("spec")):
         return Response(request.uid)
     settings = settings or Settings()
-    context = _context(request, settings, objects or NoObjects(), kinds, spent or never)
-    context = replace(context, access=access) if access is not None else context
+    context = Context(
+        operation=request.operation,
+        namespace=request.namespace,
+        name=name,
+        generate_name=generate_name,
+        user=request.user,
+        settings=settings,
+        objects=objects or NoObjects(),
+        plugins=kinds.plugins,
+        access=access,
+        spent=spent or never,
+    )
     response = Response(request.uid, subject=subject)
     stored = old if updates else None
     if phase is Phase.MUTATE:
@@ -274,30 +285,10 @@ class _Broken:
         return any(steps[:length] in self.places for length in self.lengths if length <= len(steps))
 
 
-def _context(
-    request: Request, settings: Settings, objects: Objects, kinds: Registry, spent: Callable[[], bool]
-) -> Context:
-    return Context(
-        operation=request.operation,
-        namespace=request.namespace,
-        name=request.name or _metadata_text(request.document, "name"),
-        generate_name=_metadata_text(request.document, "generateName"),
-        user=request.user,
-        settings=settings,
-        objects=objects,
-        plugins=kinds.plugins,
-        spent=spent,
-    )
-
-
 def _metadata_text(document: Any, key: str) -> str:
     metadata = document.get("metadata") if isinstance(document, dict) else None
     text = metadata.get(key) if isinstance(metadata, dict) else None
     return text if isinstance(text, str) else ""
-
-
-def _subject_name(document: Any) -> str:
-    return _metadata_text(document, "name") or _metadata_text(document, "generateName")
 
 
 def same(one: Any, other: Any) -> bool:

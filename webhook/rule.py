@@ -13,7 +13,8 @@ from webhook.job import Job
 Check: TypeAlias = Callable[[Job[Any], Context], Iterable[Cause | Notice]]
 
 #: In which plain jobs a rule surely finds nothing: see `rule`.
-Quiet: TypeAlias = tuple[str, ...] | Mapping[str, Mapping[str, Any]] | Callable[[Job[Any], Context], bool]
+Condition: TypeAlias = Callable[[Job[Any], Context], bool]
+Quiet: TypeAlias = tuple[str | Condition, ...] | Mapping[str, Mapping[str, Any]] | Condition
 
 Added = TypeVar("Added", bound=Callable[..., None])
 
@@ -60,7 +61,7 @@ class Rule:
     updates: bool = False
     without: tuple[str, ...] = ()
     values: Mapping[str, Mapping[str, Any]] | None = None
-    quiet: Callable[[Job[Any], Context], bool] = _never
+    quiet: Condition = _never
 
     def __call__(self, job: Job[Any], context: Context) -> Iterable[Cause | Notice]:
         """Yield all that the rule finds."""
@@ -87,7 +88,8 @@ def rule(
         whole: the words that it reads of all tasks together.
         updates: whether it is for updates alone.
         quiet: where the rule surely finds nothing in a plain job, so that it is not called: without these words; where
-            words fit schemas, as `{"queue": {"maxLength": 63}}`; or where a function says so. It saves time, no more.
+            words fit schemas, as `{"queue": {"maxLength": 63}}`; or where a function says so, alone or after words. It
+            saves time, no more.
 
     Raises:
         TypeError: the parentheses are missing, and the function itself came as a word.
@@ -132,5 +134,8 @@ def as_rule(default: Callable[..., None]) -> Rule:
 
 
 def _conditions(quiet: Quiet | None) -> dict[str, Any]:
-    how = "quiet" if callable(quiet) else "values" if isinstance(quiet, Mapping) else "without"
-    return {} if quiet is None else {how: quiet}
+    if quiet is None or isinstance(quiet, Mapping):
+        return {} if quiet is None else {"values": quiet}
+    said = (quiet,) if callable(quiet) else quiet
+    words, tells = tuple(one for one in said if isinstance(one, str)), [one for one in said if callable(one)]
+    return {"without": words, **({"quiet": tells[0]} if tells else {})}

@@ -7,7 +7,6 @@
 - `servers`: starts each server on a core of its own, and reads its CPU time and memory
 - `constant`: the server that always answers the same
 - `load`: `wrk`, and its script `load.lua`
-- `checks`: the answers of each server, before anything is timed
 - `measuring`: rounds in which the servers take turns
 - `report`: the tables
 """

@@ -9,7 +9,7 @@ What bounds an evaluation: the library ends it after 10,000 steps of comprehensi
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from math import prod
@@ -21,7 +21,7 @@ from crdgen.cel.declarations import checking, describe_opaque, running
 from crdgen.cel.descriptors import Descriptors
 from crdgen.cel.errors import CompilationError, NotEvaluated, failed, sentence
 from crdgen.cel.reading import read
-from crdgen.cel.tree import CelCall, CelList, CelMap, Comprehension, Constant, Expression, Message, walk
+from crdgen.cel.tree import CelCall, CelList, Comprehension, Constant, Expression, walk
 from crdgen.cel.types import Type, type_of
 from crdgen.cel.values import in_order, text_of, value_of
 from crdgen.durations import nanoseconds
@@ -118,7 +118,7 @@ def compile_(expression: str, schema: str, *, root: bool, optional: bool) -> Com
         raise CompilationError(_sentences(str(error), environment.objects)) from None
     serialized = compiled.serialize()
     tree, types = read(serialized)
-    if problems := [problem for node in _literals(tree) for problem in _literal_problems(node)]:
+    if problems := [problem for node in walk(tree) for problem in _literal_problems(node)]:
         raise CompilationError(problems)
     returns = compiled.return_type().name()
     return CompiledExpression(expression, schema, root, optional, tree, types, returns, environment.kind, serialized)
@@ -173,13 +173,7 @@ def _unlike(tree: Expression) -> str:
     return "uses format within comprehensions too often" if times > _MOST_REPEATED else ""
 
 
-def _literals(tree: Expression) -> Iterator[Expression]:
-    """Yield the parts whose literals are checked; what `format` fills in may be of any types."""
-    free = {node.arguments[0].id for node in walk(tree) if isinstance(node, CelCall) and node.function == "format"}
-    return (node for node in walk(tree) if node.id not in free)
-
-
-def _literal_problems(node: Expression) -> list[str]:  # noqa: PLR0911 - one for each kind of literal
+def _literal_problems(node: Expression) -> list[str]:
     """Return literals that Kubernetes rejects when a rule is made (cel-go, cel/validator.go)."""
     match node:
         case CelCall(None, "timestamp", (Constant(str(text)),)) if not _is_time(text):
@@ -192,20 +186,8 @@ def _literal_problems(node: Expression) -> list[str]:  # noqa: PLR0911 - one for
             problem := re2.problem(text)
         ):
             return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
-        case CelList(elements, _):
-            return _mixed("list", elements)
-        case CelMap(entries):
-            keys, values = [key for key, _, _ in entries], [value for _, value, _ in entries]
-            return [*_mixed("map's keys", keys), *_mixed("map", values)]
-        case Message(name):
-            return [f"{name} cannot be made in a rule"]
         case _:
             return []
-
-
-def _mixed(what: str, nodes: Iterable[Expression]) -> list[str]:
-    kinds = {type(node.value).__name__ for node in nodes if isinstance(node, Constant)}
-    return [f"the values of a {what} must have one type, not {' and '.join(sorted(kinds))}"] if len(kinds) > 1 else []
 
 
 def _is_time(text: str) -> bool:

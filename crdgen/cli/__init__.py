@@ -29,12 +29,7 @@ _COMMANDS: Final = {
 
 
 def main(argv: Sequence[str], program: str = "crdgen") -> int:
-    """Run a command line and return the exit status; raises nothing.
-
-    Args:
-        argv: The arguments, without the program's name.
-        program: Program name in help and errors.
-    """
+    """Run a command line, given without the program's name, and return the exit status; raises nothing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

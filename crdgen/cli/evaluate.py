@@ -4,12 +4,11 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from crdgen.cli.command import Command, UsageError
 from crdgen.cli.sources import name_of, objects, one_definition
-from crdgen.evaluate import Reason, Violation, evaluate
+from crdgen.evaluate import Evaluation, Reason, Violation, evaluate
 from crdgen.lint import Severity, lint
 from crdgen.reading import Manifest
 from crdgen.resource.text import to_yaml
@@ -38,17 +37,19 @@ _WORDS: Final = {
 }
 
 
-@dataclass(frozen=True)
-class _Verdict:
-    """The result for one object."""
+class _Verdict(NamedTuple):
+    """The result for one object: what becomes of it, and the fields that it loses or gets, by path."""
 
     manifest: Manifest
     name: str
-    kept: Any
+    result: Evaluation
     pruned: dict[str, Any]
     left: dict[str, Any]
     defaulted: dict[str, Any]
-    violations: list[Violation]
+
+    @property
+    def place(self) -> str:
+        return f"{self.manifest.file}:{self.manifest.line}"
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -69,7 +70,7 @@ def _run(options: Namespace) -> int:
         raise UsageError(_not_ours(definition, options, found))
     verdicts = [_verdict(definition, one, stored.get(_key(one.object))) for one in ours]
     sys.stdout.write(_OUTPUTS[options.output](verdicts))
-    return int(any(verdict.violations for verdict in verdicts))
+    return int(any(verdict.result.violations for verdict in verdicts))
 
 
 def _definition(file: str) -> dict[str, Any]:
@@ -105,15 +106,8 @@ def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Ve
     for sentence in found.unchecked:
         sys.stderr.write(f"{manifest.file}:{manifest.line}: note: {sentence}\n")
     gone = dict(missing(written, found.object))
-    return _Verdict(
-        manifest,
-        _name(manifest),
-        found.object,
-        pruned={path: value for path, value in gone.items() if path in found.pruned},
-        left={path: value for path, value in gone.items() if path not in found.pruned},
-        defaulted=dict(missing(found.object, written)),
-        violations=list(found.violations),
-    )
+    pruned = {path: gone.pop(path) for path in found.pruned if path in gone}
+    return _Verdict(manifest, _name(manifest), found, pruned, gone, dict(missing(found.object, written)))
 
 
 def _name(manifest: Manifest) -> str:
@@ -136,8 +130,8 @@ def _text(verdicts: list[_Verdict]) -> str:
 
 def _lines(verdict: _Verdict) -> Iterator[str]:
     kind = verdict.manifest.object.get("kind")
-    word = "rejected" if verdict.violations else "accepted"
-    yield f"{verdict.manifest.file}:{verdict.manifest.line}: {kind} {verdict.name}: {word}"
+    word = "rejected" if verdict.result.violations else "accepted"
+    yield f"{verdict.place}: {kind} {verdict.name}: {word}"
     for path, value in verdict.pruned.items():
         yield f"  - {path}: {_shown(value)} is pruned: the field is not declared"
     for path, value in verdict.left.items():
@@ -145,7 +139,7 @@ def _lines(verdict: _Verdict) -> Iterator[str]:
         yield f"  - {path}: {why}"
     for path, value in verdict.defaulted.items():
         yield f"  + {path}: {_shown(value)} is the default"
-    causes = [_cause(violation) for violation in verdict.violations]
+    causes = [_cause(violation) for violation in verdict.result.violations]
     if len(causes) == 1:
         yield f'The {kind} "{verdict.name}" is invalid: {causes[0]}'
     elif causes:
@@ -175,15 +169,15 @@ def _json(verdicts: list[_Verdict]) -> str:
             "file": verdict.manifest.file,
             "line": verdict.manifest.line,
             "name": verdict.name,
-            "accepted": not verdict.violations,
+            "accepted": not verdict.result.violations,
             "pruned": verdict.pruned,
             "left": verdict.left,
             "defaulted": verdict.defaulted,
             "causes": [
                 {"field": _path(one.path), "reason": str(one.reason), "value": one.value, "message": one.message}
-                for one in verdict.violations
+                for one in verdict.result.violations
             ],
-            "object": verdict.kept,
+            "object": verdict.result.object,
         }
         for verdict in verdicts
     ]
@@ -192,9 +186,9 @@ def _json(verdicts: list[_Verdict]) -> str:
 
 def _yaml(verdicts: list[_Verdict]) -> str:
     for verdict in verdicts:
-        for violation in verdict.violations:
-            sys.stderr.write(f"{verdict.manifest.file}:{verdict.manifest.line}: {_cause(violation)}\n")
-    return "---\n".join(to_yaml(verdict.kept) for verdict in verdicts)
+        for violation in verdict.result.violations:
+            sys.stderr.write(f"{verdict.place}: {_cause(violation)}\n")
+    return "---\n".join(to_yaml(verdict.result.object) for verdict in verdicts)
 
 
 _OUTPUTS: Final = {"text": _text, "json": _json, "yaml": _yaml}

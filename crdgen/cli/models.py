@@ -39,13 +39,7 @@ def model_arguments(parser: ArgumentParser) -> None:
 
 
 def definition_of(target: str, options: Namespace, **otherwise: str) -> dict[str, Any]:
-    """Return the CRD of `MODULE:MODEL`, with the names from the options.
-
-    Args:
-        target: Module, also from the current folder, and the model or custom resource in it.
-        options: Options that `model_arguments` added.
-        otherwise: Group and version if the options have none.
-    """
+    """Return the CRD of `MODULE:MODEL`, with the names from the options, or else the given group and version."""
     with _one_line_warnings():
         found = _load(target)
         names = {flag: getattr(options, flag) for flag in _FLAGS if getattr(options, flag)}

@@ -8,32 +8,11 @@ from typing import Any, Final
 
 from crdgen.cli.command import UsageError
 from crdgen.reading import Manifest, UnreadableManifest, read
-from crdgen.schema.look import mapping
+from crdgen.schema.look import mapping, utf8
 
 # An action of Go's text/template: a value, a string, a comment, or a keyword with an operand. No YAML flow mapping
 # begins like this.
 _ACTION: Final = re.compile(rb"\{\{-?\s*(?:[.$\"`(]|/\*|[A-Za-z]+(?:\s+[^:\s]|\s*-?\}\}))")
-
-
-def template_at(text: bytes, line: int) -> int | None:
-    """Return the line, from 1, of the template action that caused a YAML error: the same line or the one before.
-
-    An action further away may be part of a description, where it is valid YAML.
-    """
-    lines = text.split(b"\n")
-    return next((number for number in (line, line - 1) if 0 < number <= len(lines) and _acts(lines[number - 1])), None)
-
-
-def _acts(line: bytes) -> bool:
-    found = _ACTION.search(line)
-    before = line[: found.start()] if found else b""
-    return found is not None and not (before.count(b'"') % 2 or before.count(b"'") % 2)
-
-
-def names_a_template(manifest: Mapping[str, Any]) -> bool:
-    """Return whether the name or the group of an object is a template action. In quotes, an action is valid YAML."""
-    named = (mapping(manifest, "metadata").get("name"), mapping(manifest, "spec").get("group"))
-    return any(isinstance(name, str) and _ACTION.search(name.encode("utf-8", "replace")) for name in named)
 
 
 KIND: Final = "CustomResourceDefinition"
@@ -61,13 +40,24 @@ def parsed(text: bytes, file: str) -> list[Manifest]:
     try:
         manifests = read(text, file)
     except UnreadableManifest as error:
-        if template := template_at(text, error.line):
-            raise UsageError(f"{file}:{template}: {_TEMPLATE}") from error
+        # The same line or the one before: an action further away may be part of a description, where it is valid YAML.
+        for number in (error.line, error.line - 1):
+            if 0 < number <= len(lines := text.split(b"\n")) and _acts(lines[number - 1]):
+                raise UsageError(f"{file}:{number}: {_TEMPLATE}") from error
         raise UsageError(str(error)) from error
     for manifest in manifests:
-        if names_a_template(manifest.object):
+        # In quotes, an action is valid YAML.
+        named = (mapping(manifest.object, "metadata").get("name"), mapping(manifest.object, "spec").get("group"))
+        if any(isinstance(name, str) and _ACTION.search(utf8(name)) for name in named):
             raise UsageError(f"{file}:{manifest.line}: {_TEMPLATE}")
     return manifests
+
+
+def _acts(line: bytes) -> bool:
+    """Return whether a line has a template action that is not in quotes."""
+    found = _ACTION.search(line)
+    before = line[: found.start()] if found else b""
+    return found is not None and not (before.count(b'"') % 2 or before.count(b"'") % 2)
 
 
 def definitions(path: str, *, some: bool = True) -> list[Manifest]:

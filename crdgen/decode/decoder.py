@@ -12,13 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from crdgen.decode.shapes import Alternative, Choice, ListOf, MapOf, Scalar, Shape, Struct
-from crdgen.formats import is_date
+from crdgen.decode.shapes import Choice, ListOf, MapOf, Scalar, Shape, Struct
+from crdgen.formats import is_date_time
 from crdgen.schema.look import CompleteSchema
 
 _INT32: Final = 2**31
 _INT64: Final = 2**63
-_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d?\d):(\d\d):(\d\d)(?:[.,]\d+)?(?:Z|[+-](\d\d):(\d\d))", re.ASCII)
 # The last step of a path, with the keys or places below it: `labels[example.com/name]`.
 _LAST: Final = re.compile(r"[^.\[\]]+(?:\[[^\[\]]*\])*$")
 _ABSENT: Final = object()
@@ -109,12 +108,9 @@ class Decoder:
         """Decode a type with its own UnmarshalJSON, which accepts nearly anything and never reports unknown fields."""
         if isinstance(value, Mapping):
             return self._struct(value, shape.struct, path, seen=False)
-        if shape.alternative is Alternative.BOOLEAN:
+        if isinstance(shape.other, Scalar):
             return value if isinstance(value, bool) else self._wrong(path, value, "true, false or a schema")
-        if isinstance(value, list):
-            item = shape.struct if shape.alternative is Alternative.STRUCTS else Scalar.TEXT
-            return self._list(value, ListOf(item), path, seen=False)
-        return []
+        return self._list(value, shape.other, path, seen=False) if isinstance(value, list) else []
 
     def _scalar(self, value: Any, shape: Scalar, path: str) -> Any:
         is_right, wanted, _ = _SCALARS[shape]
@@ -178,15 +174,6 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def _is_time(value: Any) -> bool:
-    """Return whether Go's time.Parse reads the time: its hour may have one digit, and its fraction a comma."""
-    found = _TIME.fullmatch(value) if isinstance(value, str) else None
-    if found is None or not is_date(found[1]):
-        return False
-    hour, minute, second, *zone = (int(part or 0) for part in found.groups()[1:])
-    return hour < 24 and minute < 60 and second < 60 and zone[0] <= 24 and zone[1] <= 60
-
-
 def _is_base64(value: Any) -> bool:
     if not isinstance(value, str):
         return False
@@ -215,7 +202,11 @@ _SCALARS: Final[dict[Scalar, tuple[Callable[[Any], bool], str, Any]]] = {
     Scalar.INT64: (lambda value: _is_int(value, _INT64), "an integer, without a decimal point", 0),
     Scalar.NUMBER: (_is_number, "a number", 0),
     Scalar.BYTES: (_is_base64, "base64", ""),
-    Scalar.TIME: (_is_time, "a time of RFC 3339", ""),
+    Scalar.TIME: (
+        lambda value: isinstance(value, str) and value.isupper() and is_date_time(value),
+        "a time of RFC 3339",
+        "",
+    ),
 }
 _BOUNDS: Final = frozenset({"exclusiveMaximum", "exclusiveMinimum"})
 _BOUND: Final = "write the number as minimum or maximum, and true here"

@@ -46,20 +46,12 @@ class Struct:
     hints: Mapping[str, str] = field(default_factory=dict)
 
 
-class Alternative(Enum):
-    """What else than its struct a choice may be."""
-
-    BOOLEAN = auto()
-    STRUCTS = auto()
-    TEXTS = auto()
-
-
 @dataclass(frozen=True)
 class Choice:
-    """A struct or something else, with a decoder of its own, below which unknown fields are never reported."""
+    """A struct or another shape, with a decoder of its own, below which unknown fields are never reported."""
 
     struct: Struct
-    alternative: Alternative
+    other: Scalar | ListOf
 
 
 Shape: TypeAlias = Scalar | ListOf | MapOf | Struct | Choice

@@ -8,7 +8,7 @@ from crdgen.cel.tree import Expression
 from crdgen.diff.change import REJECTS, Break, Change, SchemaPair
 from crdgen.diff.unchanged import passes_unchanged, spelled, tree_of
 from crdgen.schema import VALIDATIONS
-from crdgen.schema.look import canonical, mapping, members, shown
+from crdgen.schema.look import canonical, children, members, shown
 
 #: A rule's text, and whether it holds for new objects, too (optionalOldSelf).
 _Key: TypeAlias = tuple[str, bool]
@@ -91,5 +91,4 @@ def is_strict(schema: Mapping[str, Any]) -> bool:
         tree = tree_of(text, schema, root=False, optional=optional)
         if uses_old_self(text) and (tree is None or not passes_unchanged(tree, schema, optional=optional)):
             return True
-    inner = [*mapping(schema, "properties").values(), schema.get("items"), schema.get("additionalProperties")]
-    return any(is_strict(child) for child in inner if isinstance(child, Mapping))
+    return any(is_strict(child) for _, child in children(schema))

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import EVERYTHING, REJECTS, Break, Change, SchemaPair
-from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
+from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, TYPES
 from crdgen.schema.look import mapping, words
 
-_ALL: Final = frozenset({"array", "boolean", "integer", "number", "object", "string"})
+_ALL: Final = frozenset(TYPES)
 _NEW_FIELD: Final = "keep the field and add one of another name, or add a version with a conversion webhook"
 
 

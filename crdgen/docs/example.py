@@ -28,14 +28,9 @@ _DEEPEST: Final = 32
 
 
 def example(head: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return an object with what is required, and with the examples that authors gave.
+    """Return an object with this head (apiVersion, kind, metadata), what is required, and the examples of authors.
 
-    Args:
-        head: Its apiVersion, kind and metadata.
-        schema: The schema of the whole object.
-
-    Returns:
-        None where a pattern, a branch or a rule asks for what cannot be guessed.
+    It is None where a pattern, a branch or a rule asks for what cannot be guessed.
     """
     if check_structural(dict(schema)):
         return None  # of what is no schema, there are no objects

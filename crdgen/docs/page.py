@@ -5,21 +5,18 @@ from typing import Any, Final
 
 from crdgen.docs.example import example
 from crdgen.docs.markdown import block, code, escape, paragraph, table
-from crdgen.docs.rules import rules
-from crdgen.docs.types import kubernetes_type, type_of, value
+from crdgen.docs.types import LONGEST, kubernetes_type, patterns_of, type_of, value
+from crdgen.generate.mixed import SHUT
+from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.resource.text import to_yaml
-from crdgen.schema.look import mapping, members, named, schema_of, words
+from crdgen.schema import INT_OR_STRING, VALIDATIONS
+from crdgen.schema.look import children, mapping, members, named, schema_of, words
 
 _KUBERNETES = ("apiVersion", "kind", "metadata")
 
 
 def page(crd: Mapping[str, Any], comment: str = "") -> str:
-    """Return the page of a kind as Markdown.
-
-    Args:
-        crd: The CustomResourceDefinition.
-        comment: What is said on top, unseen by readers.
-    """
+    """Return the page of a kind as Markdown; the comment is on top, unseen by readers."""
     spec = mapping(crd, "spec")
     names = mapping(spec, "names")
     versions = named(spec.get("versions"))
@@ -150,3 +147,52 @@ def _words(schema: Mapping[str, Any]) -> str:
     if "example" in schema:
         words.append(f"Example: {value(schema['example'])}.")
     return " ".join(words)
+
+
+_ALTERNATIVES: Final = {"oneOf": "exactly one of", "anyOf": "at least one of", "allOf": "all of"}
+
+
+def rules(path: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each rule at a field and below it, as Markdown."""
+    if kubernetes_type(schema):
+        return
+    at = code(path) or "the object"
+    for text, rule in named(schema.get(VALIDATIONS), "rule").items():
+        message = rule.get("message")
+        if isinstance(message, str) and message:
+            yield f"{at}: {escape(message)} ({code(text, in_table=False)})"
+        else:
+            yield f"{at}: {code(text, in_table=False)}"
+    for line in (*_patterns(schema), *_branches(schema)):
+        yield f"{at}: {line}"
+    for step, child in children(schema):
+        yield from rules(f"{path}{step}".lstrip("."), child)
+
+
+def _patterns(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the patterns that the table of fields does not show."""
+    patterns = patterns_of(schema)
+    for pattern in patterns:
+        if pattern != QUANTITY_PATTERN and (len(pattern) > LONGEST or pattern != patterns[0]):
+            yield f"matches {code(pattern, in_table=False)}"
+
+
+def _branches(schema: Mapping[str, Any]) -> Iterator[str]:
+    for keyword, said in _ALTERNATIVES.items():
+        branches = [branch for branch in members(schema.get(keyword)) if not _is_shown(keyword, branch)]
+        if branches and schema.get(INT_OR_STRING) is not True:
+            yield f"{said} {', '.join(map(_branch, branches))}"
+    if mapping(schema, "not") and schema["not"] != SHUT["boolean"]["not"]:
+        yield f"not {_branch(schema['not'])}"
+
+
+def _is_shown(keyword: str, branch: Any) -> bool:
+    """Return whether a branch only says a pattern, or which types there are not."""
+    return keyword == "allOf" and (mapping(branch).keys() == {"pattern"} or branch in SHUT.values())
+
+
+def _branch(branch: Any) -> str:
+    names = members(mapping(branch).get("required"))
+    if names and mapping(branch).keys() == {"required"}:
+        return " with ".join(code(str(name)) for name in names)
+    return value(branch)

@@ -43,7 +43,8 @@ ENOUGH: Final = 1000
 # A tuple, and not `dict | list`: that would be built again for each value.
 CONTAINERS: Final = (dict, list)
 
-_ARTICLES: Final = {
+#: What a message calls a value of a type.
+ARTICLES: Final = {
     "array": "a list",
     "boolean": "true or false",
     "integer": "an integer",
@@ -57,7 +58,7 @@ _ARTICLES: Final = {
 def wrong_type(value: Any, wanted: str) -> list[Violation]:
     """Return the violation of a value that has another JSON type."""
     rather = ", not null" if value is None else ""
-    return [Violation((), Reason.TYPE_INVALID, value, f"must be {_ARTICLES[wanted]}{rather}")]
+    return [Violation((), Reason.TYPE_INVALID, value, f"must be {ARTICLES[wanted]}{rather}")]
 
 
 def under(step: str | int, found: list[Violation]) -> list[Violation]:

@@ -2,14 +2,11 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-from crdgen.evaluate.check import CONTAINERS
 from crdgen.schema import Schema
 
 Default: TypeAlias = Callable[[Any], Any]
-
-_DROPPED: Final = object()
 
 
 def defaulter(schema: Schema) -> Default:
@@ -23,11 +20,17 @@ def defaulter(schema: Schema) -> Default:
         return _as_it_is
 
     def default(value: Any) -> Any:
-        if isinstance(value, dict):
-            return _object(value, fields, absent, others)
         if isinstance(value, list) and items is not None:
-            return _list(value, items)
-        return value
+            return [items.apply(child) for child in value]
+        if not isinstance(value, dict):
+            return value
+        kept = ((key, child, fields.get(key, others)) for key, child in value.items())
+        filled = {
+            key: field.apply(child) if field else child
+            for key, child, field in kept
+            if not (field and child is None and field.drops_null)
+        }
+        return filled | {key: field.fresh() for key, field in absent.items() if key not in value}
 
     return default
 
@@ -46,44 +49,13 @@ class _Field:
 
     def fresh(self) -> Any:
         """Return the default, with the defaults below it, as a value of the caller's own."""
-        return deepcopy(self.default) if isinstance(self.default, CONTAINERS) else self.default
+        return deepcopy(self.default)
 
     def apply(self, value: Any) -> Any:
         """Return the value as defaulting leaves it."""
         if value is None:
             return None if self.nullable else self.fresh()
-        return self.walk(value) if isinstance(value, CONTAINERS) else value
-
-
-def _object(
-    value: dict[str, Any], fields: dict[str, _Field], absent: dict[str, _Field], others: _Field | None
-) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
-    for key, child in value.items():
-        if child is not None and not isinstance(child, CONTAINERS):
-            continue
-        field = fields.get(key, others)
-        if field is not None:
-            filled = _DROPPED if child is None and field.drops_null else field.apply(child)
-            if filled is not child:
-                changes[key] = filled
-    for key, field in absent.items():
-        if key not in value:
-            changes[key] = field.fresh()
-    if not changes:
-        return value
-    return {key: child for key, child in (value | changes).items() if child is not _DROPPED}
-
-
-def _list(values: list[Any], items: _Field) -> list[Any]:
-    result = values
-    for index, child in enumerate(values):
-        filled = items.apply(child)
-        if filled is not child:
-            if result is values:
-                result = list(values)
-            result[index] = filled
-    return result
+        return self.walk(value)
 
 
 def _as_it_is(value: Any) -> Any:

@@ -14,7 +14,7 @@ from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
 from crdgen.schema import Schema
 from crdgen.schema.limits import RANGES
-from crdgen.schema.look import mapping, missing
+from crdgen.schema.look import mapping, missing, without
 
 _MOST: Final = RANGES["int32"][1]
 _ABSENT: Final = object()
@@ -22,20 +22,16 @@ _ABSENT: Final = object()
 
 def scale(subresources: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Violation]:
     """Yield what is wrong with the fields that scaling reads and writes."""
-    paths = subresources.get("scale") or {}
-    for name in ("specReplicasPath", "statusReplicasPath"):
-        if not (path := paths.get(name)):
+    for name, path in (subresources.get("scale") or {}).items():
+        steps = tuple(path.removeprefix(".").split("."))
+        found = _at(written, steps)
+        if not path or found is _ABSENT:
             continue
-        steps = tuple(path.removeprefix(".").split("."))
-        replicas = _at(written, steps)
-        whole = isinstance(replicas, int) and not isinstance(replicas, bool)
-        if replicas is not _ABSENT and not (whole and 0 <= replicas <= _MOST):
-            yield Violation(steps, Reason.INVALID, replicas, f"must be an integer from 0 to {_MOST}, for scaling")
-    if path := paths.get("labelSelectorPath"):
-        steps = tuple(path.removeprefix(".").split("."))
-        selector = _at(written, steps)
-        if selector is not _ABSENT and not isinstance(selector, str):
-            yield Violation(steps, Reason.INVALID, selector, "must be a string, for scaling")
+        if name == "labelSelectorPath":
+            if not isinstance(found, str):
+                yield Violation(steps, Reason.INVALID, found, "must be a string, for scaling")
+        elif not (isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _MOST):
+            yield Violation(steps, Reason.INVALID, found, f"must be an integer from 0 to {_MOST}, for scaling")
 
 
 def _at(value: Any, steps: tuple[str, ...]) -> Any:
@@ -106,7 +102,7 @@ def evaluate(
     paths = tuple(path for path, _ in missing(written, pruned))
     if "status" in served[name].get("subresources", {}):
         # A write to the main resource does not touch the status.
-        pruned = {key: value for key, value in pruned.items() if key != "status"}
+        pruned = without(pruned, "status")
         if before is not None and "status" in before:
             pruned["status"] = before["status"]
     result = evaluator.default(pruned)

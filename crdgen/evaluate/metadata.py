@@ -40,12 +40,7 @@ def judged(
 def of_custom_resource(
     metadata: Any, before: Mapping[str, Any] | None, *, namespaced: bool = True
 ) -> Iterator[Violation]:
-    """Yield what is wrong in the metadata of a whole custom resource, of a new one or of one that is stored already.
-
-    Args:
-        metadata: That of the object as it is written.
-        before: That of the stored object, for an update.
-        namespaced: Whether objects of the kind are in namespaces; others lose theirs.
+    """Yield what is wrong in the metadata of a custom resource; `before` is that of the stored object, for an update.
 
     Source: k8s.io/apiextensions-apiserver, pkg/registry/customresource/validator.go
     """

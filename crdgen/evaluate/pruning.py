@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from crdgen.evaluate.check import CONTAINERS
 from crdgen.schema import EMBEDDED, PRESERVE, Schema
 
 Prune: TypeAlias = Callable[[Any], Any]
@@ -18,10 +17,7 @@ def _keep(value: Any) -> Any:
 def pruner(schema: Schema, *, root: bool = False, metadata: Prune = _keep) -> Prune:
     """Return the function that prunes a value of this schema.
 
-    Args:
-        schema: The schema.
-        root: Whether it is that of a whole object, whose type and metadata are kept as they are.
-        metadata: What is done to the metadata of embedded resources: pruning proper keeps it as it is.
+    `root` says that it is a whole object, whose type and metadata are kept; `metadata` prunes that of resources in it.
     """
 
     def below(child: Schema) -> Prune:
@@ -41,36 +37,14 @@ def pruner(schema: Schema, *, root: bool = False, metadata: Prune = _keep) -> Pr
 
 def _pruning(fields: dict[str, Prune], others: Prune | None, items: Prune) -> Prune:
     def prune(value: Any) -> Any:
-        if isinstance(value, dict):
-            pruned = value
-            for key, child in value.items():
-                function = fields.get(key, others)
-                if function is None:
-                    if pruned is value:
-                        pruned = dict(value)
-                    del pruned[key]
-                elif isinstance(child, CONTAINERS):
-                    kept = function(child)
-                    if kept is not child:
-                        if pruned is value:
-                            pruned = dict(value)
-                        pruned[key] = kept
-            return pruned
-        return _each(value, items) if isinstance(value, list) else value
+        if isinstance(value, list):
+            return [items(child) for child in value]
+        if not isinstance(value, dict):
+            return value
+        functions = ((key, child, fields.get(key, others)) for key, child in value.items())
+        return {key: function(child) for key, child, function in functions if function is not None}
 
     return prune
-
-
-def _each(values: list[Any], function: Prune) -> list[Any]:
-    pruned = values
-    for index, child in enumerate(values):
-        if isinstance(child, CONTAINERS):
-            kept = function(child)
-            if kept is not child:
-                if pruned is values:
-                    pruned = list(values)
-                pruned[index] = kept
-    return pruned
 
 
 def _without_schema(value: Any) -> Any:

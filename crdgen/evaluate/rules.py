@@ -8,7 +8,7 @@ take too long: so the rules of a CRD stall nobody, whoever wrote them.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from crdgen import cel
@@ -16,7 +16,7 @@ from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL
 from crdgen.evaluate.check import Reason, Violation
 from crdgen.evaluate.correlation import CorrelatedValue
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
-from crdgen.schema.look import utf8
+from crdgen.schema.look import children, utf8
 
 if TYPE_CHECKING:
     from crdgen.cel.engine import CompiledExpression
@@ -105,66 +105,54 @@ class Rules:
 
 def rules(schema: Schema) -> Rules | None:
     """Return the rules of a schema, compiled, or None where it has none."""
-    compiler = _Compiler()
-    root = compiler.node(schema, "", root=True)
-    return None if root is None else Rules(root, tuple(compiler.unchecked))
+    unchecked: list[str] = []
+    root = _node(schema, "", unchecked, root=True)
+    return None if root is None else Rules(root, tuple(unchecked))
 
 
-def has_rules(schema: Schema) -> bool:
+def has_rules(schema: Mapping[str, Any]) -> bool:
     """Return whether there is a rule in a schema; in branches there is none."""
-    return bool(schema.get(VALIDATIONS)) or any(map(has_rules, _children(schema)))
+    return bool(schema.get(VALIDATIONS)) or any(has_rules(child) for _, child in children(schema))
 
 
-def _children(schema: Schema) -> Iterator[Schema]:
-    yield from schema.get("properties", {}).values()
-    for keyword in ("additionalProperties", "items"):
-        if isinstance(schema.get(keyword), dict):
-            yield schema[keyword]
+def _node(schema: Any, path: str, unchecked: list[str], *, root: bool = False) -> _RuleNode | None:
+    """Return the rules at a place and below it, compiled; a sentence about each that does not compile is added."""
+    if not isinstance(schema, dict) or not has_rules(schema):
+        return None
+    whole = root or bool(schema.get(EMBEDDED))
+    own = (_rule(source, schema, path, unchecked, whole=whole) for source in schema.get(VALIDATIONS, ()))
+    below = {
+        name: _node(child, f"{path}.{name}".lstrip("."), unchecked)
+        for name, child in schema.get("properties", {}).items()
+    }
+    return _RuleNode(
+        schema,
+        tuple(rule for rule in own if rule),
+        {name: node for name, node in below.items() if node},
+        _node(schema.get("additionalProperties"), f"{path}.*", unchecked),
+        _node(schema.get("items"), f"{path}[]", unchecked),
+    )
 
 
-@dataclass
-class _Compiler:
-    """Compiles the rules of a schema; `unchecked` names those that are not evaluated."""
+def _rule(source: Mapping[str, Any], schema: Schema, path: str, unchecked: list[str], *, whole: bool) -> _Rule | None:
+    rule, text = source.get("rule", ""), source.get("messageExpression")
+    optional = bool(source.get("optionalOldSelf"))
+    where = f"{path or 'the object'}: rule `{' '.join(rule.split())}`"
 
-    unchecked: list[str] = field(default_factory=list)
-
-    def node(self, schema: Any, path: str, *, root: bool = False) -> _RuleNode | None:
-        """Return the rules at a place and below it."""
-        if not isinstance(schema, dict) or not has_rules(schema):
-            return None
-        whole = root or bool(schema.get(EMBEDDED))
-        own = (self._rule(source, schema, path, whole) for source in schema.get(VALIDATIONS, ()))
-        below = {
-            name: self.node(child, f"{path}.{name}".lstrip(".")) for name, child in schema.get("properties", {}).items()
-        }
-        return _RuleNode(
-            schema,
-            tuple(rule for rule in own if rule),
-            {name: node for name, node in below.items() if node},
-            self.node(schema.get("additionalProperties"), f"{path}.*"),
-            self.node(schema.get("items"), f"{path}[]"),
-        )
-
-    def _rule(self, source: Mapping[str, Any], schema: Schema, path: str, whole: bool) -> _Rule | None:
-        rule, text = source.get("rule", ""), source.get("messageExpression")
-        optional = bool(source.get("optionalOldSelf"))
-        where = f"{path or 'the object'}: rule `{' '.join(rule.split())}`"
-        compiled = self._compiled(rule, schema, where, whole=whole, optional=optional)
-        if compiled is None:
-            return None
-        where_message = f"{where}: messageExpression"
-        message = self._compiled(text, schema, where_message, whole=whole, optional=optional) if text else None
-        uses_old_self = cel.uses_old_self(rule)
-        return _Rule(source, where, compiled, message, _steps(source.get("fieldPath", "")), uses_old_self, optional)
-
-    def _compiled(
-        self, text: str, schema: Schema, where: str, *, whole: bool, optional: bool
-    ) -> "CompiledExpression | None":
+    def compiled(expression: str, at: str) -> "CompiledExpression | None":
         try:
-            return cel.compiled(text, schema, root=whole, optional_old_self=optional)
+            return cel.compiled(expression, schema, root=whole, optional_old_self=optional)
         except (cel.CompilationError, cel.NotEvaluated) as error:
-            self.unchecked.append(f"{where} was not checked: {error}")
+            unchecked.append(f"{at} was not checked: {error}")
             return None
+
+    condition = compiled(rule, where)
+    if condition is None:
+        return None
+    message = compiled(text, f"{where}: messageExpression") if text else None
+    return _Rule(
+        source, where, condition, message, _steps(source.get("fieldPath", "")), cel.uses_old_self(rule), optional
+    )
 
 
 def _steps(path: str) -> tuple[str, ...]:

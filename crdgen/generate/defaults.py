@@ -12,6 +12,7 @@ from crdgen.evaluate.validation import checker
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.walk import FORMS, SAID
 from crdgen.schema import LIST_TYPE, Schema
+from crdgen.schema.look import without
 
 
 def defaults(schema: Schema, path: str) -> Schema:
@@ -22,7 +23,7 @@ def defaults(schema: Schema, path: str) -> Schema:
     schema = _without_defaulted(schema)
     if "default" not in schema:
         return schema
-    rest = {key: value for key, value in schema.items() if key not in {"default", FORMS}}
+    rest = without(schema, "default", FORMS)
     rejections = []
     for form in schema[FORMS].value if FORMS in schema else (schema["default"],):
         default = _settled(form, schema)
@@ -39,7 +40,7 @@ def _without_defaulted(schema: Schema) -> Schema:
     if defaulted.isdisjoint(required):
         return schema
     rest = [name for name in required if name not in defaulted]
-    return {key: value for key, value in schema.items() if key != "required"} | ({"required": rest} if rest else {})
+    return without(schema, "required") | ({"required": rest} if rest else {})
 
 
 def _settled(value: Any, schema: Schema) -> Any:

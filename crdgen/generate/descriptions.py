@@ -5,25 +5,12 @@ import re
 from inspect import cleandoc
 from typing import Any, Final
 
+from crdgen.evaluate.check import ARTICLES
 from crdgen.generate.walk import DEPRECATED, MIXED, SAID
 from crdgen.schema import PRESERVE, Schema
+from crdgen.schema.look import without
 
-_ONE: Final = {
-    "array": "a list",
-    "boolean": "a boolean",
-    "integer": "an integer",
-    "number": "a number",
-    "object": "an object",
-    "string": "a string",
-}
-_MANY: Final = {
-    "array": "lists",
-    "boolean": "booleans",
-    "integer": "integers",
-    "number": "numbers",
-    "object": "objects",
-    "string": "strings",
-}
+_ONE: Final = ARTICLES | {"boolean": "a boolean"}
 
 
 def descriptions(schema: Schema, _path: str) -> Schema:
@@ -35,7 +22,7 @@ def descriptions(schema: Schema, _path: str) -> Schema:
     lines = [" ".join(paragraph.split()) for paragraph in paragraphs]
     lines += [says for says in (taken(schema), schema.get(DEPRECATED, "")) if says not in lines]
     unwrapped = "\n".join(line for line in lines if line)
-    rest = {key: value for key, value in schema.items() if key not in {"description", DEPRECATED}}
+    rest = without(schema, "description", DEPRECATED)
     return rest | {"description": unwrapped} if unwrapped else rest
 
 
@@ -65,4 +52,5 @@ def _said(part: Schema) -> str:
 
 
 def _plural(values: Any) -> str:
-    return _MANY.get(values.get("type", ""), "") if isinstance(values, dict) else ""
+    kind = values.get("type", "") if isinstance(values, dict) else ""
+    return "lists" if kind == "array" else f"{kind}s" if kind else ""

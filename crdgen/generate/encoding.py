@@ -33,12 +33,7 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
 
     A serializer alone makes no other JSON readable: what it writes is a default only if the field reads it back.
 
-    Args:
-        model: The model.
-        field: The name of the field in Python.
-        default: What it is in Python.
-        core: The core schema of the field.
-        config: That of the model, for the core.
+    `core` is the core schema of the field, `config` that of the model.
     """
     forms = [written(model, field, default)]
     with suppress(NotJsonError):

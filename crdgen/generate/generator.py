@@ -15,6 +15,7 @@ from crdgen.generate import scalars
 from crdgen.generate.encoding import NotJsonError, is_constant, json_of, spelled
 from crdgen.generate.inline import MARKERS
 from crdgen.generate.walk import COMPUTED, DEFAULT, FACTORY, FORMS, KEYS, PROBLEM, Deferred, rules_of
+from crdgen.schema.look import without
 
 _NOTHING: Any = object()
 # What the value of an enum's member must be, so that JSON has it.
@@ -314,7 +315,7 @@ def _with_default(node: JsonSchemaValue, forms: Callable[[Any], tuple[Any, ...]]
     held = node.get(DEFAULT)
     if held is None:
         return node
-    rest = {key: value for key, value in node.items() if key != DEFAULT}
+    rest = without(node, DEFAULT)
     kept_out = any(getattr(marker, "own_default", False) for marker in node.get(MARKERS, ()))
     if kept_out or PROBLEM in node:  # errors of the type come first
         return rest

@@ -10,16 +10,9 @@ from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.walk import CLOSED, DEPRECATED, MIXED, NAME, SAID
-from crdgen.schema import LIST_MAP_KEYS, PRESERVE, Schema
+from crdgen.schema import LIST_MAP_KEYS, PRESERVE, TEXTS, VALUES, Schema
+from crdgen.schema.look import without
 
-_VALUES: Final = frozenset(
-    {
-        *("allOf", "anyOf", "enum", "exclusiveMaximum", "exclusiveMinimum", "format", "maxItems", "maxLength"),
-        *("maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not"),
-        *("oneOf", "pattern"),
-    }
-)
-_TEXTS: Final = frozenset({"description", "example", "title"})
 # Bounds go with the word that says whether they are exclusive.
 _PAIRS: Final = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 # Whose formats are sizes, and as good as types.
@@ -59,13 +52,13 @@ def hoist(variants: list[Schema], path: str) -> tuple[Schema, list[Schema]]:
 def _keyword(key: str, variants: list[Schema], path: str, parent: Schema, branches: list[Schema]) -> None:
     """Put what the variants say with one keyword to its place."""
     held = [variant.get(key, _MISSING) for variant in variants]
-    if key in _TEXTS or key == PRESERVE:
+    if key in TEXTS or key == PRESERVE:
         parent[key] = next(value for value in held if value is not _MISSING)
     elif key in {CLOSED, DEPRECATED, MIXED, NAME, SAID}:
         return
     elif all(value == held[0] for value in held):
         parent[key] = held[0]
-    elif key in _VALUES:
+    elif key in VALUES:
         for branch, value in zip(branches, held, strict=True):
             branch.update({key: value} if value is not _MISSING else {})
     elif key != "default":
@@ -77,9 +70,7 @@ def _numbers(variants: list[Schema]) -> list[Schema]:
     if {variant.get("type") for variant in variants} != {"integer", "number"}:
         return variants
     return [
-        {"multipleOf": 1, **{key: value for key, value in variant.items() if key != "format"}, "type": "number"}
-        if variant["type"] == "integer"
-        else variant
+        {"multipleOf": 1, **without(variant, "format"), "type": "number"} if variant["type"] == "integer" else variant
         for variant in variants
     ]
 
@@ -98,12 +89,12 @@ def _properties(variants: list[Schema], path: str, parent: Schema, branches: lis
         else:
             named_own = [{**child, NAME: named(variants[at])} for at, child in zip(holders, own, strict=True)]
             kept, below = hoist(named_own, f"{path}.{name}")
-            kept = {key: value for key, value in kept.items() if key != NAME}
+            kept = without(kept, NAME)
             enums = [child.get("enum") for child in own]
             if not others and all(enums) and "enum" not in kept:
                 kept["enum"] = _distinct(value for enum in enums for value in enum or ())
         if others:
-            kept = {key: value for key, value in kept.items() if key != "default"}
+            kept = without(kept, "default")
         parent["properties"][name] = kept
         for at, branch in zip(holders, below, strict=True):
             if branch:
@@ -138,11 +129,11 @@ def _paired(parent: Schema, branches: list[Schema]) -> tuple[Schema, list[Schema
 def structure(schema: Schema) -> Schema:
     """Return what a node says of types, without what it says of values."""
     if LIST_MAP_KEYS in schema:  # its keys must be required, or have defaults, at this very place
-        return {key: value for key, value in schema.items() if key != "default"}
-    own = _VALUES - {"format"} if schema.get("type") in _NUMBERS else _VALUES
+        return without(schema, "default")
+    own = VALUES - {"format"} if schema.get("type") in _NUMBERS else VALUES
     result = {key: value for key, value in schema.items() if key not in own and key not in {"required", "default"}}
     if schema.get("type") is None or MIXED in schema:
-        result = {key: value for key, value in schema.items() if key != "default"}
+        result = without(schema, "default")
     if "properties" in result:
         result["properties"] = {
             name: _with_default(structure(child), child) for name, child in result["properties"].items()
@@ -160,7 +151,7 @@ def values(schema: Schema) -> Schema:
     """Return what a node says of values, as a branch may have it."""
     if LIST_MAP_KEYS in schema or schema.get("type") is None or MIXED in schema:
         return {}
-    own = _VALUES - {"format"} if schema.get("type") in _NUMBERS else _VALUES
+    own = VALUES - {"format"} if schema.get("type") in _NUMBERS else VALUES
     result = {key: value for key, value in schema.items() if key in own or key == "required"}
     below = {name: values(child) for name, child in schema.get("properties", {}).items()}
     if any(below.values()):

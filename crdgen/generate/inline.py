@@ -7,6 +7,7 @@ from typing import Any, Final
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.walk import COMPUTED, FORMS, NAME, PROBLEM, map_children
 from crdgen.schema import Schema
+from crdgen.schema.look import without
 
 MARKERS: Final = "x-crdgen-markers"
 # What a field says of itself, and not its type.
@@ -19,20 +20,15 @@ _MOST_NODES: Final = 60_000
 _DEEPEST: Final = 100
 
 
-def inline(schema: Schema, path: str, depth: int | None = None, *, written: str | None = None) -> Schema:
+def inline(schema: Schema, path: str, *, written: str | None = None) -> Schema:
     """Return the schema without `$ref` and `$defs`; what stands beside a reference wins over what it refers to.
 
-    Args:
-        schema: A JSON schema as Pydantic writes it.
-        path: What errors call the root.
-        depth: How often a model may be found inside itself before it is cut; None rejects recursive models. The marker
-            `Depth` says the same for one field.
-        written: The path of the part that is written from its model, as a status is: there computed fields are fields.
-
-    A model that contains itself is left as a note, with the cycle spelled out, where it begins again.
+    `path` is what errors call the root, `written` the path of the part that is written from its model, as a status is:
+    there computed fields are fields. A model that contains itself is left as a note, with the cycle spelled out, where
+    it begins again, unless the marker `Depth` on a field says how often it may.
     """
-    rest = {key: value for key, value in schema.items() if key != "$defs"}
-    return _Inliner(schema.get("$defs", {}), path, written).node(rest, path, (), depth)
+    rest = without(schema, "$defs")
+    return _Inliner(schema.get("$defs", {}), path, written).node(rest, path, (), None)
 
 
 class _Inliner:
@@ -57,7 +53,7 @@ class _Inliner:
             settled = self._settled(schema, path) if COMPUTED in schema else schema
             return map_children(settled, path, lambda child, at: self.node(child, at, within, depth))
         name = reference.removeprefix(_PREFIX)
-        beside = {key: value for key, value in schema.items() if key != "$ref"}
+        beside = without(schema, "$ref")
         if name not in self._definitions:
             fix = "write the schema out in its place, or give the field a model as its type"
             raise SchemaError(path, f"`$ref: {reference}` refers to nothing in the schema of the model", fix)
@@ -71,7 +67,7 @@ class _Inliner:
                 return merge(cut, beside)
         short = name.rpartition("__")[2]
         if target.get("title") == short:  # an enum's class name, which its author did not write as a title
-            target = {key: value for key, value in target.items() if key != "title"}
+            target = without(target, "title")
         named = {NAME: short} | merge(target, beside)
         return self.node(named, path, (*within, (name, path)), depth)
 
@@ -80,7 +76,7 @@ class _Inliner:
 
         A model that rejects unknown fields could not read them again: without them in the schema they are pruned.
         """
-        rest = {key: value for key, value in schema.items() if key != COMPUTED}
+        rest = without(schema, COMPUTED)
         is_written = self._written is not None and f"{path}.".startswith((f"{self._written}.", f"{self._written}["))
         if not is_written or schema.get("additionalProperties") is False:
             return rest

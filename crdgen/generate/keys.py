@@ -8,6 +8,7 @@ from crdgen.generate.errors import SchemaError
 from crdgen.generate.unions import cel_text
 from crdgen.generate.walk import KEYS, PREFIX, map_children
 from crdgen.schema import INT_OR_STRING, PRESERVE, VALIDATIONS, Schema
+from crdgen.schema.look import without
 
 _INTEGER: Final = "^[+-]?[0-9]{1,18}$"
 _NUMBER: Final = "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
@@ -29,7 +30,7 @@ def keys(schema: Schema, path: str) -> Schema:
     """
     if KEYS not in schema:
         return schema
-    rest = {key: value for key, value in schema.items() if key != KEYS}
+    rest = without(schema, KEYS)
     tests = list(_tests(schema[KEYS], path))
     if not tests:
         return rest
@@ -53,7 +54,7 @@ def _of_any_values(schema: Schema, names: Schema, path: str) -> Schema:
         raise SchemaError(path, "no rule can check the keys of a map whose values have no single type", fix)
     values = schema.get("additionalProperties")
     values = values if isinstance(values, dict) else {PRESERVE: True, "nullable": True}
-    rest = {key: value for key, value in schema.items() if key not in {"additionalProperties", PRESERVE}}
+    rest = without(schema, "additionalProperties", PRESERVE)
     return rest | {"properties": {_as_key(name): values for name in names["enum"]}}
 
 
@@ -146,6 +147,6 @@ def _rule(entry: OfParent, name: str, path: str) -> dict[str, Any]:
 
 def _without(schema: Schema) -> Schema:
     def settled(child: Schema, _: str) -> Schema:
-        return {key: value for key, value in child.items() if key != PARENT} if PARENT in child else child
+        return without(child, PARENT) if PARENT in child else child
 
     return map_children(schema, "", settled)

@@ -9,18 +9,15 @@ from crdgen import re2
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.inline import MARKERS, merge
 from crdgen.generate.walk import BOUNDS, DEFAULT, DEPRECATED, FACTORY, KEYS, NAME, PREFIX, PROBLEM
-from crdgen.schema import Schema
+from crdgen.schema import TEXTS, VALUES, Schema
+from crdgen.schema.look import without
 
 # What `JSONSchemaProps` has, what is translated here, and what later stages translate. Anything else in a JSON schema
 # is a word to some other reader (`x-order`, `contentMediaType`) or a constraint, which is in the table below.
-_KNOWN: Final = frozenset(
-    {
-        *("additionalProperties", "allOf", "anyOf", "default", "description", "discriminator", "enum", "example"),
-        *("exclusiveMaximum", "exclusiveMinimum", "format", "items", "maxItems", "maxLength", "maxProperties"),
-        *("maximum", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not", "nullable", "oneOf"),
-        *("pattern", "properties", "required", "title", "type", "uniqueItems", "externalDocs"),
-    }
-)
+_KNOWN: Final = VALUES | {
+    *("additionalProperties", "default", "discriminator", "externalDocs", "items", "nullable", "properties"),
+    *("required", "type", "uniqueItems", *TEXTS),
+}
 _IMPOSSIBLE: Final = {
     "contains": "move it into a rule",
     "dependentRequired": "move the condition into a rule",
@@ -100,7 +97,7 @@ def _unapplied(schema: Schema, bounds: Schema, path: str) -> Schema:
 
 def _types(schema: Schema) -> Schema:
     """`type: [string, null]` is a union."""
-    rest = {key: value for key, value in schema.items() if key != "type"}
+    rest = without(schema, "type")
     return {"anyOf": [{**rest, "type": kind} if kind != "null" else {"type": kind} for kind in schema["type"]]}
 
 
@@ -109,7 +106,7 @@ def _null_in_enum(schema: Schema) -> Schema:
     if None not in schema.get("enum", ()):
         return schema
     rest = [value for value in schema["enum"] if value is not None]
-    kept = {key: value for key, value in schema.items() if key not in {"enum", "type"}}
+    kept = without(schema, "enum", "type")
     return kept | {"anyOf": [{"enum": rest}, {"type": "null"}] if rest else [{"type": "null"}]}
 
 
@@ -117,7 +114,7 @@ def _only_member(schema: Schema) -> Schema:
     """`allOf` with one member is that member."""
     if len(schema.get("allOf", ())) != 1 or "type" in schema:
         return schema
-    return merge(schema["allOf"][0], {key: value for key, value in schema.items() if key != "allOf"})
+    return merge(schema["allOf"][0], without(schema, "allOf"))
 
 
 def _tuple(schema: Schema, members: list[Schema], path: str) -> Schema:
@@ -135,7 +132,7 @@ def _tuple(schema: Schema, members: list[Schema], path: str) -> Schema:
 
 
 def _bare(schema: Any) -> Any:
-    texts = {"default", "description", "example", "title", DEFAULT, NAME}
+    texts = {"default", DEFAULT, NAME, *TEXTS}
     return {key: value for key, value in schema.items() if key not in texts} if isinstance(schema, dict) else schema
 
 
@@ -144,7 +141,7 @@ def _exclusive(schema: Schema, exclusive: str, inclusive: str, tighter: Any) -> 
     bound = schema.get(exclusive)
     if bound is None or isinstance(bound, bool):
         return schema
-    rest = {key: value for key, value in schema.items() if key != exclusive}
+    rest = without(schema, exclusive)
     other = schema.get(inclusive)
     if other is not None and other != bound and tighter(other, bound) == other:
         return rest

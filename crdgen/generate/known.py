@@ -14,10 +14,10 @@ from crdgen.generate.inline import OWN
 from crdgen.generate.mixed import mixed, typed_enum
 from crdgen.generate.scalars import ISO_PATTERN, rule_of_bound
 from crdgen.generate.walk import BOUNDS, CLOSED, PREFIX
-from crdgen.schema import INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS, Schema
+from crdgen.schema import INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, SCALARS, VALIDATIONS, Schema
 from crdgen.schema.limits import INTEGER_FORMATS, NUMBER_FORMATS, RANGES
+from crdgen.schema.look import without
 
-_SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
 _CHECKED: Final = frozenset({*INTEGER_FORMATS, *NUMBER_FORMATS, *FORMATS})
 _FAMILIES: Final = {"v4": "^[0-9./]+$", "v6": ":"}
 _NETWORK: Final = [{"format": "cidr"}, {"format": "ipv4"}, {"format": "ipv6"}]
@@ -61,7 +61,7 @@ def _any(schema: Schema) -> Schema:
 
 def _enum(schema: Schema, path: str) -> Schema:
     """An enum has one type, or several that are then mixed."""
-    if "enum" not in schema or schema.get("type") in _SCALARS or schema.keys() & {PRESERVE, INT_OR_STRING}:
+    if "enum" not in schema or schema.get("type") in SCALARS or schema.keys() & {PRESERVE, INT_OR_STRING}:
         return schema
     by_type: dict[type, list[Any]] = {}
     for value in schema["enum"]:
@@ -74,7 +74,7 @@ def _enum(schema: Schema, path: str) -> Schema:
         by_type[float] += by_type.pop(int)
     if len(by_type) == 1:
         return schema | {"type": _NAMES[next(iter(by_type))]}
-    rest = {key: value for key, value in schema.items() if key != "enum"}
+    rest = without(schema, "enum")
     return rest | mixed([{"type": _NAMES[kind], "enum": values} for kind, values in by_type.items()], path)
 
 
@@ -88,7 +88,7 @@ def _null_in_enum(schema: Schema, path: str) -> Schema:
             "without `| None`"
         )
         raise SchemaError(path, "the API server takes null for no enum, not even for one that lists it", fix)
-    rest = {key: value for key, value in schema.items() if key != "enum"}
+    rest = without(schema, "enum")
     said = typed_enum(schema["enum"], schema["type"])
     return rest | (said if not said.keys() & rest.keys() else {"allOf": [*rest.get("allOf", ()), said]})
 
@@ -107,7 +107,7 @@ def _bounds(schema: Schema, path: str) -> Schema:
         raise SchemaError(path, "durations as ISO 8601 writes them cannot be compared by a rule", fix)
     # At least nothing, or more: no minus, and a digit that is no zero.
     checks = [{"pattern": "^[^-]"}, *([{"pattern": "[1-9]"}] if "gt" in bounds else [])]
-    return {key: value for key, value in schema.items() if key != BOUNDS} | {"allOf": checks}
+    return without(schema, BOUNDS) | {"allOf": checks}
 
 
 def _formats(schema: Schema, path: str) -> Schema:
@@ -116,7 +116,7 @@ def _formats(schema: Schema, path: str) -> Schema:
         raise SchemaError(path, *_MISLEADING[name])
     if name is None or name in _CHECKED:
         return schema
-    rest = {key: value for key, value in schema.items() if key != "format"}
+    rest = without(schema, "format")
     said = _TRANSLATED.get(name, {})
     return rest | (said if not said.keys() & rest.keys() else {"allOf": [*rest.get("allOf", ()), said]})
 
@@ -124,16 +124,16 @@ def _formats(schema: Schema, path: str) -> Schema:
 def _sets(schema: Schema, path: str) -> Schema:
     """A set of objects or lists is one whose items are merged by nobody."""
     if not schema.get("uniqueItems"):
-        return {key: value for key, value in schema.items() if key != "uniqueItems"}
+        return without(schema, "uniqueItems")
     items = schema.get("items") or {PRESERVE: True}
     if items.get("nullable") and "type" in items:
         raise SchemaError(path, "the items of a set may not be null", "drop `| None` from the items")
-    items = {key: value for key, value in items.items() if key != "nullable"}
-    if items.get("type") not in _SCALARS and not items.get(INT_OR_STRING):
+    items = without(items, "nullable")
+    if items.get("type") not in SCALARS and not items.get(INT_OR_STRING):
         # Objects and lists are compared as a whole only where they are atomic; of values of any type nothing is said.
         extension = {"object": MAP_TYPE, "array": LIST_TYPE}.get(items.get("type", ""))
         items = items | ({extension: "atomic"} if extension else {})
-    rest = {key: value for key, value in schema.items() if key != "uniqueItems"}
+    rest = without(schema, "uniqueItems")
     return rest | {"items": items, LIST_TYPE: "set"}
 
 
@@ -148,8 +148,8 @@ def _objects(schema: Schema, path: str) -> Schema:
             path, "named fields and typed extra fields exclude each other", "put the extra ones into a dict"
         )
     if isinstance(values, dict):
-        return {key: value for key, value in schema.items() if key != "properties"}
-    rest = {key: value for key, value in schema.items() if key != "additionalProperties"}
+        return without(schema, "properties")
+    rest = without(schema, "additionalProperties")
     # `true` would keep an object's values and yet prune what is inside them; `false` is what pruning does anyway.
     return rest | ({PRESERVE: True} if values else {CLOSED: True})
 
@@ -180,14 +180,14 @@ def ranges(schema: Schema, path: str) -> Schema:
         if direction * nearest > direction * far:
             problem = f"no integer of {high.bit_length() + 1} bits is within its bound {bound}"
             raise SchemaError(path, problem, "correct the bound, or use a text with a pattern")
-        without = {key: value for key, value in schema.items() if key not in {word, exclusive}}
+        rest = without(schema, word, exclusive)
         if direction * nearest <= direction * near:
-            schema = without
+            schema = rest
         elif not _is_exact(bound):
             rule = rule_of_bound(name, str(nearest), str(nearest))
-            schema = without | {VALIDATIONS: [*schema.get(VALIDATIONS, ()), rule]}
+            schema = rest | {VALIDATIONS: [*schema.get(VALIDATIONS, ()), rule]}
         elif bound != int(bound):
-            schema = without | {word: nearest}
+            schema = rest | {word: nearest}
     return schema
 
 

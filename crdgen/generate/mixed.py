@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.walk import MIXED, PREFIX
-from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS, Schema
+from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, TEXTS, VALIDATIONS, Schema
 from crdgen.schema.limits import RANGES
 
 #: Bounds that nothing of a type meets, and that hold for nothing else.
@@ -23,8 +23,7 @@ SHUT: Final[dict[str, Schema]] = {
     "string": {"maxLength": 0, "minLength": 1},
 }
 _GENERAL: Final = ("allOf", "anyOf", "enum", "not", "oneOf")
-_DROPPED: Final = frozenset({"type", "format", LIST_TYPE, MAP_TYPE, *_GENERAL})
-_TEXTS: Final = frozenset({"default", "description", "example", "title"})
+_DROPPED: Final = frozenset({"type", "format", "default", LIST_TYPE, MAP_TYPE, *TEXTS, *_GENERAL})
 
 
 def mixed(nodes: list[Schema], path: str) -> Schema:
@@ -36,7 +35,7 @@ def mixed(nodes: list[Schema], path: str) -> Schema:
         return result | {"enum": [value for node in nodes for value in node["enum"]], MIXED: nodes}
     for node in nodes:
         _reject(node, path)
-        own = {key: value for key, value in node.items() if key not in _DROPPED | _TEXTS and not key.startswith(PREFIX)}
+        own = {key: value for key, value in node.items() if key not in _DROPPED and not key.startswith(PREFIX)}
         result |= own | _sized(node, whole=INT_OR_STRING not in result)
         checks += _checks(node)
     if PRESERVE in result:

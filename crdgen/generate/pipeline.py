@@ -19,12 +19,12 @@ from crdgen.generate.tidy import order, policy, tidy
 from crdgen.generate.unions import unions
 from crdgen.generate.walk import Stage, rewrite
 from crdgen.schema import Schema
-from crdgen.schema.look import opened
+from crdgen.schema.look import opened, without
 
 
 def extensions(schema: Schema, path: str) -> Schema:
     """Return the node as the markers on it want it, in the order in which they are written."""
-    result = {key: value for key, value in schema.items() if key != MARKERS}
+    result = without(schema, MARKERS)
     for marker in schema.get(MARKERS, ()):
         result = marker.apply(result, path)
     return result
@@ -42,7 +42,6 @@ def structural_schema(
     path: str | None = None,
     *,
     limit: int | None = None,
-    depth: int | None = None,
     computed: bool = False,
 ) -> Schema:
     """Return the structural schema of what a model accepts.
@@ -54,8 +53,6 @@ def structural_schema(
         model: Any Pydantic model; dataclasses and TypedDicts are taken too.
         path: What errors call the model; its class name by default.
         limit: The most characters of a description; None keeps them, 0 drops them. Markers on fields may say otherwise.
-        depth: How often a recursive model is written into itself before it is cut, and anything is taken below; None
-            rejects recursive models, except where the marker `Depth` stands on the field.
         computed: Whether computed fields are declared too, as a status needs it, which is written from its model. They
             are not required.
 
@@ -63,18 +60,16 @@ def structural_schema(
         SchemaError: When no structural schema says what the model says.
     """
     at = path or str(getattr(model, "__name__", model))
-    schema: Schema = opened(assembled(model, at, limit=limit, depth=depth, written=at if computed else None))
+    schema: Schema = opened(assembled(model, at, limit=limit, written=at if computed else None))
     return schema
 
 
-def assembled(
-    model: type[BaseModel], path: str, *, limit: int | None = None, depth: int | None = None, written: str | None = None
-) -> Schema:
+def assembled(model: type[BaseModel], path: str, *, limit: int | None = None, written: str | None = None) -> Schema:
     """Return the same, in which what is known to be finished is still sealed: for who builds it into another schema.
 
     Only `written` is new: the path of the part of the schema in which computed fields are declared too.
     """
-    inlined = inline(describe(model, path), path, depth, written=written)
+    inlined = inline(describe(model, path), path, written=written)
     whole = rewrite(inlined, path, _each)
     return order(tidy(policy(whole, limit), path))
 
@@ -85,12 +80,7 @@ def _each(schema: Schema, path: str) -> Schema:
 
 
 def describe(model: Any, path: str) -> Schema:
-    """Return the model's JSON schema for what it accepts, names as in JSON, references kept.
-
-    Args:
-        model: A Pydantic model, or another type that Pydantic describes: a dataclass, a TypedDict.
-        path: What errors call it.
-    """
+    """Return the JSON schema of what a model, dataclass or TypedDict accepts, names as in JSON, references kept."""
     if not (isinstance(model, type) and issubclass(model, BaseModel)) and hasattr(model, "__fields__"):
         raise SchemaError(path, "is a model of Pydantic v1", "derive it from `pydantic.BaseModel` of Pydantic v2")
     if model is BaseModel:

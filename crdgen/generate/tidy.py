@@ -8,10 +8,8 @@ from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError, SchemaErrors
 from crdgen.generate.walk import PREFIX, map_children
-from crdgen.schema import INT_OR_STRING, PRESERVE, Schema
-from crdgen.schema.look import CompleteSchema
-
-_TYPES: Final = frozenset({"array", "boolean", "integer", "number", "object", "string"})
+from crdgen.schema import INT_OR_STRING, PRESERVE, TYPES, Schema
+from crdgen.schema.look import CompleteSchema, without
 
 
 def tidy(schema: Schema, path: str) -> Schema:
@@ -26,7 +24,7 @@ def _tidied(schema: Schema, path: str, errors: SchemaErrors) -> Schema:
     if isinstance(schema, CompleteSchema):
         return schema
     with errors.collecting():
-        if schema.get("type") not in _TYPES and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
+        if schema.get("type") not in TYPES and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
             raise SchemaError(path, *_untyped(schema.get("type")))
     result = {key: value for key, value in schema.items() if not key.startswith(PREFIX)}
     for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
@@ -49,7 +47,7 @@ def _untyped(found: object) -> tuple[str, str]:
 _VALUES: Final = frozenset({"default", "enum", "example"})
 
 
-def order(schema: Schema, _path: str = "") -> Schema:
+def order(schema: Schema) -> Schema:
     """Return the schema with its keys and required names sorted; enums and defaults keep the author's order."""
     ordered: Schema = _sorted(schema)
     return ordered
@@ -89,7 +87,7 @@ def policy(schema: Schema, limit: int | None) -> Schema:
     """Return the schema with each description cut to so many characters; None keeps it, 0 drops it."""
     if isinstance(schema, CompleteSchema):
         return schema
-    result = {key: value for key, value in schema.items() if key != POLICY}
+    result = without(schema, POLICY)
     below = schema.get(POLICY, limit)
     if limit is not None and "description" in result:
         text = shortened(result.pop("description"), limit)

@@ -11,17 +11,12 @@ from crdgen.generate.hoist import hoist, named
 from crdgen.generate.inline import OWN, merge
 from crdgen.generate.mixed import mixed
 from crdgen.generate.walk import MIXED, PREFIX
-from crdgen.schema import BRANCHES, PRESERVE, VALIDATIONS, Schema
+from crdgen.schema import BRANCHES, PRESERVE, TEXTS, VALIDATIONS, VALUES, Schema
+from crdgen.schema.look import without
 
 _NULL: Final = "null"
 # What stays of a branch that an author wrote: what holds for values. Types are said once, outside.
-_OF_BRANCH: Final = frozenset(
-    {
-        *("allOf", "anyOf", "enum", "exclusiveMaximum", "exclusiveMinimum", "format", "items", "maxItems", "maxLength"),
-        *("maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not"),
-        *("oneOf", "pattern", "properties", "required"),
-    }
-)
+_OF_BRANCH: Final = VALUES | {"items", "properties", "required"}
 
 
 def unions(schema: Schema, path: str) -> Schema:
@@ -35,7 +30,7 @@ def unions(schema: Schema, path: str) -> Schema:
     keyword = next((keyword for keyword in ("anyOf", "oneOf") if keyword in schema), None)
     if keyword is None:
         return _without_null_default(schema)
-    outer = {key: value for key, value in schema.items() if key not in {keyword, "discriminator"}}
+    outer = without(schema, keyword, "discriminator")
     members = [choice for choice in schema[keyword] if choice.get("type") != _NULL]
     if not members:
         raise SchemaError(path, "the field takes nothing but null", "leave it out, or give it a type")
@@ -43,7 +38,7 @@ def unions(schema: Schema, path: str) -> Schema:
     if takes_null and schema.get("default", False) is not None:
         outer["nullable"] = True
     tag = schema.get("discriminator", {}).get("propertyName")
-    members = [{key: value for key, value in member.items() if key != "nullable"} for member in members]
+    members = [without(member, "nullable") for member in members]
     united = members[0] if len(members) == 1 else _unite(members, path, tag)
     return _without_null_default(merge(united, outer))
 
@@ -71,7 +66,7 @@ def _takes_all(part: Schema) -> bool:
 
 def _as_number(part: Schema) -> Schema:
     """An integer among numbers."""
-    rest = {key: value for key, value in part.items() if key != "format"}
+    rest = without(part, "format")
     return {"multipleOf": 1, **rest, "type": "number"}
 
 
@@ -93,10 +88,9 @@ def _of_one_type(parts: list[Schema], path: str, tag: str | None) -> Schema:
 
 def _same(one: Schema, other: Schema) -> bool:
     """Return whether two members take the same values."""
-    texts = {"description", "example", "title"}
 
     def meaning(schema: Schema) -> Schema:
-        return {key: value for key, value in schema.items() if key not in texts and not key.startswith(PREFIX)}
+        return {key: value for key, value in schema.items() if key not in TEXTS and not key.startswith(PREFIX)}
 
     return meaning(one) == meaning(other)
 
@@ -137,7 +131,7 @@ def _value_branch(branch: Schema) -> Schema:
 def _without_null_default(schema: Schema) -> Schema:
     if schema.get("default", False) is not None:
         return schema
-    rest = {key: value for key, value in schema.items() if key != "default"}
+    rest = without(schema, "default")
     # Of a value of any type too, null then means that there is none.
     return rest if {key for key in rest if not key.startswith(PREFIX)} - OWN else rest | {PRESERVE: True}
 
@@ -147,7 +141,7 @@ def tag_of(variant: Schema, tag: str) -> Schema:
     tagged = variant.get("properties", {}).get(tag)
     if tagged is None or tag in variant.get("required", ()):
         return variant
-    plain = {key: value for key, value in tagged.items() if key != "default"}
+    plain = without(tagged, "default")
     properties = {**variant["properties"], tag: plain}
     return {**variant, "properties": properties, "required": [*variant.get("required", ()), tag]}
 

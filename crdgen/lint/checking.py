@@ -10,11 +10,9 @@ from crdgen.lint import (
     conversion,
     costs,
     defaults,
-    document,
     keywords,
     lists,
     names,
-    pruning,
     structure,
     subresources,
     validations,
@@ -65,10 +63,10 @@ def _of_problem(found: DecodingProblem, *, strict: bool) -> Iterator[Finding]:
 _OF_DECODING: Final = (
     *(document_is_nested_reasonably, value_has_the_right_type, field_is_known, field_within_items_is_known),
 )
-_OF_DEFINITION: Final = tuple(rule for module in (document, names, versions, conversion) for rule in family(module))
+_OF_DEFINITION: Final = tuple(rule for module in (names, versions, conversion) for rule in family(module))
 _OF_VERSION: Final = tuple(rule for module in (version, subresources) for rule in family(module))
 _OF_SCHEMA: Final[tuple[LintRule[Node], ...]] = tuple(
-    rule for module in (structure, keywords, lists, pruning, validations, costs, defaults) for rule in family(module)
+    rule for module in (structure, keywords, lists, validations, costs, defaults) for rule in family(module)
 )
 _PHASES: Final = tuple(
     tuple(rule for rule in _OF_SCHEMA if rule.phase == phase and (phase or rule.severity is Severity.ERROR))
@@ -96,7 +94,7 @@ def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]
         return list(document_is_nested_reasonably.findings(definition, ""))
     decoder = Decoder()
     whole = Definition(definition, decoder.read(definition, DEFINITION, ""))
-    foreign = list(document.document_is_a_definition.findings(whole, ""))
+    foreign = list(names.document_is_a_definition.findings(whole, ""))
     if foreign:
         return foreign
     found = [finding for problem in decoder.problems for finding in _of_problem(problem, strict=strict)]
@@ -159,6 +157,5 @@ def _errors(every: list[Node], *, stop: bool) -> list[Finding]:
 
 
 def _of_node(rules: Iterable[LintRule[Node]], node: Node) -> Iterator[Finding]:
-    for rule in rules:
-        if not rule.keywords or not rule.keywords.isdisjoint(node.schema):
-            yield from rule.findings(node, node.path)
+    fitting = (rule for rule in rules if not rule.keywords or not rule.keywords.isdisjoint(node.schema))
+    return _apply(fitting, node, node.path)

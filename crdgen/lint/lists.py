@@ -1,38 +1,33 @@
 """Rules for list types and map types, by which server-side apply merges."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Problem, error
 from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
 
-_LIST_TYPES: Final = ("atomic", "map", "set")
-_MAP_TYPES: Final = ("atomic", "granular")
-
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE)
 def list_type_is_known(node: Node) -> Iterator[Problem]:
     """Only lists have a list type: atomic, set or map."""
-    kind = node.schema.get(LIST_TYPE)
-    if kind is None:
-        return
-    if node.type != "array":
-        yield Problem("type", "a list type is for lists", f"write type: array, or remove {LIST_TYPE}")
-    if kind not in _LIST_TYPES:
-        yield Problem(LIST_TYPE, f"there is no list type {kind}", f"set {LIST_TYPE} to one of {', '.join(_LIST_TYPES)}")
+    yield from _merge_type(node, LIST_TYPE, "list", "array", ("atomic", "map", "set"))
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", MAP_TYPE)
 def map_type_is_known(node: Node) -> Iterator[Problem]:
     """Only objects have a map type: atomic or granular."""
-    kind = node.schema.get(MAP_TYPE)
+    yield from _merge_type(node, MAP_TYPE, "map", "object", ("atomic", "granular"))
+
+
+def _merge_type(node: Node, keyword: str, what: str, wanted: str, kinds: tuple[str, ...]) -> Iterator[Problem]:
+    kind = node.schema.get(keyword)
     if kind is None:
         return
-    if node.type != "object":
-        yield Problem("type", "a map type is for objects", f"write type: object, or remove {MAP_TYPE}")
-    if kind not in _MAP_TYPES:
-        yield Problem(MAP_TYPE, f"there is no map type {kind}", f"set {MAP_TYPE} to one of {', '.join(_MAP_TYPES)}")
+    if node.type != wanted:
+        plural = {"array": "lists", "object": "objects"}[wanted]
+        yield Problem("type", f"a {what} type is for {plural}", f"write type: {wanted}, or remove {keyword}")
+    if kind not in kinds:
+        yield Problem(keyword, f"there is no {what} type {kind}", f"set {keyword} to one of {', '.join(kinds)}")
 
 
 @error("apiextensions validation.go, requireAtomicSetType", LIST_TYPE)

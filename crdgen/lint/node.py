@@ -140,13 +140,7 @@ def _is_int_or_string(node: Node) -> bool:
 
 
 def _child(node: Node, schema: Schema, step: str, field_step: str, **more: Any) -> Node:
-    inherited: dict[str, Any] = {
-        "level": node.level,
-        "branch": node.branch,
-        "inside_meta": node.inside_meta,
-        "no_default": node.no_default,
-        "uncorrelated": node.uncorrelated,
-        "unseen_defaults": node.unseen_defaults,
-    }
-    path = f"{node.path}.{step}" if node.path else step
-    return Node(schema, path, (node.field + field_step).lstrip("."), parent=node, **(inherited | more))
+    """Return a node below another, which has what it does not say otherwise."""
+    at = {"path": f"{node.path}.{step}" if node.path else step, "field": (node.field + field_step).lstrip(".")}
+    own: dict[str, Any] = {"schema": schema, "parent": node, "name": "", "exempt": False, "children": []}
+    return dataclasses.replace(node, **(own | at | more))

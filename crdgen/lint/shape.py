@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from crdgen.decode.objectmeta import OBJECT_META
-from crdgen.decode.shapes import TEXTS, Alternative, Choice, ListOf, MapOf, Scalar, Shape, Struct, fields, struct
+from crdgen.decode.shapes import TEXTS, Choice, ListOf, MapOf, Scalar, Shape, Struct, fields, struct
 
 # Keywords of JSON Schema, and of Kubernetes' own types, that no CRD knows, and what says the same.
 _FOREIGN: Final[Mapping[str, str]] = {
@@ -55,12 +55,12 @@ _SCHEMA_FIELDS: Final[Mapping[str, Shape]] = {
     **fields(TEXTS, "required", "x-kubernetes-list-map-keys"),
     **fields(Scalar.INT64, "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties"),
     "enum": ListOf(Scalar.ANY),
-    "items": Choice(SCHEMA, Alternative.STRUCTS),
+    "items": Choice(SCHEMA, ListOf(SCHEMA)),
     **fields(ListOf(SCHEMA), "allOf", "oneOf", "anyOf"),
     "not": SCHEMA,
     **fields(MapOf(SCHEMA), "properties", "patternProperties", "definitions"),
-    **fields(Choice(SCHEMA, Alternative.BOOLEAN), "additionalProperties", "additionalItems"),
-    "dependencies": MapOf(Choice(SCHEMA, Alternative.TEXTS)),
+    **fields(Choice(SCHEMA, Scalar.BOOLEAN), "additionalProperties", "additionalItems"),
+    "dependencies": MapOf(Choice(SCHEMA, TEXTS)),
     "externalDocs": struct("ExternalDocumentation", description=Scalar.TEXT, url=Scalar.TEXT),
     "x-kubernetes-int-or-string": Scalar.BOOLEAN,
     "x-kubernetes-validations": ListOf(_RULE),

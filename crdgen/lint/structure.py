@@ -5,9 +5,18 @@ from typing import Final
 
 from crdgen.lint.node import INT_OR_STRING_BRANCHES, Node
 from crdgen.lint.rule import Problem, error, warning
-from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, VALIDATIONS, Schema
+from crdgen.schema import (
+    EMBEDDED,
+    INT_OR_STRING,
+    LIST_MAP_KEYS,
+    LIST_TYPE,
+    MAP_TYPE,
+    PRESERVE,
+    TYPES,
+    VALIDATIONS,
+    Schema,
+)
 
-TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _BRANCHES: Final = ("allOf", "anyOf", "not", "oneOf")
 _NOT_IN_A_BRANCH: Final = (
     *("type", "title", "description", LIST_MAP_KEYS, VALIDATIONS, "nullable", PRESERVE, EMBEDDED, INT_OR_STRING),

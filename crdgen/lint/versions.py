@@ -62,15 +62,8 @@ def stored_versions_stay(definition: Definition) -> Iterator[Problem]:
 @warning("apiextensions types.go, NoneConverter")
 def versions_hold_the_same_fields(definition: Definition) -> Iterator[Problem]:
     """Without a conversion webhook, fields are lost that the written version does not declare."""
-    if definition.spec.get("conversion", {}).get("strategy", "None") != "None":
-        return
-    served = [version for version in definition.versions if version.written.get("served") and version.schema]
-    if len(served) < 2:
-        return
-    first, *others = served
-    fields = _fields(first)
-    for other in others:
-        differing = sorted(fields ^ _fields(other))
+    for first, other in _unconverted(definition):
+        differing = sorted(_fields(first) ^ _fields(other))
         if differing:
             more = "" if len(differing) == 1 else f" and {len(differing) - 1} more"
             problem = f"{first.name} and {other.name} differ in {differing[0]}{more}: written in one, lost in the other"
@@ -80,19 +73,21 @@ def versions_hold_the_same_fields(definition: Definition) -> Iterator[Problem]:
 @warning("apiextensions types.go, NoneConverter")
 def versions_agree_on_types(definition: Definition) -> Iterator[Problem]:
     """Without a conversion webhook, a field has the same type in all versions."""
-    if definition.spec.get("conversion", {}).get("strategy", "None") != "None":
-        return
-    served = [version for version in definition.versions if version.written.get("served")]
-    first, others = (served[0], served[1:]) if served else (None, [])
-    types = _types(first) if first and others else {}
-    for other in others:
-        found = _types(other)
+    for first, other in _unconverted(definition):
+        types, found = _types(first), _types(other)
         differing = [field for field in types if field in found and types[field] != found[field]]
-        if first and differing:
+        if differing:
             field, more = differing[0], "" if len(differing) == 1 else f", and so with {len(differing) - 1} more"
             problem = f"{field} is {types[field]} in {first.name}, and {found[field]} in {other.name}{more}"
             fix = "give it another name in one of them, or write a conversion webhook"
             yield Problem(f"{other.path}.schema", f"{problem}: what is written in one cannot be read in the other", fix)
+
+
+def _unconverted(definition: Definition) -> Iterator[tuple[DecodedVersion, DecodedVersion]]:
+    """Yield the first served version with each other one, unless a webhook converts objects."""
+    if definition.spec.get("conversion", {}).get("strategy", "None") == "None":
+        served = [version for version in definition.versions if version.written.get("served") and version.schema]
+        yield from ((served[0], other) for other in served[1:])
 
 
 def _types(version: DecodedVersion) -> dict[str, str]:

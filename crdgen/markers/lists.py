@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Marker, require_type
-from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, Schema
+from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, SCALARS, Schema
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,6 @@ GranularMap: Final[Marker] = _MapType("granular")
 
 AtomicMap: Final[Marker] = _MapType("atomic")
 """Server-side apply replaces the object as a whole; rules inside of it cannot use `oldSelf`."""
-
-
-_SCALARS = frozenset({"boolean", "integer", "number", "string"})
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,7 @@ class _ListType(Marker):
         """Return the node with its list type."""
         name = "Atomic" if self.kind == "atomic" else "SetList"
         require_type(schema, "array", name, path, "annotate a list; for an object there is `AtomicMap`")
-        if self.kind == "set" and schema["items"].get("type") not in _SCALARS:
+        if self.kind == "set" and schema["items"].get("type") not in SCALARS:
             raise SchemaError(path, "SetList is for lists of scalars", "use `MapList(…)` for objects")
         return schema | {LIST_TYPE: self.kind}
 

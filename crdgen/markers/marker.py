@@ -13,7 +13,8 @@ from pydantic_core import CoreSchema, core_schema
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.inline import MARKERS
 from crdgen.generate.tidy import POLICY
-from crdgen.schema import Schema
+from crdgen.schema import SCALARS, Schema
+from crdgen.schema.look import without
 
 
 class Marker:
@@ -68,9 +69,6 @@ class Doc(Marker):
         return schema | {"description": self.text}
 
 
-_SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
-
-
 @dataclass(frozen=True)
 class Descriptions(Marker):
     """What becomes of descriptions: `keep`, `drop`, or cut to so many characters, at the end of a sentence if one fits.
@@ -92,7 +90,7 @@ class Descriptions(Marker):
 
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node with the policy for what is below it."""
-        if schema.get("type") in _SCALARS:
+        if schema.get("type") in SCALARS:
             raise SchemaError(
                 path, "below a scalar there are no descriptions", "put Descriptions on an object or a list"
             )
@@ -133,7 +131,7 @@ class _ModelDefault(Marker):
 
     def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
         """Return the node without a default."""
-        return {key: value for key, value in schema.items() if key != "default"}
+        return without(schema, "default")
 
 
 ModelDefault: Final[Marker] = _ModelDefault()

@@ -47,10 +47,7 @@ def strict(schema: CoreSchema, resolve: Resolve) -> CoreSchema:
     """Return a copy of a model's core schema that takes scalars only as JSON writes them.
 
     Enums, lists and sets stay lax: they are built from JSON strings and arrays, which strictness would reject.
-
-    Args:
-        schema: The core schema of a model class.
-        resolve: Returns what a reference in it refers to, and raises LookupError where that is still being built.
+    `resolve` returns what a reference refers to, and raises LookupError where that is still being built.
     """
     return cast("CoreSchema", _strict(schema, resolve, root=True))
 

@@ -65,12 +65,9 @@ class Rule(Marker):
 
 
 def rules(*markers: Marker) -> Callable[[_Class], _Class]:
-    """Put rules on a model, or any other class that Pydantic describes by its fields.
+    """Put rules on a class that Pydantic describes by its fields, and on those that inherit from it.
 
-    Models that inherit from it have its rules too. Any model can have them; what validates its values does not change.
-
-    Args:
-        markers: `Rule`, `exactly_one_of(…)`, `at_most_one_of(…)` or `at_least_one_of(…)`.
+    A rule is a `Rule`, or `exactly_one_of(…)` and the like. What validates the values of the model does not change.
     """
 
     def decorate(declared: _Class) -> _Class:

@@ -19,6 +19,7 @@ from crdgen.markers.marker import Marker, require_type
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_SCHEMA, is_quantity
 from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE, VALIDATIONS, Schema
 from crdgen.schema.limits import RANGES
+from crdgen.schema.look import without
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +169,7 @@ class _GoDuration(Marker):
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Leave the bounds for the rules, and nothing of ISO 8601."""
         node = super().__get_pydantic_json_schema__(schema, handler)
-        return {key: value for key, value in node.items() if key != "pattern"}
+        return without(node, "pattern")
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Read and write Go's form; in Python a timedelta is taken too."""

@@ -16,7 +16,7 @@ from crdgen.lint.checking import field_path
 from crdgen.lint.fieldpath import PathError, column
 from crdgen.markers.marker import Descriptions
 from crdgen.resource.resource import Column, Conversion, CustomResource, Names, Scale, Version, own
-from crdgen.schema import INT_OR_STRING, VALIDATIONS, Schema
+from crdgen.schema import INT_OR_STRING, SCALARS, VALIDATIONS, Schema
 from crdgen.schema.limits import API_APPROVED
 from crdgen.schema.look import opened
 
@@ -28,8 +28,6 @@ _NEVER_MEANT: Final = frozenset(
         *("scale-paths-are-declared", "service-can-be-there", "some-version-is-served"),
     }
 )
-# The type of a column, by that of its field.
-_COLUMN_TYPES: Final = frozenset({"boolean", "integer", "number", "string"})
 
 
 def crd(resource: CustomResource) -> dict[str, Any]:
@@ -89,12 +87,8 @@ def _schema(version: Version, kind: str, policy: Descriptions) -> Schema:
     """Return the schema of the whole object: type, metadata, spec and status.
 
     A spec that may be empty may also be left out, and is then an empty one, whose fields have their defaults. It is
-    required where a field of it is, and where a rule is to hold of every spec.
-
-    Args:
-        version: The models.
-        kind: What errors call the object.
-        policy: How much of the descriptions stays, where the version does not say.
+    required where a field of it is, and where a rule is to hold of every spec. `policy` says how much of the
+    descriptions stays, where the version does not.
     """
     limit = (version.descriptions or policy).limit
     schema = _of_parts(version, kind, limit) if version.whole is None else _of_whole(version.whole, kind, limit)
@@ -231,7 +225,7 @@ def _column_type(path: str, schema: Schema) -> str:
     kind = "string" if node.get(INT_OR_STRING) else node.get("type", "")
     if kind == "string" and node.get("format") in {"date", "date-time"}:
         return "date"
-    return kind if kind in _COLUMN_TYPES else ""
+    return kind if kind in SCALARS else ""
 
 
 def _scale(scale: Scale) -> dict[str, str]:

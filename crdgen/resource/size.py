@@ -17,8 +17,7 @@ from pydantic import create_model
 from crdgen.generate.pipeline import structural_schema
 from crdgen.generate.tidy import shortened
 from crdgen.podtemplate import OpenPodTemplate
-from crdgen.schema import Schema
-from crdgen.schema.look import mapping, members, size, utf8
+from crdgen.schema.look import children, mapping, members, size, utf8
 
 __all__ = ["Saving", "SizedField", "annotations", "parts", "savings", "size"]
 
@@ -78,7 +77,7 @@ def savings(crd: Mapping[str, Any]) -> list[Saving]:
     return sorted((saving for saving in found if saving.bytes > 0), key=lambda saving: -saving.bytes)
 
 
-def _of_schema(name: str, schema: Schema) -> Iterator[Saving]:
+def _of_schema(name: str, schema: Mapping[str, Any]) -> Iterator[Saving]:
     whole = _part(name, schema)
     yield Saving(whole.descriptions, f"{name}: leave out all descriptions")
     texts = [text for text in _texts(schema) if len(text) > _SHORT]
@@ -97,18 +96,18 @@ def _of_versions(crd: Mapping[str, Any]) -> Iterator[Saving]:
             yield Saving(size(version), how)
 
 
-def _templates(path: str, schema: Schema) -> Iterator[tuple[str, Schema]]:
+def _templates(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the pod templates that are described throughout."""
-    for below, child in _children(path, schema):
+    for step, child in children(schema):
+        below = _below(path, step)
         if _has_containers(child) and size(child) > 2 * _open_size():
             yield below, child
         else:
             yield from _templates(below, child)
 
 
-def _has_containers(schema: Schema) -> bool:
-    spec = dict(_children("", schema)).get(".spec", {})
-    return any(path == ".containers" for path, _ in _children("", spec))
+def _has_containers(schema: Mapping[str, Any]) -> bool:
+    return "containers" in mapping(schema, "properties", "spec", "properties")
 
 
 @cache
@@ -117,33 +116,27 @@ def _open_size() -> int:
     return size(structural_schema(model)["properties"]["template"])
 
 
-def _part(path: str, schema: Schema) -> SizedField:
-    below = tuple(_part(child_path, child) for child_path, child in _children(path, schema))
+def _part(path: str, schema: Mapping[str, Any]) -> SizedField:
+    below = tuple(_part(_below(path, step), child) for step, child in children(schema))
     own = schema.get("description")
     words = size({"description": own}) - 1 if isinstance(own, str) else 0  # without braces, with a comma
     return SizedField(path, size(schema), words + sum(part.descriptions for part in below), below)
 
 
-def _texts(schema: Schema) -> Iterator[str]:
+def _texts(schema: Mapping[str, Any]) -> Iterator[str]:
     own = schema.get("description")
     if isinstance(own, str):
         yield own
-    for _, child in _children("", schema):
+    for _, child in children(schema):
         yield from _texts(child)
 
 
-def _children(path: str, schema: Schema) -> Iterator[tuple[str, Schema]]:
-    """Yield the schemas right below a schema, which may be any JSON; the version is followed by a space."""
-    for name, child in mapping(schema, "properties").items():
-        if isinstance(child, dict):
-            yield (f"{path}.{name}" if " " in path or not path else f"{path} {name}"), child
-    for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
-        child = schema.get(keyword)
-        if isinstance(child, dict):
-            yield f"{path}{step}", child
+def _below(path: str, step: str) -> str:
+    """Return the path of a field; the version is followed by a space."""
+    return f"{path}{step}" if " " in path else f"{path} {step.lstrip('.')}"
 
 
-def _schemas(crd: Mapping[str, Any]) -> dict[str, Schema]:
+def _schemas(crd: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     found = {str(one.get("name")): mapping(one, "schema").get("openAPIV3Schema") for one in _versions(crd)}
     return {name: schema for name, schema in found.items() if isinstance(schema, dict)}
 

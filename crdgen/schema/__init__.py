@@ -11,6 +11,22 @@ from typing import Any, Final, TypeAlias
 
 Schema: TypeAlias = dict[str, Any]
 
+#: The JSON types, and those of a single value.
+SCALARS: Final = ("boolean", "integer", "number", "string")
+TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
+
+#: Keywords for people only.
+TEXTS: Final = ("description", "example", "title")
+
+#: Keywords that say which values of a type are taken, without those that describe what is inside of it.
+VALUES: Final = frozenset(
+    {
+        *("allOf", "anyOf", "enum", "exclusiveMaximum", "exclusiveMinimum", "format", "maxItems", "maxLength"),
+        *("maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not"),
+        *("oneOf", "pattern"),
+    }
+)
+
 #: Whose values are lists of schemas that a value is held against as a whole.
 BRANCHES: Final = ("allOf", "anyOf", "oneOf")
 

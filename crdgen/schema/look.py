@@ -33,6 +33,21 @@ def schema_of(version: Mapping[str, Any]) -> Mapping[str, Any]:
     return mapping(version, "schema", "openAPIV3Schema")
 
 
+def without(schema: Mapping[str, Any], *keywords: str) -> dict[str, Any]:
+    """Return a copy of a schema without some keywords."""
+    return {keyword: value for keyword, value in schema.items() if keyword not in keywords}
+
+
+def children(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the schemas right below a schema, each with its step in a path: `.name`, `[]` or `.*`."""
+    for name, child in mapping(schema, "properties").items():
+        if isinstance(child, Mapping):
+            yield f".{name}", child
+    for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
+        if isinstance(schema.get(keyword), Mapping):
+            yield step, schema[keyword]
+
+
 def number(value: Any) -> float | None:
     """Return the number, or None for all else; true and false are none."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -6,12 +6,13 @@ from base64 import b64encode
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
 
-from jobgate.cli.issuing import issuing, server_names
+from jobgate.cli.cluster import grouped
+from jobgate.cli.issuing import ISSUING, server_names
 from jobgate.cli.rotation import rotate, status, watch
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ for _command in (rotate, watch, status):
     certs_group.add_command(_command)
 
 
+def _names(*, service: str, namespace: str, cluster_domain: str, names: tuple[str, ...]) -> dict[str, Any]:
+    return {"namespace": namespace, "named": server_names(service, namespace, cluster_domain, names)}
+
+
 @certs_group.command()
 @click.option(
     "--dir",
@@ -40,17 +45,15 @@ for _command in (rotate, watch, status):
 )
 @click.option("--secret", is_flag=True, help="Print a Kubernetes Secret, including the key, instead of writing files.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
-@issuing
-def issue(  # noqa: PLR0913 - one argument an option
+@grouped(_names, *ISSUING)
+def issue(
     *,
     folder: Path | None,
     secret: bool,
     secret_name: str,
     force: bool,
-    service: str,
     namespace: str,
-    cluster_domain: str,
-    names: tuple[str, ...],
+    named: "ServerNames",
     key_type: str,
     days: int,
 ) -> None:
@@ -64,7 +67,6 @@ def issue(  # noqa: PLR0913 - one argument an option
     # Imported here: the other commands work without cryptography.
     from certs import KeyType, issue_generation
 
-    named = server_names(service, namespace, cluster_domain, names)
     generation = issue_generation(named, datetime.now(UTC), key_type=KeyType(key_type), lifetime=timedelta(days=days))
     files = {"ca.crt": generation.ca_certificate, "tls.crt": generation.certificate, "tls.key": generation.key}
     if folder is None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import secrets
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
 if TYPE_CHECKING:
     from jobgate.cluster.client import Client
     from jobgate.cluster.writer import Writer
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _NOT_FOUND = 404
@@ -50,6 +54,33 @@ KUBECONFIG: Final = click.option(
     help="Kubeconfig file to use instead of the pod's service account.",
 )
 OUTPUT: Final = click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+
+
+def grouped(collect: Callable[..., Mapping[str, Any]], *options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Add options to a command, which receives what `collect` makes of their values."""
+    names = signature(collect).parameters
+
+    def add(command: F) -> F:
+        @functools.wraps(command)
+        def collected(*args: Any, **values: Any) -> Any:
+            taken = {name: values.pop(name) for name in names if name in values}
+            return command(*args, **collect(**taken), **values)
+
+        wrapped: Any = collected
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        return cast("F", wrapped)
+
+    return add
+
+
+@contextmanager
+def listening(where: str) -> Iterator[None]:
+    """Report an address that cannot be listened on."""
+    try:
+        yield
+    except OSError as error:
+        raise click.ClickException(f"cannot listen on {where}: {error}") from None
 
 
 class CannotRead(click.ClickException):

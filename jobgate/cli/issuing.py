@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from certs import ServerNames
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 ISSUING = (
     click.option("--namespace", default="jobgate-system", show_default=True, help="Namespace of Service and Secret."),
@@ -42,13 +39,6 @@ ISSUING = (
         help="Lifetime of new certificates.",
     ),
 )
-
-
-def issuing(command: F) -> F:
-    """Add the options in `ISSUING` to a command."""
-    for option in reversed(ISSUING):
-        command = option(command)
-    return command
 
 
 def server_names(service: str, namespace: str, cluster_domain: str, names: tuple[str, ...]) -> ServerNames:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from jobgate.cli.cluster import connect, identity, own_namespace
+from jobgate.cli.cluster import connect, grouped, identity, listening, own_namespace
 from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, setting
 from jobgate.names import dns_subdomain
 
@@ -38,7 +37,8 @@ def leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
 
     The command receives `kubeconfig`, `place` and `requests_per_second`.
     """
-    options = (
+    return grouped(
+        _placed,
         HEALTH_PORT,
         BIND,
         CREDENTIALS,
@@ -55,27 +55,16 @@ def leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
         ),
     )
 
-    def add(command: F) -> F:
-        @functools.wraps(command)
-        def placed(bind: str, health_port: int, lease_namespace: str | None, lease_name: str, **rest: Any) -> Any:
-            from jobgate.serving.leader import Place
 
-            if fault := dns_subdomain(lease_name):
-                raise click.BadParameter(fault, param_hint="--lease-name")
-            namespace = lease_namespace or own_namespace()
-            if namespace is None:
-                raise click.UsageError("--lease-namespace is required outside a pod")
-            try:
-                return command(place=Place(bind, health_port, namespace, lease_name, identity()), **rest)
-            except OSError as error:
-                raise click.ClickException(f"cannot listen on {bind}:{health_port}: {error}") from None
+def _placed(bind: str, health_port: int, lease_namespace: str | None, lease_name: str) -> dict[str, Place]:
+    from jobgate.serving.leader import Place
 
-        wrapped: Callable[..., Any] = placed
-        for option in reversed(options):
-            wrapped = option(wrapped)
-        return cast("F", wrapped)
-
-    return add
+    if fault := dns_subdomain(lease_name):
+        raise click.BadParameter(fault, param_hint="--lease-name")
+    namespace = lease_namespace or own_namespace()
+    if namespace is None:
+        raise click.UsageError("--lease-namespace is required outside a pod")
+    return {"place": Place(bind, health_port, namespace, lease_name, identity())}
 
 
 async def lead(
@@ -88,8 +77,7 @@ async def lead(
     """Run a controller while the Lease is held, until SIGTERM or SIGINT; then release the Lease.
 
     Raises:
-        click.ClickException: there are no credentials.
-        OSError: the port cannot be listened on.
+        click.ClickException: there are no credentials, or the port cannot be listened on.
     """
     from jobgate.controller import ControllerMetrics
     from jobgate.serving.leader import lead_until_stopped
@@ -99,6 +87,7 @@ async def lead(
     metrics = ControllerMetrics()
     async with await connect(kubeconfig) as writer:
         found = await controller(writer, metrics)
-        await lead_until_stopped(
-            writer, place, found.work, settled=lambda: found.settled, metrics=metrics, started=started
-        )
+        with listening(f"{place.bind}:{place.health_port}"):
+            await lead_until_stopped(
+                writer, place, found.work, settled=lambda: found.settled, metrics=metrics, started=started
+            )

@@ -25,7 +25,7 @@ _FUTURE = f"{NATIVE_GROUP}/v1"
 @installation
 @click.pass_context
 def render(context: click.Context, *, files: tuple[str, ...], namespace: str, configured: Configured) -> None:
-    """Print the Services, PodGroups and batch Jobs that the runner would create for the jobs in FILEs, as YAML.
+    """Print the Services, PodGroups, claims and batch Jobs that the runner would create for the jobs in FILEs, as YAML.
 
     With --queueing, pods are in the gangs of that system; PodGroups of `kubernetes` are those of Kubernetes 1.37.
     Variables that differ between the pods of a task, such as RANK, are set by the pod webhook, and are not shown. FILE

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect, identity
+from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect, grouped, identity, listening
 from jobgate.cli.issuing import ISSUING, server_names
 from jobgate.names import dns_subdomain
 
@@ -21,10 +20,41 @@ if TYPE_CHECKING:
     from jobgate.cluster.writer import Writer
     from jobgate.rotation.run import RotationScope
 
-F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-_OPTIONS = (
+
+def _scope(  # noqa: PLR0913 - one argument an option
+    *,
+    namespace: str,
+    secret_name: str,
+    service: str,
+    configuration: str,
+    crds: tuple[str, ...],
+    crd_selector: str,
+    cluster_domain: str,
+    names: tuple[str, ...],
+    key_type: str,
+    days: int,
+    soak: float,
+    addresses: tuple[tuple[str, int], ...],
+) -> dict[str, Any]:
+    from certs import KeyType, RotationSettings
+    from jobgate.cluster.bundles import Selection
+    from jobgate.rotation.run import RotationScope
+
+    settings = RotationSettings(
+        names=server_names(service, namespace, cluster_domain, names),
+        key_type=KeyType(key_type),
+        lifetime=timedelta(days=days),
+        soak=timedelta(seconds=soak),
+    )
+    selection = Selection(namespace, service, configuration, crds, crd_selector)
+    return {"scope": RotationScope(selection, secret_name, addresses), "settings": settings}
+
+
+#: Add the common options, which the command receives as `scope`, `settings` and `kubeconfig`.
+_rotated = grouped(
+    _scope,
     *ISSUING,
     click.option("--configuration", default="jobgate", show_default=True, help="Name of the webhook configurations."),
     click.option("--crd", "crds", multiple=True, metavar="NAME", help="CRD with a conversion webhook; repeatable."),
@@ -40,44 +70,6 @@ _OPTIONS = (
     ADDRESSES,
     KUBECONFIG,
 )
-
-
-def _rotated(command: F) -> F:
-    """Add the common options, which the command receives as `scope`, `settings` and `kubeconfig`."""
-
-    @functools.wraps(command)
-    def collected(  # noqa: PLR0913 - one argument an option
-        *args: Any,
-        namespace: str,
-        secret_name: str,
-        service: str,
-        configuration: str,
-        crds: tuple[str, ...],
-        crd_selector: str,
-        cluster_domain: str,
-        names: tuple[str, ...],
-        key_type: str,
-        days: int,
-        soak: float,
-        addresses: tuple[tuple[str, int], ...],
-        **rest: Any,
-    ) -> Any:
-        from certs import KeyType, RotationSettings
-        from jobgate.cluster.bundles import Selection
-        from jobgate.rotation.run import RotationScope
-
-        settings = RotationSettings(
-            names=server_names(service, namespace, cluster_domain, names),
-            key_type=KeyType(key_type),
-            lifetime=timedelta(days=days),
-            soak=timedelta(seconds=soak),
-        )
-        selection = Selection(namespace, service, configuration, crds, crd_selector)
-        return command(*args, scope=RotationScope(selection, secret_name, addresses), settings=settings, **rest)
-
-    for option in reversed(_OPTIONS):
-        collected = option(collected)
-    return cast("F", collected)
 
 
 @click.command()
@@ -186,10 +178,8 @@ def watch(
         lease=lease_name,
         identity=identity(),
     )
-    try:
+    with listening(f"{bind}:{health_port}"):
         _run(kubeconfig, lambda client: keep(client, scope, settings, place))
-    except OSError as error:
-        raise click.ClickException(f"cannot listen on {bind}:{health_port}: {error}") from None
 
 
 @click.command()

@@ -7,18 +7,20 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import fields
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jobgate.cli.cluster import own_namespace
+from jobgate.cli.cluster import listening, own_namespace
 from jobgate.cli.extras import not_installed
-from jobgate.cli.limits import limits_of
 from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, installation, setting
+from jobgate.cluster import Pages
 from jobgate.names import dns_subdomain
 from jobgate.serving.reload import settings_reloaders
 from webhook import Kind
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from jobgate.serving.certificate import SecretName, SecretSource
     from webhook.server.certificates import Certificates
     from webhook.server.files import Files, Poller
+    from webhook.server.limits import Limits
     from webhook.server.metrics import Metrics
 
 _logger = logging.getLogger("jobgate")
@@ -129,8 +132,9 @@ def serve(  # noqa: PLR0913 - one argument an option
         with server.stopping_on_signals(stop):
             await supervise(workers, [*_COMMAND, *sys.argv[1:]], bind, port, health_port, stop=stop)
 
+    where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
-        with _listening(bind, port, health_port):
+        with listening(where):
             asyncio.run(parent())
         return
     kinds = configured.kinds
@@ -172,8 +176,41 @@ def serve(  # noqa: PLR0913 - one argument an option
             drain = server.Drain(delay=drain_seconds)
             await server.serve(endpoint, certificates.context, addresses, drain, stop=stop, sockets=sockets)
 
-    with _listening(bind, port, health_port), asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with listening(where), asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(run())
+
+
+def limits_of(written: Iterable[str]) -> tuple[Limits, Pages]:
+    """Return the limits of the server and of lists that it reads, with those that are written.
+
+    Args:
+        written: each `NAME=VALUE`, in bytes, seconds or a number of things, as `review-time=1.5`. Names of the limits
+            of lists begin with `page-`.
+    """
+    from webhook.server.limits import Limits  # needs the extra `server`
+
+    known = {
+        prefix + field.name.replace("_", "-"): (bounds, field)
+        for prefix, bounds in (("", Limits), ("page-", Pages))
+        for field in fields(bounds)
+    }
+    changed: dict[type, dict[str, int | float]] = {Limits: {}, Pages: {}}
+    for one in written:
+        name, _, value = one.partition("=")
+        if name not in known:
+            raise click.BadParameter(f"'{name}' must be one of {', '.join(known)}", param_hint="--limit")
+        bounds, field = known[name]
+        whole = field.type == "int"
+        try:
+            number: int | float = int(value) if whole else float(value)
+        except ValueError:
+            number = 0
+        if not number > 0 or not isfinite(number):
+            sort = "a whole number" if whole else "a number"
+            raise click.BadParameter(f"'{one}': {name} must be {sort} above 0", param_hint="--limit")
+        changed[bounds][field.name] = number
+    # Each has been read as its type.
+    return Limits(**changed[Limits]), Pages(**changed[Pages])  # type: ignore[arg-type]
 
 
 def _origin(secret: str | None, certificate: Path | None, key: Path | None) -> SecretName | Files:
@@ -238,15 +275,6 @@ def _freeze() -> None:
     gc.freeze()
     # Reviews make no cycles, but many containers: with the default threshold, collections take a tenth of their time.
     gc.set_threshold(10_000)
-
-
-@contextmanager
-def _listening(bind: str, port: int, health_port: int) -> Iterator[None]:
-    """Report an address that cannot be listened on."""
-    try:
-        yield
-    except OSError as error:
-        raise click.ClickException(f"cannot listen on {bind}, ports {port} and {health_port}: {error}") from None
 
 
 @asynccontextmanager

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import click
 from pydantic.alias_generators import to_camel
 
 from jobgate import plugins
+from jobgate.cli.cluster import grouped
 from jobgate.cli.kind_settings import kind_files
 from jobgate.kinds import installed
 from jobgate.kinds.common.heeded import WORDS
@@ -45,52 +45,33 @@ class Configured:
     kind_files: tuple[KindFile, ...] = ()
 
 
-def installation(command: F) -> F:
-    """Add the settings of an installation, which the command receives as `configured`."""
-    return _configured(command, _WIRING, (_MODE, _KIND_SETTINGS, _FORGETFUL_WRITER, _OPERATOR_CAN, RUN))
-
-
-def running(command: F) -> F:
-    """Add the settings of the runner and the controller, as `configured`."""
-    return _configured(command, _WIRING, (RUN,))
-
-
-def _configured(command: F, *groups: tuple[Callable[[Any], Any], ...]) -> F:
-    @functools.wraps(command)
-    def collected(  # noqa: PLR0913 - a setting each
-        *args: Any,
-        queueing: Mapping[str, Arguments],
-        cluster_domain: str,
-        without_plugin: tuple[str, ...],
-        kinds: Registry,
-        operator_can: tuple[str, ...] = (),
-        forgetful_writer: tuple[str, ...] = (),
-        run: tuple[str, ...] = (),
-        kind_settings: tuple[KindFile, ...] = (),
-        mode: str = _ENFORCE,
-        **rest: Any,
-    ) -> Any:
-        leave_out(without_plugin)
-        try:
-            settings = {file.plural: file.read() for file in kind_settings}
-        except InvalidSettings as error:
-            raise click.BadParameter(str(error), param_hint="--kind-settings") from None
-        admission = Settings(
-            operator_can=frozenset(operator_can),
-            forgetful_writers=frozenset(forgetful_writer),
-            kinds=settings,
-            plugins=queueing,
-            domain=cluster_domain,
-            runs=frozenset(run),
-            enforces=mode == _ENFORCE,
-        )
-        return command(
-            *args, configured=Configured(admission, Registry(kinds, plugins.installed()), kind_settings), **rest
-        )
-
-    for option in (one for group in groups for one in group):
-        collected = option(collected)
-    return cast("F", collected)
+def _configured(  # noqa: PLR0913 - a setting each
+    *,
+    queueing: Mapping[str, Arguments],
+    cluster_domain: str,
+    without_plugin: tuple[str, ...],
+    kinds: Registry,
+    operator_can: tuple[str, ...] = (),
+    forgetful_writer: tuple[str, ...] = (),
+    run: tuple[str, ...] = (),
+    kind_settings: tuple[KindFile, ...] = (),
+    mode: str = _ENFORCE,
+) -> dict[str, Configured]:
+    leave_out(without_plugin)
+    try:
+        settings = {file.plural: file.read() for file in kind_settings}
+    except InvalidSettings as error:
+        raise click.BadParameter(str(error), param_hint="--kind-settings") from None
+    admission = Settings(
+        operator_can=frozenset(operator_can),
+        forgetful_writers=frozenset(forgetful_writer),
+        kinds=settings,
+        plugins=queueing,
+        domain=cluster_domain,
+        runs=frozenset(run),
+        enforces=mode == _ENFORCE,
+    )
+    return {"configured": Configured(admission, Registry(kinds, plugins.installed()), kind_settings)}
 
 
 def _queueing(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Mapping[str, Arguments]:
@@ -270,4 +251,9 @@ WITHOUT_PLUGIN = setting(
     help="Plugin to disable: jobs that use it are denied; repeatable.",
 )
 
-_WIRING = (WITHOUT_PLUGIN, WITHOUT_KIND, CLUSTER_DOMAIN, QUEUEING)
+_WIRING = (QUEUEING, CLUSTER_DOMAIN, WITHOUT_KIND, WITHOUT_PLUGIN)
+
+#: Add the settings of the runner and the controller, which the command receives as `configured`.
+running = grouped(_configured, RUN, *_WIRING)
+#: Add the settings of an installation, as `configured`.
+installation = grouped(_configured, RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _MODE, *_WIRING)

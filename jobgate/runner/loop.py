@@ -160,6 +160,8 @@ class JobReconciler:
                 # What one object does not take holds up nothing else, and it is tried again.
                 failed = True
                 blocked += [obstacle] if obstacle else []
+                if _is_claim(action):
+                    return _Done(ReconcileResult.AGAIN, blocked)  # what mounts it is made after it
                 continue
             if isinstance(action, SetStatus):
                 result = ReconcileResult.STATUS if result is ReconcileResult.FINE else result
@@ -197,7 +199,7 @@ class JobReconciler:
         document = subject.job.document
         match action:
             case Create(manifest):
-                if manifest["kind"] == "PersistentVolumeClaim" and await self._has(subject, manifest):
+                if _is_claim(action) and await self._has(subject, manifest):
                     return None
                 await self._objects.create(self._caches.seen.resource(manifest["kind"]), manifest)
                 self._wrote(manifest, "create")
@@ -334,6 +336,11 @@ class JobReconciler:
         self._metrics.writes.labels(kind.lower(), action).inc()
         fields = {"object": f"{kind}/{metadata['name']}", "namespace": metadata.get("namespace", "")}
         _logger.info(action, extra={"fields": fields})
+
+
+def _is_claim(action: Action) -> bool:
+    """Tell whether an action makes a claim, which what mounts it waits for."""
+    return isinstance(action, Create) and action.manifest["kind"] == "PersistentVolumeClaim"
 
 
 def starts_in(observed: Observed) -> float:

@@ -122,8 +122,8 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
     if not sight.observed.unknown_groups:
         yield from _groups(subject, groups, sight.observed.groups)
     tasks = tasks_of(subject, sight)
-    if any(seen.batch is None for seen in sight.tasks.values()):
-        # They are not watched: those that are there stay as they are.
+    if any(seen.batch is None and name and subject.replicas(name) > 0 for name, seen in sight.tasks.items()):
+        # They are not watched: those that are there stay as they are. Batch Jobs are made after them only.
         yield from map(Create, claims(subject))
     for name, seen in sight.tasks.items():
         replicas, waits = subject.replicas(name), _waits(subject, name, sight, tasks, gang_of.get(name))

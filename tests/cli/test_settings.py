@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from certs import issue_generation, service_names
 from controlplane.waiting import wait_for
 from jobgate.cli import main
-from jobgate.cli.limits import limits_of
+from jobgate.cli.serve import limits_of
 from jobgate.cli.settings import Configured, installation
 from jobgate.cluster import Pages
 from jobgate.kinds.mxjob import MXJOB

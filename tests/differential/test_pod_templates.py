@@ -3,8 +3,7 @@
 import pytest
 
 from bench.differential.pods.cases import sample
-from bench.differential.pods.comparison import Comparison, Figures, figures
-from bench.differential.pods.run import asking, compare
+from bench.differential.pods.comparison import Comparison, Figures, asking, compare, figures
 from controlplane.client import ClusterApi
 from controlplane.fixtures import cluster_api, controlplane
 

@@ -17,6 +17,8 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane, has_account
 from tests.e2e.test_runner import WAIT, Run, dijob, task
+from tests.e2e.test_runner_volcano import reaches, vcjob
+from tests.runner.world import vctask
 
 pytestmark = pytest.mark.skipif(not HAS_GANGS, reason="Kubernetes schedules gangs itself from 1.36 on")
 
@@ -97,6 +99,24 @@ def test_gangs_start_whole_and_do_not_block_each_other(plane: WholeControlPlane,
             end_pod(space.api, space.name, pod["metadata"]["name"])
     first.until("Succeeded")
     second.until("Running")
+
+
+def test_a_volcano_job_starts_with_its_minimum(plane: WholeControlPlane, space: Space) -> None:
+    mine = {"of": space.name}
+    tasks = [vctask(replicas, name) for name, replicas in (("driver", 1), ("executor", 5))]
+    for one in tasks:
+        spec = one["template"]["spec"]
+        spec["nodeSelector"] = mine
+        spec["containers"][0]["resources"] = {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
+    plane.add_nodes("volcano-0", "volcano-1", capacity=ONE, labels=mine)
+    run = Run(space, vcjob("gang", *tasks, minAvailable=3))
+    wait_for(lambda: len(space.items("pods")) == 6, WAIT, what="six pods are there")
+    wait_for(lambda: unschedulable(space), WAIT, what="the scheduler finds no room")
+    reaches(run, "Pending")
+    assert bound(space) == []
+    plane.add_nodes("volcano-2", capacity=ONE, labels=mine)
+    reaches(run, "Running")
+    assert (len(bound(space)), run.status["running"], run.status["pending"]) == (3, 3, 3)
 
 
 def test_with_an_order_a_gang_is_what_starts_together(plane: WholeControlPlane, space: Space) -> None:

@@ -1,7 +1,10 @@
 """Volcano Jobs that jobgate runs, without Volcano: on a whole control plane, whose own Job controller makes the pods."""
 
+from pathlib import Path
 from typing import Any
 
+from controlplane.controller import controller
+from controlplane.runner import RUN
 from controlplane.simulation import end_pod, ends
 from controlplane.space import Space
 from controlplane.waiting import wait_for
@@ -140,3 +143,19 @@ def test_a_failed_pod_stays_and_one_that_is_deleted_is_made_again(space: Space) 
         end_pod(space.api, space.name, one.pods()[host]["metadata"]["name"])
     reaches(one, "Completed")
     assert (one.status["succeeded"], one.status["failed"]) == (2, 1)
+
+
+def test_plugins_have_their_objects(space: Space, whole_controlplane: WholeControlPlane, tmp_path: Path) -> None:
+    with controller(whole_controlplane, tmp_path, RUN):
+        one = Run(space, vcjob("wired", vctask(2), plugins={"svc": [], "ssh": []}))
+        one.until_pods("wired-work-0", "wired-work-1")
+        places = (("configmaps", "wired-svc"), ("secrets", "wired-ssh"), ("services", "wired"))
+        wait_for(lambda: all(space.exists(*place) for place in places), WAIT, what="all that plugins need is there")
+    hosts = "wired-work-0.wired,wired-work-1.wired"
+    assert space.get("configmaps", "wired-svc")["data"]["VC_WORK_HOSTS"] == hosts
+    selector = space.get("services", "wired")["spec"]["selector"]
+    assert all(pod["metadata"]["labels"].items() >= selector.items() for pod in one.pods().values())
+    spec = one.pods()["wired-work-1"]["spec"]
+    assert {"/etc/volcano", "/root/.ssh/id_rsa"} <= {
+        each["mountPath"] for each in spec["containers"][0]["volumeMounts"]
+    }

@@ -10,7 +10,7 @@ from jobgate.kinds import installed
 from jobgate.runner import Observed, RequeueAfter, plan
 from jobgate.runner.state import STATE, RunState
 from jobgate.runner.subject import read
-from tests.runner.world import START, UID, World, dijob, stored, subject, task
+from tests.runner.world import START, UID, World, dijob, stored, subject, task, vcjob, vctask
 from tests.webhook.values import json_values
 
 TORCH: dict[str, Any] = {
@@ -24,6 +24,7 @@ TORCH: dict[str, Any] = {
     },
 }
 KIND = next(kind for kind in installed() if kind.kind == "DIJob")
+VOLCANO = next(kind for kind in installed() if kind.group == "batch.volcano.sh")
 relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
 
 
@@ -87,4 +88,21 @@ def test_objects_of_any_shape_have_a_plan(value: Any, other: Any) -> None:
     for spec in (value, {"tasks": value}, {"tasks": [task(dependsOn=value, policies=other)]}):
         job = {**dijob(), "spec": spec, "status": other, "metadata": {"name": "train", "namespace": "lab", "uid": UID}}
         if (found := read(KIND, job)) is not None:
+            plan(found, Observed(START))
+
+
+@relaxed
+@given(json_values, json_values)
+@example({"phase": "Failed", "lastTransitionTime": "soon"}, {"state": {"phase": "Completed"}})
+def test_volcano_jobs_of_any_shape_have_a_plan(value: Any, other: Any) -> None:
+    for status in (value, {"state": value, "conditions": other}, {"state": {"phase": value}, "runningDuration": other}):
+        if (found := read(VOLCANO, {**vcjob(ttlSecondsAfterFinished=1), "status": status})) is not None:
+            plan(found, Observed(START))
+    specs = (
+        {"tasks": [vctask()], "plugins": {"ray": value, "pytorch": other}},
+        {"tasks": [vctask()], "volumes": [{"mountPath": "/a", "volumeClaim": value, "volumeClaimName": other}]},
+        {"tasks": [vctask(partitionPolicy=value, topologyPolicy=other)]},
+    )
+    for spec in specs:
+        if (found := read(VOLCANO, {**vcjob(), "spec": spec})) is not None:
             plan(found, Observed(START))

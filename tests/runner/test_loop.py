@@ -23,7 +23,7 @@ from jobgate.runner.plan import report
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
 from tests.runner.queues.test_waiting import fill
-from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task, vcjob
+from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task, vcjob, vctask
 
 KEY: JobKey = (DIJOB.qualified_plural, "lab", "train")
 
@@ -155,6 +155,18 @@ async def test_a_claim_of_the_job_that_is_there_is_not_created_again(owner: str,
     _, calls = await looks.look()
     assert (("create", "persistentvolumeclaims") in calls) == creates
     assert ("create", "jobs") in calls
+
+
+async def test_nothing_is_made_of_a_job_whose_claim_is_rejected_and_it_is_tried_again() -> None:
+    looks = Looks(World(vcjob(vctask(), vctask(0, "none"), volumes=VOLUMES)))
+    looks.server.refusals["create", "persistentvolumeclaims"] = Rejected(403, "Forbidden", "exceeded quota")
+    looks.show("1")
+    outcome, calls = await looks.look()
+    assert (outcome, ("create", "jobs") in calls) == (ReconcileResult.AGAIN, False)
+    assert "exceeded quota" in looks.server.statuses[0]["state"]["message"]
+    looks.server.refusals.clear()
+    looks.show("2")
+    assert ("create", "jobs") in (await looks.look())[1]
 
 
 async def test_a_job_that_was_written_twice_is_not_looked_at_when_the_first_write_shows_up() -> None:

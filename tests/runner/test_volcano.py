@@ -283,6 +283,7 @@ def test_a_claim_is_made_once_and_named_in_the_job() -> None:
     made = job["spec"]["volumes"][0]["volumeClaimName"]
     assert made.startswith("train-pvc-")
     assert len(made) == len("train-pvc-") + 12
+    job["spec"]["tasks"].append(vctask(0, "none"))
     found = World(job)
     found.settle()
     (claim,) = found.claims.values()

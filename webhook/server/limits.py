@@ -30,8 +30,8 @@ class Limits:
         in_flight: requests being read and answered at once; more are answered 429.
         queue_time: how long a request may have waited for its turn: one that waited longer is answered 429, while
             its caller still listens, so that those behind it are answered in time.
-        inline: a body larger than this is reviewed in a thread of its own, beside the small ones, which costs more. A
-            review of this size takes 1 to 2 ms, and 0.1 s where all that it may report is wrong.
+        inline: a body larger than this is reviewed in a thread of its own, beside the small ones. A review of this
+            size takes some milliseconds.
         large: reviews that wait for that thread at most; more are answered 429.
         review_time: CPU time after which a review ends with a denial that says so; never later than its caller waits.
         connections, connections_per_address: counted from accept on. The API server keeps at most 25 idle
@@ -50,7 +50,7 @@ class Limits:
     buffered: int = 64 * MIB
     in_flight: int = 1000
     queue_time: float = 1.0
-    inline: int = 128 * KIB
+    inline: int = 64 * KIB
     large: int = 8
     review_time: float = 2.0
     connections: int = 2000

@@ -10,9 +10,8 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final
 
-from bench.differential.objects.drawing import drawn
+from bench.differential.objects.drawing import drawn, dumped
 from bench.differential.objects.mistakes import near
-from bench.differential.objects.models import dumped
 from bench.differential.objects.result import Author, Result
 from bench.differential.objects.schemas import Named
 from bench.differential.objects.values import Schema

@@ -1,9 +1,17 @@
-"""Values of a strategy outside of a test: so many, and always the same ones for a seed."""
+"""Objects drawn outside of a test: always the same ones for a seed; also as programs write them that have the model."""
 
-from typing import TypeVar
+import json
+import warnings
+from functools import cache
+from typing import Any, Final, TypeVar
 
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis import HealthCheck, Phase, Verbosity, given, reject, seed, settings
+from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import PydanticJsonSchemaWarning
+
+from bench.differential.objects.values import Schema, right
 
 T = TypeVar("T")
 
@@ -31,3 +39,26 @@ def drawn(strategy: SearchStrategy[T], count: int, start: int) -> list[T]:
 
     keep()
     return values
+
+
+#: How people call `model_dump`.
+_WAYS: Final[tuple[dict[str, Any], ...]] = ({}, {"exclude_none": True}, {"exclude_unset": True}, {"round_trip": True})
+
+
+@st.composite
+def dumped(draw: st.DrawFn, model: type[BaseModel]) -> Any:
+    """Draw an instance of the model, as JSON: its values come from what Pydantic says of it, and not from `crdgen`."""
+    value = draw(right(_schema(model)))
+    try:
+        instance = model.model_validate_json(json.dumps(value))
+    except ValidationError:
+        reject()
+    return instance.model_dump(mode="json", by_alias=True, **draw(st.sampled_from(_WAYS)))
+
+
+@cache
+def _schema(model: type[BaseModel]) -> Schema:
+    with warnings.catch_warnings():
+        # A default that JSON does not have says nothing of what the model takes.
+        warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
+        return model.model_json_schema(by_alias=True, mode="validation")

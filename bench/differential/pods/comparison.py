@@ -1,13 +1,16 @@
-"""Two answers side by side, and the figures of many."""
+"""The API server's answer and ours side by side, and the figures of many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from bench.differential.pods.answer import Answer
-from bench.differential.pods.case import Case
+from bench.differential.pods.answer import Answer, ask, judge, prepare
+from bench.differential.pods.case import Case, Pod
 from bench.differential.pods.known import KnownDifference, explanation
+from controlplane.client import ClusterApi
+
+Oracle = Callable[[Pod], Answer]
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,18 @@ class Figures:
     def caught(self) -> float:
         """The share of the server's refusals that we refuse as well, in percent."""
         return 100.0 if not self.refused else 100 * (1 - self.misses / self.refused)
+
+
+def compare(cases: Iterable[Case], oracle: Oracle) -> Iterator[Comparison]:
+    """Yield both answers to each case."""
+    for case in cases:
+        yield Comparison(case, oracle(case.pod), judge(case.pod))
+
+
+def asking(api: ClusterApi) -> Oracle:
+    """An oracle that asks the API server behind `api`, which is made ready for it."""
+    prepare(api)
+    return lambda pod: ask(api, pod)
 
 
 def figures(comparisons: Iterable[Comparison]) -> tuple[dict[str, Figures], Figures]:

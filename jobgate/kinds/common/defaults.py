@@ -52,7 +52,7 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
         for way, container in containers_of(job, *tasks):
             requests = container["resources"].get("requests")
             # Nearly all containers request nothing but these.
-            if not isinstance(requests, dict) or requests.keys() <= PLAIN:
+            if not isinstance(requests, dict) or PLAIN.issuperset(requests):
                 continue
             for name, amount in requests.items():
                 if amount is not None and not may_overcommit(name):

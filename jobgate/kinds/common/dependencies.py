@@ -161,8 +161,10 @@ def gangs_can_start(*, refuse: bool) -> Rule:
     """
 
     @rule("tasks.depends_on", reads=("min_available",), whole=OF_GANGS)
-    def gangs_do_not_wait_for_themselves(job: Job[Any], _: Context) -> Iterator[Cause | Notice]:
+    def gangs_do_not_wait_for_themselves(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
         """Tasks without dependencies must provide the gang's minimum, as other pods are created only after they run."""
+        if not refuse and job.kind.qualified_plural in context.settings.runs:
+            return  # the runner makes gangs of what starts together
         waiting = [task for task in job.tasks if _waits(task)]
         if not waiting or len(waiting) == len(job.tasks):
             return  # a cycle, which its own rule reports

@@ -78,9 +78,10 @@ def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
 def _acted_on(word: str, operator: Operator, job: Job[Any], context: Context) -> bool:
     runner = _runner(job, context)
     heeds = operator.heeds if runner is None else runner.heeds
+    members = operator.members if runner is None else None
     if word in heeds or f"{job.kind.plural}/{to_camel(word)}" in context.settings.operator_can:
         return True
-    provided = operator.members.provides if operator.members else frozenset()
+    provided = members.provides if members else frozenset()
     imposed = context.settings.plugins
     plugins = plugins_of(context)
     return any(word in plugins[name].heeds(imposed[name]) for name in imposed if name not in provided)

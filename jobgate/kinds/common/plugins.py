@@ -9,6 +9,7 @@ from typing import Any
 from jobgate.kinds.common.asking import NAMING, asked_of
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested, written_plugins
 from jobgate.kinds.common.erased import APPLIED
+from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
@@ -26,7 +27,7 @@ def _crew(job: Job[Any], context: Context) -> Crew:
     return found
 
 
-@rule("plugins")
+@rule("plugins", quiet=is_ordinary)
 def plugins_are_known(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A job with an unknown plugin would run without it."""
     known = [name for name, plugin in plugins_of(context).items() if not plugin.imposed]
@@ -54,13 +55,13 @@ def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[No
             yield Notice(job.at("plugins").key(name), f"kubectl drops null values: write `{name}: []`")
 
 
-@rule("plugins")
+@rule("plugins", quiet=is_ordinary)
 def plugins_understand_their_arguments(job: Job[Any], context: Context) -> Iterator[Cause]:
     """Arguments that a plugin does not know would be ignored."""
     yield from requested(job, plugins_of(context))[1]
 
 
-@rule(reads=("plugins",), quiet=("plugins", IMPOSED, *NAMING))
+@rule(reads=("plugins",), quiet=("plugins", IMPOSED, *NAMING, is_ordinary))
 def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """Each plugin checks whether it can work with the job."""
     imposed = context.settings.plugins
@@ -84,7 +85,7 @@ def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Not
             yield Notice(job.at("plugins").key(name), text)
 
 
-@rule("plugins")
+@rule("plugins", quiet=is_ordinary)
 def derived_objects_have_legal_names(job: Job[Any], context: Context) -> Iterator[Cause]:
     """Objects named after the job need legal names."""
     plugins, crew = plugins_of(context), _crew(job, context)

@@ -37,8 +37,9 @@ def priority_class_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
 @rule("queue", whole=("tasks.name", "tasks.replicas"), updates=True)
 def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Notice]:
     """Kueue admits as many pods as the first one states: pods that are added later do not start."""
-    operator, queueing = operator_of(job), context.settings.plugins.get(Queueing.name)
-    provided = operator.members.provides if operator.members else frozenset()
+    queueing, runs = context.settings.plugins.get(Queueing.name), context.settings.runs
+    members = operator_of(job).members if job.kind.qualified_plural not in runs else None
+    provided = members.provides if members else frozenset()
     kueue = isinstance(queueing, QueueingArguments) and queueing.system is System.KUEUE
     if not kueue or Queueing.name in provided or not job.word("queue") or context.old is None:
         return

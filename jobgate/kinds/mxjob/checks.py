@@ -342,10 +342,11 @@ def _variables(job: Job[MxJobSpec]) -> Iterator[tuple[Path, object]]:
     """Yield the place and the list of the variables of each main container of a distributed job."""
     if job.spec.job_mode is not JobMode.DIST:
         return
-    for task in job.tasks:
-        for index, container in objects(spec_of(task.template).get("containers")):
+    for at, role in readable(job.spec.replica_specs, "template"):
+        for index, container in objects(spec_of(role.template).get("containers")):
             if container.get("name") == MAIN_CONTAINER:
-                yield task.template_path / "spec" / "containers" / index / "env", container.get("env")
+                path = ROLES / at / "template" / "spec" / "containers" / index / "env"
+                yield path, container.get("env")
 
 
 #: The rules of roles and of templates, in the order in which a reader wants to know.

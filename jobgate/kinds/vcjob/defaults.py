@@ -113,7 +113,7 @@ def _count(value: Any) -> int | None:
     return count if count is not None and 0 <= count <= COUNT_LIMIT else None
 
 
-@adds_nothing(("plugins",))
+@adds_nothing(lambda job, _: COMPANIONS.keys().isdisjoint(job.said("plugins") or ()))
 def plugins_have_their_companions(job: Draft, _: Context) -> None:
     """The plugins of frameworks reach pods by name, which svc gives them; MPI's also needs ssh to start its workers."""
     plugins = job.at("spec", "plugins")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested
+from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.tasks import expected_name
 from jobgate.kinds.vcjob.flags import PLUGINS
 from jobgate.kinds.vcjob.models import JobSpec
@@ -31,7 +32,7 @@ OF_KEYS: Final = frozenset({"ssh-private-key", "ssh-public-key"})
 _PLACE: Final = Path("spec") / "plugins"
 
 
-@rule("plugins")
+@rule("plugins", quiet=lambda job, _: job.said("plugins").keys() <= PLUGINS.keys())
 def plugins_are_known(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano's plugins are compiled in: a job with an unknown plugin stays Pending."""
     for name in job.spec.plugins or {}:
@@ -39,7 +40,7 @@ def plugins_are_known(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
             yield NotSupported(_PLACE.key(name), name, PLUGINS)
 
 
-@rule("plugins")
+@rule("plugins", quiet=lambda job, _: not any(job.said("plugins").values()))
 def plugins_understand_their_arguments(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
     """Plugins ignore what they do not understand and all that follows, so the job runs differently than asked."""
     for name, arguments in (job.spec.plugins or {}).items():
@@ -79,7 +80,7 @@ _LEADERS: Final = {
 }
 
 
-@rule("plugins", whole=("tasks.name",))
+@rule("plugins", whole=("tasks.name",), quiet=lambda job, _: _LEADERS.keys().isdisjoint(job.said("plugins")))
 def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
     """The plugin of a framework finds the leading task by name. Volcano rejects only MPI jobs without it."""
     names = [task.name for task in job.tasks]
@@ -108,7 +109,7 @@ def the_runner_carries_out_the_arguments(job: Job[JobSpec], context: Context) ->
             yield Notice(_PLACE.key("ssh") / argument.place, text)
 
 
-@rule("plugins")
+@rule("plugins", quiet=is_ordinary)
 def host_lists_have_room(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
     """Volcano creates the host lists of svc whatever their size, even if the user has a volume of the same name."""
     if "svc" not in (job.spec.plugins or {}):

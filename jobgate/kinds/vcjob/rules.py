@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from jobgate.kinds.common.dependencies import gangs_can_start
+from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.plugins import derived_names
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.tasks import derived_names_are_legal, names_have_room
+from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name, names_have_room
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
 from jobgate.kinds.vcjob.plugins import (
@@ -28,6 +29,7 @@ from webhook import (
     Cause,
     Context,
     Forbidden,
+    Invalid,
     Job,
     NotFound,
     Notice,
@@ -76,6 +78,17 @@ def pod_names_are_short_enough(job: Job[JobSpec], context: Context) -> Iterator[
     yield from (cause for cause in derived_names_are_legal(job, context) if isinstance(cause, TooLong))
 
 
+@rule()
+def pods_of_the_runner_have_host_names(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
+    """Where jobgate runs the job, its pods have host names that begin with the job's: they hold no dots."""
+    if job.kind.qualified_plural not in context.settings.runs or context.operation is not Operation.CREATE:
+        return
+    name = expected_name(context)
+    if fault := dns_label(name.rstrip("-")[:LABEL_LIMIT].rstrip("-")) if name else None:
+        place = Path("metadata") / ("name" if context.name else "generateName")
+        yield Invalid(place, context.name or context.generate_name, f"{fault}: used in the host names of the pods")
+
+
 _BY_PLUGINS: Final = (
     Derived("plugin svc", "Service", "<job>", dns_1035_label, 0),
     Derived("plugin svc", "volume", "<job>-svc", dns_label, 4),
@@ -85,7 +98,7 @@ _BY_PLUGINS: Final = (
 _BY_VOLUMES: Final = Derived("spec.volumes", "volume", "<job>-<12 characters>", dns_label, 13)
 
 
-@rule("plugins", "volumes")
+@rule("plugins", "volumes", quiet=is_ordinary)
 def derived_objects_have_legal_names(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A job stays Pending if its Service or its volumes cannot be named after it."""
     plugins = {f"plugin {plugin}" for plugin in job.word("plugins") or {}}
@@ -160,7 +173,7 @@ RULES = (
     *shared_rules(
         {
             # A job's name may hold dots, where nothing is called by it that may not.
-            "derived_names_are_legal": (pod_names_are_short_enough,),
+            "derived_names_are_legal": (pod_names_are_short_enough, pods_of_the_runner_have_host_names),
             # Volcano has plugins of its own, which take other arguments.
             "plugins_are_known": (plugins_are_known,),
             "plugins_understand_their_arguments": (plugins_understand_their_arguments,),

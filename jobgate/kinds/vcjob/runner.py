@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from crdgen.durations import format_duration
 from jobgate.kinds.common.gang import gang_minimum, sum_of_minima
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, spec_of, text
 from jobgate.kinds.common.runner import (
     NO_RESTART,
     Clean,
@@ -23,6 +23,7 @@ from jobgate.kinds.common.runner import (
     waits_for_names,
 )
 from jobgate.kinds.vcjob import frameworks
+from jobgate.kinds.vcjob.claims import adopts, claims, mounted
 from jobgate.kinds.vcjob.models import JobPhase, JobSpec
 from jobgate.kinds.vcjob.operator import SCHEDULER
 from jobgate.plugins import Crew, Member
@@ -46,8 +47,6 @@ _COPIED_ANNOTATIONS: Final = (
     "volcano.sh/jdb-min-available",
     "volcano.sh/jdb-max-unavailable",
 )
-#: Random characters in the names that Volcano makes up; here they come from the job's uid, and are the same each time.
-_SUFFIX: Final = 12
 
 
 def metadata(job: Job[JobSpec], task: Task) -> Mapping[str, Mapping[str, str]]:
@@ -88,48 +87,9 @@ def marks(member: Member) -> Mapping[str, Mapping[str, str]]:
     }
 
 
-def claims(job: Job[JobSpec]) -> Mapping[str, Mapping[str, Any] | None]:
-    """Return the claims of the job's volumes: the spec of a new one, None for one that must exist."""
-    found: dict[str, Mapping[str, Any] | None] = {}
-    for place, volume in enumerate(job.spec.volumes or ()):
-        found.setdefault(volume.volume_claim_name or _made_up(job, "pvc", place), volume.volume_claim)
-    return found
-
-
-def adopts(job: Job[JobSpec]) -> Mapping[str, Any]:
-    """Return the volumes with the names of their claims, where Volcano writes them."""
-    volumes = [dict(one) for _, one in objects(spec_of(job.document).get("volumes"))]
-    unnamed = [place for place, one in enumerate(volumes) if not one.get("volumeClaimName")]
-    for place in unnamed:
-        volumes[place]["volumeClaimName"] = _made_up(job, "pvc", place)
-    return {"volumes": volumes} if unnamed else {}
-
-
-def _made_up(job: Job[JobSpec], *what: object) -> str:
-    """Return a name of something of a job; different jobs of one name have different ones."""
-    about = metadata_of(job.document)
-    digest = hashlib.sha256("\0".join([text(about.get("uid")), *map(str, what)]).encode()).hexdigest()[:_SUFFIX]
-    return "-".join([text(about.get("name")), *(str(one) for one in what[:-1]), digest])
-
-
 def pod(job: Job[JobSpec], task: Task, crew: Crew, spec: dict[str, Any]) -> dict[str, Any]:
     """Return the spec of a task's pods: with the job's volumes in every container, and what plugins add."""
-    paths: dict[str, str] = {}
-    for place, volume in enumerate(job.spec.volumes or ()):
-        paths.setdefault(volume.volume_claim_name or _made_up(job, "pvc", place), volume.mount_path)
-    if paths:
-        names = {claim: _made_up(job, claim) for claim in paths}
-        mounts = [{"name": names[claim], "mountPath": path} for claim, path in paths.items()]
-        added = [{"name": name, "persistentVolumeClaim": {"claimName": claim}} for claim, name in names.items()]
-        spec = {
-            **spec,
-            "volumes": [*(spec.get("volumes") or ()), *added],
-            "containers": [
-                {**one, "volumeMounts": [*(one.get("volumeMounts") or ()), *mounts]}
-                for _, one in objects(spec.get("containers"))
-            ],
-        }
-    return frameworks.pod(crew, task.name or "", spec)
+    return frameworks.pod(crew, task.name or "", mounted(job, spec))
 
 
 def retry(_: Job[JobSpec], task: Task) -> Retry:
@@ -141,7 +101,7 @@ def retry(_: Job[JobSpec], task: Task) -> Retry:
 
 def waits(job: Job[JobSpec], task: Task) -> Wait:
     """Return what a task waits for: that pods of others run; without the head, Ray's tasks for ever."""
-    return Wait(waits_for_names(job, task).tasks, waits_for_names(job, task).any_suffices, frameworks.missing_task(job))
+    return replace(waits_for_names(job, task), gate=frameworks.missing_task(job))
 
 
 def running(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> bool:

@@ -13,7 +13,7 @@ from crdgen import crd, of, structural_schema
 from crdgen.docs import fields, page
 from crdgen.docs.example import example
 from crdgen.docs.markdown import code, escape, paragraph
-from crdgen.docs.rules import rules
+from crdgen.docs.page import rules
 from crdgen.docs.types import type_of
 from crdgen.evaluate import Evaluator
 from tests.crdgen.cli.conftest import Crdgen, crdgen, folder

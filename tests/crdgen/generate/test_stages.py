@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from crdgen import Depth, Model, SchemaError, structural_schema
 from crdgen.generate.encoding import is_constant
 from crdgen.generate.hoist import hoist
-from crdgen.generate.inline import inline
+from crdgen.generate.inline import MARKERS, inline
 from crdgen.generate.keys import keys
 from crdgen.generate.keywords import keywords
 from crdgen.generate.known import known, ranges
@@ -240,20 +240,16 @@ def levels(schema: dict[str, Any]) -> int:
     return 1 + levels(inner["items"]) if inner else 0
 
 
-def test_a_recursive_model_is_cut_at_the_depth_of_the_marker_or_of_the_call() -> None:
+def test_a_recursive_model_is_cut_at_the_depth_of_the_marker() -> None:
     assert levels(structural_schema(Cut)) == 2
-    assert levels(structural_schema(Node, depth=4)) == 4
     with pytest.raises(SchemaError, match=r"Node\.children\[\] → Node"):
         structural_schema(Node)
 
 
 def test_what_is_cut_is_open() -> None:
-    schema = {
-        "$defs": {"Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}},
-        "$ref": "#/$defs/Node",
-    }
-    cut = inline(schema, "Node", depth=1)["properties"]["next"]
-    assert cut == {"type": "object", "additionalProperties": True}
+    inner = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node", MARKERS: [Depth(1)]}}}
+    cut = inline({"$defs": {"Node": inner}, "$ref": "#/$defs/Node"}, "Node")["properties"]["next"]
+    assert (cut["type"], cut["additionalProperties"]) == ("object", True)
 
 
 LARGEST, LEAST = 2**63 - 1, -(2**63)

@@ -119,12 +119,17 @@ def test_a_flag_is_read_as_go_reads_it(arguments: list[str], expected: str) -> N
     assert value_of(arguments, {"master": FlagType.TEXT, "port": FlagType.PORT}, "master", "master") == expected
 
 
+#: By Volcano, a gang that waits for itself.
+WAITING = [task("work"), task("late", minAvailable=1, dependsOn={"name": ["work"]})]
+
+
 @pytest.mark.parametrize(
     ("spec", "denied", "warned"),
     [
         ({"plugins": {"ssh": ["--ssh-port=2222"], "svc": [], "env": []}}, False, []),
         ({"plugins": {"ssh": ["--ssh-private-key=k"]}}, False, ["the runner ignores --ssh-private-key"]),
         ({"plugins": {"ssh": ["--ssh-key-file-path=keys"]}}, True, []),
+        ({"minAvailable": 2, "tasks": WAITING}, False, []),
         ({"queue": "research"}, False, ["the job is not queued"]),
         ({"queue": "default"}, False, []),
     ],
@@ -133,8 +138,16 @@ def test_a_job_that_jobgate_runs_is_judged_by_what_its_own_plugins_can(
     spec: dict[str, Any], denied: bool, warned: list[str]
 ) -> None:
     options = ReviewOptions(kinds=KINDS, settings=Settings(runs=frozenset({VCJOB.qualified_plural})))
-    verdict = judge(job(task("work"), **spec), options)
+    written = job(task("work"))
+    written["spec"] |= spec
+    verdict = judge(written, options)
     assert (verdict.status is not None) == denied
     assert len(verdict.warnings) == len(warned)
     assert all(text in warning for text, warning in zip(warned, verdict.warnings, strict=True))
-    assert judge(job(task("work"), **spec), ReviewOptions(kinds=KINDS)).status is None
+    assert judge(written, ReviewOptions(kinds=KINDS)).status is None
+
+
+def test_the_name_of_a_job_that_jobgate_runs_has_no_dots() -> None:
+    for runs in (frozenset[str](), frozenset({VCJOB.qualified_plural})):
+        verdict = judge(job(task("work"), name="a.b"), ReviewOptions(kinds=KINDS, settings=Settings(runs=runs)))
+        assert (verdict.status is not None) == bool(runs)

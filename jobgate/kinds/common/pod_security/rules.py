@@ -35,7 +35,7 @@ def _policy(context: Context) -> Policy:
     try:
         namespace = context.objects.get(NAMESPACES, context.namespace)
     except LookupError:
-        return Policy()
+        namespace = None
     return policy_of(mapping(mapping(mapping(namespace).get("metadata")).get("labels")))
 
 

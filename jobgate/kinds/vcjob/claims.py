@@ -1,0 +1,61 @@
+"""The claims of a Volcano Job's volumes where jobgate runs it: made, named in the job, and mounted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from jobgate.kinds.common.pod.reading import metadata_of, objects, spec_of, text
+from jobgate.kinds.vcjob.models import JobSpec, VolumeSpec
+from webhook import Job
+
+#: Random characters in the names that Volcano makes up; here they come from the job's uid, and are the same each time.
+_SUFFIX: Final = 12
+
+
+def claims(job: Job[JobSpec]) -> Mapping[str, Mapping[str, Any] | None]:
+    """Return the claims of the job's volumes: the spec of a new one, None for one that must exist."""
+    return {name: volume.volume_claim for name, volume in _volumes(job).items()}
+
+
+def adopts(job: Job[JobSpec]) -> Mapping[str, Any]:
+    """Return the volumes with the names of their claims, where Volcano writes them."""
+    volumes = [dict(one) for _, one in objects(spec_of(job.document).get("volumes"))]
+    unnamed = [place for place, one in enumerate(volumes) if not one.get("volumeClaimName")]
+    for place in unnamed:
+        volumes[place]["volumeClaimName"] = _made_up(job, place)
+    return {"volumes": volumes} if unnamed else {}
+
+
+def mounted(job: Job[JobSpec], spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a pod spec with the job's volumes in every container; of several of one claim, the first."""
+    name = text(metadata_of(job.document).get("name"))
+    volumes = {f"{name}-{_digest(job, claim)}": (claim, one.mount_path) for claim, one in _volumes(job).items()}
+    if not volumes:
+        return spec
+    added = [{"name": key, "persistentVolumeClaim": {"claimName": claim}} for key, (claim, _) in volumes.items()]
+    mounts = [{"name": key, "mountPath": path} for key, (_, path) in volumes.items()]
+    containers = [
+        {**one, "volumeMounts": [*(one.get("volumeMounts") or ()), *mounts]}
+        for _, one in objects(spec.get("containers"))
+    ]
+    return {**spec, "volumes": [*(spec.get("volumes") or ()), *added], "containers": containers}
+
+
+def _volumes(job: Job[JobSpec]) -> dict[str, VolumeSpec]:
+    """Return the volumes that are mounted, by the names of their claims."""
+    found: dict[str, VolumeSpec] = {}
+    for place, volume in enumerate(job.spec.volumes or ()):
+        found.setdefault(volume.volume_claim_name or _made_up(job, place), volume)
+    return found
+
+
+def _made_up(job: Job[JobSpec], place: int) -> str:
+    """Return the name of a new claim. Different jobs of one name have different ones."""
+    return f"{text(metadata_of(job.document).get('name'))}-pvc-{_digest(job, place)}"
+
+
+def _digest(job: Job[JobSpec], what: object) -> str:
+    about = f"{text(metadata_of(job.document).get('uid'))}\0{what}"
+    return hashlib.sha256(about.encode()).hexdigest()[:_SUFFIX]
