@@ -146,7 +146,7 @@ def test_a_job_without_workers_is_as_it_was(spec: dict[str, Any]) -> None:
 
 
 SMALL = {**STORED, "spec": {**STORED["spec"], "x": "y" * 20 * KIB}}
-LARGE = {**STORED, "spec": {**STORED["spec"], "x": "y" * 40 * KIB}}
+LARGE = {**STORED, "spec": {**STORED["spec"], "x": "y" * 80 * KIB}}
 
 
 class Busy:
