@@ -132,7 +132,7 @@ class Callers:
                 tally.fail(f"the caller ended: {error!r}")
 
     def _admit(self, api: ClusterApi, tally: Tally, _: int) -> None:
-        """Have the API server admit a sound job and refuse a broken one, without storing either."""
+        """Have the API server admit a sound job and reject a broken one, without storing either."""
         turns = itertools.cycle(((sound(), defaulted), (broken(), refused)))
         while not self._stop.wait(self._pause):
             document, judge = next(turns)
@@ -243,7 +243,7 @@ def sound() -> dict[str, Any]:
 
 
 def broken() -> dict[str, Any]:
-    """Return a job that only the webhook refuses."""
+    """Return a job that only the webhook rejects."""
     job = sound()
     return {**job, "spec": {**job["spec"], "preemptible": True}}
 

@@ -45,7 +45,7 @@ _OPTIONAL: Final[Mapping[str, frozenset[str]]] = {
 }
 
 # Lists that are merged by key in a Pod, and may hold the same key twice there, or none (a key that is neither required
-# nor has a constant default): as a map list of a CRD they would be refused.
+# nor has a constant default): as a map list of a CRD they would be rejected.
 _ATOMIC: Final = frozenset(
     {
         ("Container", "env"),

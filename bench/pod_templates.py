@@ -2,8 +2,8 @@
 
     python -m bench.pod_templates [--seed N] [--output FILE]
 
-It takes about three minutes. Code 1 when we refuse, and do not mean to, what the server takes,
-or miss more than 0.5 % of what it refuses without meaning to.
+It takes about three minutes. Code 1 when we reject, and do not mean to, what the server takes,
+or miss more than 0.5 % of what it rejects without meaning to.
 """
 
 import argparse

@@ -25,7 +25,7 @@ Params = Mapping[str, str]
 class ClusterApi:
     """Requests to one API server, each answered by the status code and the JSON object.
 
-    A refusal is an answer too: its object is a `Status`. Only a broken connection is an exception. Not for use by two
+    A rejection is an answer too: its object is a `Status`. Only a broken connection is an exception. Not for use by two
     threads at once.
 
     Attributes:

@@ -22,7 +22,7 @@ from jobgate.kinds import built_in
 _START_WAIT = 90.0
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
-# A job that only the webhook refuses shows whether the API server calls the webhook yet.
+# A job that only the webhook rejects shows whether the API server calls the webhook yet.
 _POD = {"spec": {"containers": [{"name": "probe", "image": "probe"}]}}
 _PROBE: dict[str, Any] = {
     "apiVersion": "diengine.opendilab.org/v2alpha1",

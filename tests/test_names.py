@@ -6,7 +6,7 @@ from jobgate import names
 
 Format = Callable[[str], str | None]
 
-#: Each format, texts that it takes, and texts that it refuses.
+#: Each format, texts that it takes, and texts that it rejects.
 FORMATS: list[tuple[Format, list[str], list[str]]] = [
     (
         names.dns_label,
@@ -123,6 +123,6 @@ def test_no_port_is_of_more(number: int) -> None:
 
 @pytest.mark.parametrize("format_", [takes for takes, _, _ in FORMATS], ids=lambda takes: takes.__name__)
 def test_no_text_is_slow_to_judge(format_: Format) -> None:
-    # The expressions do not backtrack: a text of megabytes that almost fits is refused without delay.
+    # The expressions do not backtrack: a text of megabytes that almost fits is rejected without delay.
     for almost in ("a" * 10**6 + "!", "a." * 10**6 + "!", "a-" * 10**6, "1:" * 10**6, "." * 10**6):
         format_(almost)

@@ -159,7 +159,7 @@ class Response(Struct, frozen=True):
 
     Attributes:
         uid: the request's.
-        causes: why the object is refused; empty where it is allowed.
+        causes: why the object is rejected; empty where it is allowed.
         notices: what is worth a word.
         patch: RFC 6902 operations; only a mutating response may have any.
         subject: what the causes are about, as `(kind, group, name)`.
@@ -186,7 +186,7 @@ class Response(Struct, frozen=True):
         return _warnings(self.notices)
 
     def forgiving(self, *, warns: bool) -> Response:
-        """Return the answer that lets pass what this one refuses. What is to be asked again later still is: no verdict.
+        """Return the answer that lets pass what this one rejects. What is to be asked again later still is: no verdict.
 
         Args:
             warns: whether the causes become warnings; else they are left to another call.

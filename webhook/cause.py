@@ -1,4 +1,4 @@
-"""What is wrong with an object, or worth a word: causes refuse, notices do not.
+"""What is wrong with an object, or worth a word: causes reject, notices do not.
 
 `kubectl` prints only the causes of an `Invalid` status, as `* field: message`. So a cause's message stands alone: it
 says the reason, the offending value and what would be right, and does not repeat the path. The reasons and the shape
@@ -16,7 +16,7 @@ from webhook.text import line, shown
 
 
 class Notice:
-    """A finding that does not refuse: what the user wrote is legal, and yet not what happens.
+    """A finding that does not reject: what the user wrote is legal, and yet not what happens.
 
     Attributes:
         path: the field that it speaks of: exact, and bounded where it is printed.
@@ -49,7 +49,7 @@ class Notice:
 
 
 class Cause(Notice):
-    """One thing wrong, which refuses the object.
+    """One thing wrong, which rejects the object.
 
     Attributes:
         reason: the machine-readable reason in `status.details.causes`.

@@ -59,7 +59,7 @@ class Schema(Protocol):
         """
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
-        """Return what the schema refuses in the object."""
+        """Return what the schema rejects in the object."""
 
 
 class OperatorProfile(Protocol):

@@ -1,6 +1,6 @@
 """The plan of a kind: what the words of its rules mean for it, worked out once.
 
-A denial names every fault at once, also where the schema refuses some of the object. So rules run on whatever can be
+A denial names every fault at once, also where the schema rejects some of the object. So rules run on whatever can be
 read, and the plan decides which of them can run on it: from what each rule says that it reads, and from what of the job
 fits its schema.
 

@@ -50,7 +50,7 @@ def review(
     """Review one request.
 
     An object of a kind that is not ours, a subresource, and an UPDATE that leaves the spec as it is are allowed
-    untouched: a finalizer's removal or a label is never refused. A DELETE is allowed, too.
+    untouched: a finalizer's removal or a label is never denied. A DELETE is allowed, too.
 
     Args:
         request: what is asked.
@@ -60,7 +60,7 @@ def review(
         settings: what the installation says of itself.
         objects: what is known of other objects of the cluster.
         access: what is known of who may do what; None where nobody is to be asked.
-        spent: tells whether the time for the review is over; the object is refused then, with that among the causes.
+        spent: tells whether the time for the review is over; the object is denied then, with that among the causes.
     """
     kind = kinds.get(request.api_version, request.kind)
     if kind is None or request.subresource or request.operation not in _REVIEWED:
@@ -101,7 +101,7 @@ _REVIEWED = frozenset({Operation.CREATE, Operation.UPDATE})
 def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:
     """Return the draft of an object after the kind's defaults; some are left out once the time is over.
 
-    An object of more parts than there may be gets none: it is refused, and its defaults could be a million.
+    An object of more parts than there may be gets none: it is denied, and its defaults could be a million.
     """
     draft = Draft(document)
     for default in () if kind.schema.crowded(document) else kind.defaults:
@@ -134,7 +134,7 @@ def _mutate(
         if any(rule == SCHEMA and isinstance(finding, Cause) for rule, finding in verdict):
             return _denied(response, verdict)
         # All of them were stored before. The API server forgives that only where the values around them are untouched:
-        # a default that we add beside them would have it refuse what it would have let through.
+        # a default that we add beside them would have it deny what it would have let through.
         return response
     patch = draft.patch
     return replace(response, patch=patch) if patch else response
@@ -167,7 +167,7 @@ def _verdict(
     violations: list[Cause] | None,
     plain: Job[Any] | None = None,
 ) -> list[tuple[str, Cause | Notice]]:
-    """Return all findings, up to so many new causes; what was as wrong before an UPDATE is no longer refused."""
+    """Return all findings, up to so many new causes; what was as wrong before an UPDATE is no longer denied."""
     verdict: list[tuple[str, Cause | Notice]] = []
     stored: _Stored | None = None
     left = ENOUGH
@@ -220,8 +220,8 @@ def _findings(
         kind: of the object.
         document: the object, with its defaults.
         context: of the review.
-        violations: what the schema refuses; None where it has not been asked.
-        updates: whether it is the object before or after an UPDATE. What the schema refuses may be stored then: it
+        violations: what the schema denies; None where it has not been asked.
+        updates: whether it is the object before or after an UPDATE. What the schema denies may be stored then: it
             keeps no rule from the rest.
     """
     if violations is None:
@@ -273,7 +273,7 @@ def _late() -> tuple[str, Cause]:
 
 
 class _Broken:
-    """The places that the schema refuses. There may be as many as findings, so each is asked for in constant time."""
+    """The places that the schema denies. There may be as many as findings, so each is asked for in constant time."""
 
     def __init__(self, violations: Iterable[Cause]) -> None:
         self.places = {violation.path.steps for violation in violations if violation.path}

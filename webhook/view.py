@@ -1,6 +1,6 @@
 """The typed view of a job's JSON, whole or, where the JSON does not fit the model, of what fits.
 
-A denial names every fault at once, also where the schema refuses some of the object. So rules run on whatever can be
+A denial names every fault at once, also where the schema rejects some of the object. So rules run on whatever can be
 read: a partial view lacks the attributes that are broken, and the plan of the kind (`webhook.plan`) calls no rule that
 would read one of them. No rule speaks of a value that the user did not write.
 """

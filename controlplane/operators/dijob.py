@@ -44,7 +44,7 @@ class DIOrchestrator(Operator):
         self._restarts: dict[str, int] = {}
 
     def take_up(self, job: Object, report: SyncReport) -> Object | None:
-        """Name the tasks, write the whole job back on every pass, and go on with it even where that was refused."""
+        """Name the tasks, write the whole job back on every pass, and go on with it even where that was rejected."""
         job = typed(job, erases=self.erases)
         metadata = job["metadata"]
         status, answer = self.api.put(self.jobs.path(metadata["namespace"], metadata["name"]), job)

@@ -1,7 +1,7 @@
 """mxnet-operator (deepinsight, 2017): what it makes of an MxJob: batch Jobs, one a replica, which then make the pods.
 
 It does not look at a job again once that runs; this one does, so that jobs can be scaled. And where the original stops
-with a panic, this one refuses the job.
+with a panic, this one rejects the job.
 """
 
 import copy

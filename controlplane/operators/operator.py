@@ -24,7 +24,7 @@ class SyncReport:
     created: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     rewritten: list[str] = field(default_factory=list)
-    # What the API server refused, or the operator gave up, and why.
+    # What the API server rejected, or the operator gave up, and why.
     refused: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -62,7 +62,7 @@ class LookupVerdict:
 
     Attributes:
         result: UNASKED where the job asks for nothing that goes into pods; UNKNOWN where there is no such job and the
-            pod has no owner reference, as labels alone prove nothing; REFUSED where the pod can never be wired.
+            pod has no owner reference, as labels alone prove nothing; Refused where the pod can never be wired.
         member: the pod that was found.
         reason: why it is later or denied, as a sentence.
     """

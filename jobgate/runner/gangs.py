@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobgate.kinds.common.pod.reading import mapping
-from jobgate.kinds.common.runner import Wait
+from jobgate.kinds.common.runner import StartCondition
 from jobgate.plugins.queueing import KUEUE_GATE, QUEUES_PODS, Group, Grouping, System, group_name
 from jobgate.runner.subject import Subject
 
@@ -40,7 +40,7 @@ def gangs(subject: Subject) -> list[Gang]:
     # What a system queues is in a group, whether it is a gang or not.
     floor = 1 if crew.queue and subject.groups.system in QUEUES_PODS else 0
     whole = max(runner.gang(job), floor)
-    waves: dict[Wait, list[str]] = {}
+    waves: dict[StartCondition, list[str]] = {}
     for name, task in subject.tasks.items():
         if name not in runner.lonely and subject.replicas(name):
             waves.setdefault(runner.waits(job, task), []).append(name)

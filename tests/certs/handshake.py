@@ -68,7 +68,7 @@ def loopback_server(context: ssl.SSLContext) -> Iterator[str]:
                     try:
                         context.wrap_socket(connection, server_side=True).close()
                     except OSError:
-                        # A client that refuses us hangs up; what it says is what the test reads.
+                        # A client that rejects us hangs up; what it says is what the test reads.
                         continue
 
         thread = threading.Thread(target=serve)

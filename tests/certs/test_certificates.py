@@ -174,13 +174,13 @@ def test_the_longest_name_of_an_authority_fills_a_common_name() -> None:
         ("a" * 48, f"a CA's name must have 1 to 47 characters, and '{'a' * 48}' has 48"),
     ],
 )
-def test_an_authoritys_name_out_of_bounds_is_refused(name: str, message: str) -> None:
+def test_an_authoritys_name_out_of_bounds_is_rejected(name: str, message: str) -> None:
     with pytest.raises(ValueError) as refused:
         issue_generation(NAMES, NOW, authority_name=name)
     assert str(refused.value) == message
 
 
-def test_a_leaf_without_a_name_is_refused() -> None:
+def test_a_leaf_without_a_name_is_rejected() -> None:
     with pytest.raises(ValueError) as refused:
         issue_generation(ServerNames(()), NOW)
     assert str(refused.value) == "a server certificate must have at least one DNS name or IP address"

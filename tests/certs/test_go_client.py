@@ -71,7 +71,7 @@ def test_a_go_client_trusts_both_generations_of_a_bundle_in_either_order(client:
     ],
     ids=["another name", "another generation's CA", "an expired leaf"],
 )
-def test_a_go_client_refuses(
+def test_a_go_client_rejects(
     days_ago: int, trusts_it: bool, name: str, reason: str, client: Path, tmp_path: Path
 ) -> None:
     generation = issued(days_ago)

@@ -219,7 +219,7 @@ def test_bad_names_are_told_all_at_once_and_nothing_is_written(folder: Path) -> 
 
 
 @pytest.mark.parametrize("days", ["0", "3651", "many"])
-def test_days_out_of_bounds_are_refused(days: str, folder: Path) -> None:
+def test_days_out_of_bounds_are_rejected(days: str, folder: Path) -> None:
     result = run("--dir", folder, "--days", days)
     assert result.exit_code == 2
     assert "Invalid value for '--days'" in result.stderr

@@ -96,7 +96,7 @@ def test_each_ip_address_is_kept_once_however_it_is_written() -> None:
         ),
     ],
 )
-def test_a_bad_name_is_refused_with_what_would_be_right(given: Mapping[str, Any], fault: str) -> None:
+def test_a_bad_name_is_rejected_with_what_would_be_right(given: Mapping[str, Any], fault: str) -> None:
     with pytest.raises(InvalidNames) as refused:
         service_names(**{"service": "web", "namespace": "jobs", **given})
     assert refused.value.faults == (fault,)

@@ -50,7 +50,7 @@ def test_the_default_lifetime_is_ninety_days() -> None:
         ),
     ],
 )
-def test_a_validity_that_no_certificate_can_hold_is_refused(now: datetime, lifetime: timedelta, message: str) -> None:
+def test_a_validity_that_no_certificate_can_hold_is_rejected(now: datetime, lifetime: timedelta, message: str) -> None:
     with pytest.raises(ValueError) as refused:
         validity_from(now, lifetime)
     assert str(refused.value) == message

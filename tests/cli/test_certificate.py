@@ -1,4 +1,4 @@
-"""Where the server's certificate comes from: what is taken and refused, a Secret on a real API server, and signals."""
+"""Where the server's certificate comes from: what is taken and rejected, a Secret on a real API server, and signals."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ async def test_a_deleted_secret_is_served_from_memory_until_another_comes(watche
         ({"ca.crt": "AAAA"}, "unreadable"),
     ],
 )
-async def test_a_secret_that_holds_none_is_refused(watched: Watched, data: dict[str, Any], fault: str) -> None:
+async def test_a_secret_that_holds_none_is_rejected(watched: Watched, data: dict[str, Any], fault: str) -> None:
     spoilt = secret(issued(), 2)
     spoilt["data"] |= data
     watched.api.say("MODIFIED", spoilt)

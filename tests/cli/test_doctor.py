@@ -70,13 +70,13 @@ def test_without_credentials_nothing_can_be_looked_at(monkeypatch: pytest.Monkey
         ("a: [\n", "is not valid YAML"),
     ],
 )
-def test_values_that_are_none_are_refused(kubeconfig: Path, text: str, says: str) -> None:
+def test_values_that_are_none_are_rejected(kubeconfig: Path, text: str, says: str) -> None:
     result = run(f"--kubeconfig={kubeconfig}", "--values=-", text=text)
     assert result.exit_code == 2
     assert says in result.stderr
 
 
-def test_an_address_without_a_port_is_refused(kubeconfig: Path) -> None:
+def test_an_address_without_a_port_is_rejected(kubeconfig: Path) -> None:
     result = run(f"--kubeconfig={kubeconfig}", "--address=10.0.0.1")
     assert result.exit_code == 2
     assert "must be HOST:PORT" in result.stderr

@@ -26,7 +26,7 @@ def test_a_queue_that_something_reads_is_not_warned_of() -> None:
 
 
 @pytest.mark.parametrize("command", [["review", "-"], ["manifests"]])
-def test_a_system_that_is_not_known_is_refused(command: list[str]) -> None:
+def test_a_system_that_is_not_known_is_rejected(command: list[str]) -> None:
     done = run(command[0], "--queueing=yarn", *command[1:])
     assert done.exit_code == 2
     assert "'yarn' must be one of kubernetes, kueue, coscheduling or volcano" in done.stderr

@@ -254,7 +254,7 @@ def test_the_level_of_all_other_namespaces_is_told(level: str, code: int) -> Non
     assert review("--pod-security", level, "--namespace", "default", "-", text=NAMESPACE + SOUND).exit_code == 1
 
 
-def test_a_level_that_there_is_not_is_refused() -> None:
+def test_a_level_that_there_is_not_is_rejected() -> None:
     result = review("--pod-security", "strict", "-", text=SOUND)
     assert result.exit_code == 2
     assert "'strict' must be one of privileged, baseline, restricted" in result.output

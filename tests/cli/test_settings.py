@@ -1,4 +1,4 @@
-"""The settings of an installation: what is taken, what is refused and why, and what a running server reads again."""
+"""The settings of an installation: what is taken, what is rejected and why, and what a running server reads again."""
 
 import json
 import subprocess
@@ -38,7 +38,7 @@ class Server:
 
 
 def review(*flags: str) -> Result:
-    """Run a review with settings; it ends before it reads the file where they are refused."""
+    """Run a review with settings; it ends before it reads the file where they are rejected."""
     return CliRunner().invoke(main, ["review", "examples/mxjob/minimal.yaml", *flags], catch_exceptions=False)
 
 
@@ -103,7 +103,7 @@ def test_settings_come_from_variables_and_the_file_too(tmp_path: Path) -> None:
         (f"{PLURAL}=/nowhere", "/nowhere cannot be read: No such file or directory"),
     ],
 )  # fmt: skip
-def test_what_names_no_settings_of_a_kind_is_refused(value: str, expected: str) -> None:
+def test_what_names_no_settings_of_a_kind_is_rejected(value: str, expected: str) -> None:
     assert expected in complaint(review("--kind-settings", value))
 
 
@@ -269,7 +269,7 @@ def asking(*flags: str) -> Result:
     return CliRunner().invoke(main, ["review", "-", *flags], input=ASKING, catch_exceptions=False)
 
 
-def test_a_plugin_that_is_left_out_is_refused_and_only_while_it_is_left_out() -> None:
+def test_a_plugin_that_is_left_out_is_rejected_and_only_while_it_is_left_out() -> None:
     result = asking("--without-plugin", "ssh")
     assert result.exit_code == 1, result.output
     assert 'spec.plugins[ssh]: Unsupported value: "ssh": supported values: "env", "svc"' in result.output
@@ -333,7 +333,7 @@ def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["review", "manifests"])
-def test_a_value_that_names_nothing_is_refused_with_the_possible_ones(
+def test_a_value_that_names_nothing_is_rejected_with_the_possible_ones(
     command: str, arguments: list[str], said: str
 ) -> None:
     file = ["examples/dijob/full.yaml"] if command == "review" else []

@@ -19,7 +19,7 @@ def minor_of(api: ClusterApi) -> int:
 
 
 @pytest.mark.parametrize("name", STANDARDS)
-def test_a_real_api_server_refuses_the_same_pods(cluster_api: ClusterApi, name: str) -> None:
+def test_a_real_api_server_rejects_the_same_pods(cluster_api: ClusterApi, name: str) -> None:
     held = standard(name)
     namespace = name.replace(":", "-").replace(".", "-")
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels_of(held)}}

@@ -33,12 +33,12 @@ def test_the_sample_has_enough_of_both_sorts(total: Figures) -> None:
     assert total.refused > 300
 
 
-def test_we_refuse_nothing_that_the_api_server_takes(total: Figures) -> None:
+def test_we_reject_nothing_that_the_api_server_takes(total: Figures) -> None:
     wrong = [one for one in total.faults if one.is_false_refusal]
     assert not wrong, _told(wrong)
 
 
-def test_we_catch_what_the_api_server_refuses(total: Figures) -> None:
+def test_we_catch_what_the_api_server_rejects(total: Figures) -> None:
     missed = [one for one in total.faults if one.is_miss]
     assert total.overlooked <= _OVERLOOKED_AT_MOST, f"{total.overlooked:.2f} % overlooked\n{_told(missed)}"
 

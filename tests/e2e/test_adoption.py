@@ -100,7 +100,7 @@ def test_an_edit_of_something_else_is_let_through_and_told_what_is_wrong(user: U
         ("nameless-tasks", {"preemptible": True}, "spec.preemptible: Forbidden"),
     ],
 )
-def test_an_edit_that_adds_a_fault_is_refused(user: User, name: str, spec: dict[str, Any], fault: str) -> None:
+def test_an_edit_that_adds_a_fault_is_rejected(user: User, name: str, spec: dict[str, Any], fault: str) -> None:
     done, said = user.patch(name, {"spec": spec}, JOBS)
     assert not done
     assert fault in said

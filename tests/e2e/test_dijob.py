@@ -121,7 +121,7 @@ def test_a_generated_name_is_judged_with_the_room_that_generating_takes(user: Us
     assert "Too long" in output
 
 
-def test_what_an_operator_writes_back_is_never_refused(user: User, cluster_api: ClusterApi) -> None:
+def test_what_an_operator_writes_back_is_never_rejected(user: User, cluster_api: ClusterApi) -> None:
     """Go clients write their typed structs: with zero values, and without what they do not know."""
     done, output = user.apply((EXAMPLES / "minimal.yaml").read_text())
     assert done, output

@@ -1,4 +1,4 @@
-"""The examples of every kind on a real API server: taken whole, applied twice; broken twins refused.
+"""The examples of every kind on a real API server: taken whole, applied twice; broken twins rejected.
 
 All are applied as they stand, by few kubectls: what it says of a file is found by the file's name.
 """
@@ -111,7 +111,9 @@ def refused(webhook: InstalledWebhook, controlplane: ControlPlane) -> Mapping[st
 
 
 @pytest.mark.parametrize("file", BROKEN, ids=name_of)
-def test_a_broken_example_is_refused_with_every_fault_that_it_announces(refused: Mapping[str, str], file: Path) -> None:
+def test_a_broken_example_is_rejected_with_every_fault_that_it_announces(
+    refused: Mapping[str, str], file: Path
+) -> None:
     faults = announced(file)
     assert faults
     for fault in faults:

@@ -70,7 +70,7 @@ class Cluster:
         return Seen(there, bundles, {one["kind"]: self.try_job(one) for one in (TWO_LEARNERS, BAD_MXJOB)})
 
     def try_job(self, one: Mapping[str, Any]) -> str:
-        """Create a job for show; return what was said where it was refused."""
+        """Create a job for show; return what was said where it was rejected."""
         path = self.stored.collection(one["apiVersion"], one["kind"], "default")
         status, answer = self.api.post(path, one, {"dryRun": "All"})
         return "" if status == 201 else str(answer["message"])
@@ -209,7 +209,7 @@ def test_what_is_installed_is_what_is_rendered(release: Release, installed: Seen
         assert holds(without_place(installed.objects[key_of(one)]), without_place(one)), key_of(one)
 
 
-def test_the_server_is_called_and_a_bad_job_is_refused(cluster: Cluster, installed: Seen) -> None:
+def test_the_server_is_called_and_a_bad_job_is_rejected(cluster: Cluster, installed: Seen) -> None:
     assert 'spec.tasks[1].type: Duplicate value: "learner"' in installed.refused["DIJob"]
     assert "spec.replicaSpecs[0].replicas: Invalid value: 3: must be 1" in installed.refused["MxJob"]
     stored = cluster.stored.stored(SOUND)
@@ -261,7 +261,7 @@ def test_a_rollback_brings_back_what_was(release: Release, installed: Seen, roll
     assert repaired.refused == installed.refused
 
 
-def test_what_is_uninstalled_refuses_no_job_though_its_servers_went_first(uninstalled: Gone) -> None:
+def test_what_is_uninstalled_rejects_no_job_though_its_servers_went_first(uninstalled: Gone) -> None:
     assert "failed calling webhook" in uninstalled.before
     assert uninstalled.after.refused == {"DIJob": "", "MxJob": ""}
 

@@ -36,7 +36,7 @@ def test_the_crd_takes_a_plain_client_side_apply(controlplane: ControlPlane, web
     assert "configured" in done.stdout or "unchanged" in done.stdout
 
 
-def test_a_bundle_that_is_a_key_or_nothing_is_refused(tmp_path: Path) -> None:
+def test_a_bundle_that_is_a_key_or_nothing_is_rejected(tmp_path: Path) -> None:
     for content in ("", "-----BEGIN PRIVATE KEY-----\n"):
         bundle = tmp_path / "bundle.pem"
         bundle.write_text(content)

@@ -1,4 +1,4 @@
-"""Bringing jobgate in step by step, on a real API server: it only warns, it refuses, a namespace opts out, it is down."""
+"""Bringing jobgate in step by step, on a real API server: it only warns, it rejects, a namespace opts out, it is down."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_where_jobgate_only_warns_a_bad_job_is_stored_and_its_faults_are_warning
     assert warned.stored("twice")["spec"]["tasks"][1]["type"] == "learner"
 
 
-def test_elsewhere_it_is_refused_until_its_namespace_opts_out(
+def test_elsewhere_it_is_rejected_until_its_namespace_opts_out(
     controlplane: ControlPlane, webhook: InstalledWebhook, namespace: str
 ) -> None:
     assert webhook.port
@@ -101,7 +101,7 @@ SOUND = job(task("learner"), name="sound")
 MISTYPED: dict[str, Any] = job(task("learner"), name="mistyped", priority="urgent")
 
 
-def test_while_no_server_answers_a_job_is_refused_and_its_user_told_why(failing: User) -> None:
+def test_while_no_server_answers_a_job_is_rejected_and_its_user_told_why(failing: User) -> None:
     done, output = failing.apply(SOUND)
     assert not done
     assert 'failed calling webhook "dijobs.diengine.opendilab.org.mutate.jobgate.dev"' in output

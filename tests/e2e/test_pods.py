@@ -88,7 +88,7 @@ def test_a_plain_pod_with_our_labels_is_wired(user: User) -> None:
     assert environment(user.stored("train-work-0", "pods"))["VC_TASK_INDEX"] == "1"
 
 
-def test_a_forged_owner_is_refused_and_labels_alone_get_a_word(user: User) -> None:
+def test_a_forged_owner_is_rejected_and_labels_alone_get_a_word(user: User) -> None:
     forged = "99999999-2222-4333-8444-555555555555"
     applied(user, job())
     for name in ("train", "gone"):

@@ -172,7 +172,7 @@ def imported(name: str, *options: str) -> str:
     return done.stdout
 
 
-def test_a_job_that_lacks_a_value_is_refused_with_the_whole_chain(user: User) -> None:
+def test_a_job_that_lacks_a_value_is_rejected_with_the_whole_chain(user: User) -> None:
     local = {
         "apiVersion": "jobgate.dev/v1alpha1", "kind": "Prerequisite", "metadata": {"name": "mnist"},
         "spec": {"require": [{"kind": "ClusterPrerequisite", "name": "mnist"}]},
@@ -189,7 +189,7 @@ def test_a_job_that_lacks_a_value_is_refused_with_the_whole_chain(user: User) ->
     assert "dataPath" in text
 
 
-def test_what_is_wrong_with_an_item_by_itself_is_refused(user: User) -> None:
+def test_what_is_wrong_with_an_item_by_itself_is_rejected(user: User) -> None:
     item = {
         "apiVersion": "jobgate.dev/v1alpha1", "kind": "ClusterPrerequisite", "metadata": {"name": "broken"},
         "spec": {"cmd": {"callbacks": [{"event": "taskStarts", "commands": ["ls {{ path }}"]}]}},

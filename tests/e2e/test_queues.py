@@ -87,7 +87,7 @@ def test_jobs_leave_a_queue_as_there_is_room_the_urgent_ones_first(space: Space)
     assert "JobDequeued" in {one["reason"] for one in space.items("events")}
 
 
-def test_a_resource_quota_holds_a_job_back_before_its_pods_are_refused(space: Space) -> None:
+def test_a_resource_quota_holds_a_job_back_before_its_pods_are_rejected(space: Space) -> None:
     body = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "most"}, "spec": {"hard": {"pods": "2"}}}
     space.create("resourcequotas", body)
     wait_for(lambda: space.get("resourcequotas", "most").get("status", {}).get("hard"), WAIT, what="it holds")

@@ -105,14 +105,14 @@ class Queues:
         assert status == 201, answer
 
     def try_job(self, queue: str) -> str:
-        """Create a job in a queue, for show; return what is said where it is refused, else nothing."""
+        """Create a job in a queue, for show; return what is said where it is rejected, else nothing."""
         job = yaml.safe_load(VCJOB)
         job["spec"]["queue"] = queue
         done, said = self.user.create(job, dry_run=True)
         return "" if done else said
 
     def refuse(self, queue: str, fault: str) -> Callable[[], bool]:
-        """Return the condition that a job in a queue is refused for this."""
+        """Return the condition that a job in a queue is rejected for this."""
         return lambda: fault in self.try_job(queue)
 
     def accept(self, queue: str) -> Callable[[], bool]:
@@ -139,7 +139,7 @@ def queues(private: PrivateWebhook, controlplane: ControlPlane, cluster_api: Clu
     wait_for(lambda: objects.stored(definition) is None, NOTICED, what="the queues are gone")
 
 
-def test_a_job_in_a_queue_that_is_not_there_is_refused(queues: Queues) -> None:
+def test_a_job_in_a_queue_that_is_not_there_is_rejected(queues: Queues) -> None:
     fault = 'spec.queue: Not found: "absent": no Queue with this name exists in the cluster'
     assert fault in queues.try_job("absent")
 

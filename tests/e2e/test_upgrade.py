@@ -62,7 +62,7 @@ def user(
             assert done, output
             done, output = user.apply(SERVER_SIDE, "--server-side")
             assert done, output
-            # What the older version knows nothing of, strict clients refuse.
+            # What the older version knows nothing of, strict clients reject.
             assert "unknown field" in user.apply(job("newer-words", minSuccess=1))[1]
             installed.stop()
             installed.kinds = (NEWER,)

@@ -173,7 +173,7 @@ def test_a_job_that_would_be_denied_is_not_explained() -> None:
     ("text", "said"),
     [("a: [", "<stdin>:"), ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}", "makes pods"), ("", "makes pods")],
 )
-def test_what_makes_no_pods_is_refused(text: str, said: str) -> None:
+def test_what_makes_no_pods_is_rejected(text: str, said: str) -> None:
     done = run("-", stdin=text)
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr

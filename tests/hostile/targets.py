@@ -54,7 +54,7 @@ class Restricted:
         return {"metadata": {"labels": {ENFORCE: "restricted"}}}
 
 
-#: What the level refuses in a pod: it may come into no stored job, however wrong that is.
+#: What the level rejects in a pod: it may come into no stored job, however wrong that is.
 SMUGGLED: Final[tuple[dict[str, Any], ...]] = (
     {"hostPID": True},
     {"volumes": [{"name": "smuggled", "hostPath": {"path": "/"}}]},
@@ -111,7 +111,7 @@ def holds(made: Any, written: Any) -> bool:
 
 
 def check_ratchet(kind: Kind, value: Any) -> None:
-    """What is stored is not refused again: not with its spec untouched, not with a harmless change beside."""
+    """What is stored is not rejected again: not with its spec untouched, not with a harmless change beside."""
     stored = value["stored"]
     labelled = {**stored, "metadata": {"name": "a", "labels": {"a": "b"}}, "status": {}}
     for phase in Phase:
@@ -173,7 +173,7 @@ def check_pod(value: Any) -> None:
 
 
 def check_body(value: Any) -> None:
-    """Any bytes are an AdmissionReview, or refused in a short sentence."""
+    """Any bytes are an AdmissionReview, or rejected in a short sentence."""
     said = ""
     try:
         Request.parse(decode(value.encode("utf-8", "surrogatepass")))

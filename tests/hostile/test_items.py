@@ -85,7 +85,7 @@ COSTLY = [".{0,1000}" * 55, "(" + "|".join(["a{0,1000}"] * 40) + ")", "[^a]{0,10
 
 
 @pytest.mark.parametrize("pattern", COSTLY, ids=lambda pattern: pattern[:12])
-def test_a_pattern_that_takes_long_to_compile_is_refused_before(pattern: str) -> None:
+def test_a_pattern_that_takes_long_to_compile_is_rejected_before(pattern: str) -> None:
     assert "too large" in (fault_of_pattern(pattern[:512]) or "")
     answer = reviewed({"templateVariables": [{"name": "a", "pattern": pattern[:512]}]})
     assert not answer.allowed
@@ -156,7 +156,7 @@ LARGE = {"env": [{"name": "A", "value": "x" * (ITEM_LIMIT - 2000)}]}
     ],
     ids=["small", "large", "too large", "of many small values"],
 )
-def test_an_item_that_takes_too_much_memory_is_refused_and_not_remembered(spec: dict[str, Any], kept: bool) -> None:
+def test_an_item_that_takes_too_much_memory_is_rejected_and_not_remembered(spec: dict[str, Any], kept: bool) -> None:
     found = ItemStore().keep(stored("x", "a", **spec))
     assert found["metadata"] == {"name": "x", "namespace": "a"}
     assert ("spec" in found) is kept

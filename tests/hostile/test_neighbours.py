@@ -134,7 +134,7 @@ def opened(port: int, count: int, sent: bytes = b"") -> Iterator[list[socket.soc
 
 
 async def answered(server: Running) -> Answer | None:
-    """The answer to an honest request, or None where the connection is refused."""
+    """The answer to an honest request, or None where the connection is rejected."""
     with suppress(OSError, EOFError, TimeoutError):
         async with asyncio.timeout(5):
             return await server.ask(review(job()))
@@ -173,7 +173,7 @@ async def test_half_open_sockets_shut_nobody_out(serve: Serving, shown: Shown, s
         # The server may have to wait until the handshakes of the others are late.
         await until(partial(_serves, server), ENTRY)
         assert replica.resident() - before < 128
-        # Whoever is idle for the longest gives way; what is beyond that is refused, counted and logged.
+        # Whoever is idle for the longest gives way; what is beyond that is rejected, counted and logged.
         numbers = await server.metrics()
         assert numbers["jobgate_connections"] <= Limits().connections
         if numbers["jobgate_refused_connections_total"]:
@@ -243,7 +243,7 @@ async def test_many_large_bodies_that_never_end_are_bounded(serve: Serving, show
             await connection.close()
 
 
-async def test_bytes_after_a_refused_body_are_not_read_without_end(server: Running) -> None:
+async def test_bytes_after_a_rejected_body_are_not_read_without_end(server: Running) -> None:
     connection = await server.connect()
     await connection.send(head(path="/validate-diengine-opendilab-org-v2alpha1-dijob", Content_Length=10**9))
     # What is written to a connection that is closed goes nowhere, and is not counted.

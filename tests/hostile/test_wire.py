@@ -37,7 +37,7 @@ def doubled(key: bytes) -> bytes:
 
 ours = partial(head, path=VALIDATE)
 
-#: Whatever is not one plain request of HTTP/1.1 has no answer but a refusal, and the connection ends with it.
+#: Whatever is not one plain request of HTTP/1.1 has no answer but a rejection, and the connection ends with it.
 SMUGGLED = {
     "length and chunks": ours(Content_Length=5, Transfer_Encoding="chunked") + chunked(GOOD),
     "chunks and length": ours(Transfer_Encoding="chunked", Content_Length=5) + chunked(GOOD),
@@ -65,7 +65,7 @@ SMUGGLED = {
 
 
 @pytest.mark.parametrize("request_", SMUGGLED.values(), ids=SMUGGLED.keys())
-async def test_what_two_readers_could_take_for_two_things_is_refused_and_nothing_after_it_is_read(
+async def test_what_two_readers_could_take_for_two_things_is_rejected_and_nothing_after_it_is_read(
     server: Running, request_: bytes
 ) -> None:
     connection = await server.connect()

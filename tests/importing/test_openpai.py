@@ -97,7 +97,7 @@ def test_items_are_read_in_every_spelling(item: str, field: str, expected: Any) 
         ("- - name: {{ a }}", '- - name: "{{ a }}"'),
     ],
 )
-def test_placeholders_without_quotes_are_refused_with_their_line(line: str, right: str) -> None:
+def test_placeholders_without_quotes_are_rejected_with_their_line(line: str, right: str) -> None:
     with pytest.raises(InvalidDocument) as raised:
         list(imported(f"# one\n{line}\n", "item.yaml"))
     assert str(raised.value).startswith("item.yaml:2: ")
@@ -245,7 +245,7 @@ def test_what_a_job_defines_for_itself_is_a_prerequisite_that_its_tasks_name() -
 @pytest.mark.parametrize(
     "text", ["a: [", "a: &a [*a]\n? {b: c}\n: d", "text", "[1]", "apiVersion: v1\nkind: Pod", "\x00", "- " * 9000 + "a"]
 )
-def test_what_is_nothing_of_openpai_is_refused(text: str) -> None:
+def test_what_is_nothing_of_openpai_is_rejected(text: str) -> None:
     with pytest.raises(InvalidDocument):
         list(imported(text, "file.yaml"))
 

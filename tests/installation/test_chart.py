@@ -99,7 +99,7 @@ def test_the_chart_gives_what_is_rendered(helm: Path, case: str) -> None:
         ({"queueing": "slurm"}, "queueing"),
     ],
 )
-def test_the_schema_refuses_what_an_installation_would(helm: Path, values: dict[str, Any], message: str) -> None:
+def test_the_schema_rejects_what_an_installation_would(helm: Path, values: dict[str, Any], message: str) -> None:
     done = template(helm, values)
     assert done.returncode != 0
     assert "values don't meet the specifications of the schema" in done.stderr

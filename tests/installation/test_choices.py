@@ -61,7 +61,7 @@ def test_without_a_kind_there_is_nothing_to_install() -> None:
         ({"forgetful_writers": ("admin",)}, "should match pattern"),
     ],
 )
-def test_a_choice_that_is_none_is_refused(choices: dict[str, Any], message: str) -> None:
+def test_a_choice_that_is_none_is_rejected(choices: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, ValidationError), match=message):
         objects(KINDS, Installation(**choices))
 

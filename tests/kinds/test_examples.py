@@ -1,4 +1,4 @@
-"""The examples without a cluster: good ones are taken as they are, broken twins refused for what they announce."""
+"""The examples without a cluster: good ones are taken as they are, broken twins rejected for what they announce."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_a_good_example_is_taken_whole_and_once_stored_it_is_not_changed_again(f
 
 
 @pytest.mark.parametrize("file", BROKEN, ids=name_of)
-def test_a_broken_example_is_refused_for_what_it_announces_and_nothing_else(file: Path) -> None:
+def test_a_broken_example_is_rejected_for_what_it_announces_and_nothing_else(file: Path) -> None:
     faults = announced(file)
     assert faults
     for manifest in read(file.read_bytes(), file.name):

@@ -1,4 +1,4 @@
-"""A fault that was stored is forgiven, and only that: another value of the same fault is refused."""
+"""A fault that was stored is forgiven, and only that: another value of the same fault is rejected."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -25,7 +25,7 @@ _NOT_OF_UPDATES = {
     "volumes_have_one_claim",
 }
 
-#: Rules that refuse a change whatever it is.
+#: Rules that reject a change whatever it is.
 _OF_CHANGES = {"fields_change_only_when_they_may", "stored_jobs_stay_as_they_are"}
 
 
@@ -102,7 +102,7 @@ def _whole(cause: Cause, document: dict[str, Any]) -> bool:
 
 
 def _still(response: Response, rule: str, cause: Cause) -> bool:
-    """Tell whether a response refuses at the same place, by the same rule, for the same sort of fault."""
+    """Tell whether a response rejects at the same place, by the same rule, for the same sort of fault."""
     return any(
         (name, one.path, type(one), one.message.split(":")[0])
         == (rule, cause.path, type(cause), cause.message.split(":")[0])

@@ -36,7 +36,7 @@ QUOTED = frozenset(_QUOTED.split())
 #: An annotation that has one legal value.
 CHOICE = "distributed.io/network-mode"
 
-#: Stored jobs that run: what of them may not change is refused, with what it is and would be.
+#: Stored jobs that run: what of them may not change is rejected, with what it is and would be.
 RUNS = {"phase": "Running", "state": {"phase": "Running"}, "conditions": [{"type": "Running", "status": "True"}]}
 
 

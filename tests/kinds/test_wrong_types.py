@@ -1,4 +1,4 @@
-"""A value of any type at any place of a job is answered: no rule reads a field that the schema refuses."""
+"""A value of any type at any place of a job is answered: no rule reads a field that the schema rejects."""
 
 from collections.abc import Iterator
 from copy import deepcopy

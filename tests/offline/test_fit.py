@@ -1,4 +1,4 @@
-"""What of a job a CRD of someone else would drop or refuse."""
+"""What of a job a CRD of someone else would drop or reject."""
 
 from collections.abc import Callable
 from copy import deepcopy

@@ -133,5 +133,5 @@ def test_svc_takes_volcanos_flags(written: Any, expected: tuple[bool, bool, bool
         ({"inject-hosts-env": "maybe"}, ['spec.plugins[svc].inject-hosts-env: Invalid value: "inject-hosts-env": its value must be true or false']),
     ],
 )  # fmt: skip
-def test_svc_refuses_all_else(written: Any, expected: list[str]) -> None:
+def test_svc_rejects_all_else(written: Any, expected: list[str]) -> None:
     assert faults(written, SvcArguments, "svc") == expected

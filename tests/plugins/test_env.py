@@ -112,7 +112,7 @@ def lists(length: int, count: int = 1) -> Any:
          ["spec.plugins[env]: Forbidden: the variables would have 300096 bytes in each of the 2 containers of task board, and the limit of a pod is 524288: use fewer pods or fewer tasks"]),
     ],
 )  # fmt: skip
-def test_what_containers_cannot_be_started_with_is_refused(of: Crew, expected: list[str]) -> None:
+def test_what_containers_cannot_be_started_with_is_rejected(of: Crew, expected: list[str]) -> None:
     assert faults(of) == expected
 
 

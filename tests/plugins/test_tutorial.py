@@ -70,7 +70,7 @@ def test_it_puts_its_folder_into_a_pod_once(scratch: Plugin[Any]) -> None:
     assert drafted(after, of).patch == []
 
 
-def test_it_refuses_a_job_whose_volume_is_called_so(scratch: Plugin[Any]) -> None:
+def test_it_rejects_a_job_whose_volume_is_called_so(scratch: Plugin[Any]) -> None:
     of = crew(part(volumes=frozenset({"scratch"})))
     assert reported(scratch.check(of, scratch.arguments(), Place("spec"))) == [
         "spec: Forbidden: task worker has a volume scratch already: call it something else"

@@ -124,7 +124,7 @@ def test_a_job_may_have_many_replicas_and_no_end_of_anything_else(of: Any, fits:
     assert (too_large(of) is None) is fits
 
 
-def test_the_job_is_refused_with_what_is_too_many() -> None:
+def test_the_job_is_rejected_with_what_is_too_many() -> None:
     response = jobs.validate(of_long_names(1000, 20))
     (cause,) = [one for one in response.causes if one.path == "spec.plugins"]
     assert "the job has 1000 tasks with 20000 containers" in str(cause)

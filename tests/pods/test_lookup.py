@@ -240,7 +240,7 @@ async def test_a_failure_that_nobody_waits_for_is_no_noise(caplog: pytest.LogCap
     "remembered, expected",
     [(UnusableJob(UID, UNREADABLE), "cannot be read"), (UnusableJob(UID, OVERSIZED), "too large")],
 )
-async def test_the_pods_of_a_job_that_we_fail_to_read_or_to_hold_are_refused(
+async def test_the_pods_of_a_job_that_we_fail_to_read_or_to_hold_are_rejected(
     uid: str, remembered: Any, expected: str
 ) -> None:
     known: Any = Known()

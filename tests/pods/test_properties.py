@@ -156,7 +156,7 @@ def test_only_containers_of_the_template_are_touched_and_nothing_of_the_users_is
 
 @quick
 @given(document=ours)
-def test_nothing_is_put_in_that_the_restricted_profile_refuses(document: dict[str, Any]) -> None:
+def test_nothing_is_put_in_that_the_restricted_profile_rejects(document: dict[str, Any]) -> None:
     found = wired(document)
     before = document["spec"]
     allowed = {"configMap", "secret", "downwardAPI", "projected", "emptyDir"}

@@ -32,7 +32,7 @@ async def test_a_pod_of_a_job_is_wired_and_then_found_whole(document: dict[str, 
     assert (validated.allowed, list(validated.patch), list(validated.notices)) == (True, [], [])
 
 
-async def test_a_pod_that_is_not_wired_is_refused_by_the_second_call() -> None:
+async def test_a_pod_that_is_not_wired_is_rejected_by_the_second_call() -> None:
     validated = await answer(reviewer(), pod(1), Phase.VALIDATE)
     assert validated is not None
     status = validated.status()
@@ -87,7 +87,7 @@ async def test_a_pod_with_labels_of_no_job_is_allowed_with_a_word(phase: Phase) 
 
 
 @pytest.mark.parametrize("phase", list(Phase))
-async def test_a_forged_owner_is_refused(phase: Phase) -> None:
+async def test_a_forged_owner_is_rejected(phase: Phase) -> None:
     found = await answer(reviewer(Known(job()), Cluster(job())), pod(uid=OTHER_UID), phase)
     assert found is not None
     assert [str(cause) for cause in found.causes] == [
@@ -123,7 +123,7 @@ async def test_a_pod_that_is_ahead_of_what_is_known_is_asked_to_come_again(phase
         ({"spec": {"containers": [], "securityContext": 1}}, "spec.securityContext"),
     ],
 )
-async def test_a_pod_that_cannot_be_read_is_refused_with_the_place(change: dict[str, Any], field: str) -> None:
+async def test_a_pod_that_cannot_be_read_is_rejected_with_the_place(change: dict[str, Any], field: str) -> None:
     for phase in Phase:
         found = await answer(reviewer(), pod() | change, phase)
         assert found is not None
@@ -148,7 +148,7 @@ async def test_steadily_no_pod_costs_a_call() -> None:
     assert cluster.asked == []
 
 
-async def test_an_installation_that_only_warns_refuses_no_pod() -> None:
+async def test_an_installation_that_only_warns_rejects_no_pod() -> None:
     forged = pod(uid=OTHER_UID)
     for document, reported in ((forged, "no DIJob train with this uid"), (pod(1), "VC_TASK_INDEX")):
         found = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), document, Phase.VALIDATE)
@@ -160,7 +160,7 @@ async def test_an_installation_that_only_warns_refuses_no_pod() -> None:
     assert (first.allowed, list(first.patch), list(first.notices)) == (True, [], [])
 
 
-async def test_also_where_nothing_is_refused_a_pod_that_is_ahead_comes_again() -> None:
+async def test_also_where_nothing_is_rejected_a_pod_that_is_ahead_comes_again() -> None:
     found = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), pod(2))
     assert found is not None
     assert found.status()["code"] == 429

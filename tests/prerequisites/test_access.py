@@ -29,7 +29,7 @@ class Trial:
         return self.answer
 
 
-async def test_an_answer_holds_for_a_while_and_a_refusal_for_less() -> None:
+async def test_an_answer_holds_for_a_while_and_a_rejection_for_less() -> None:
     for answer, holds in ((True, ALLOWED), (False, DENIED)):
         trial = Trial(answer)
         assert trial.access.may(*question()) is None

@@ -1,4 +1,4 @@
-"""What goes into a pod: only what is absent, the same however often, and nothing that the restricted profile refuses."""
+"""What goes into a pod: only what is absent, the same however often, and nothing that the restricted profile rejects."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Prerequisites of jobs at admission: resolved, authorized, recorded; refused where a pod could not have them."""
+"""Prerequisites of jobs at admission: resolved, authorized, recorded; rejected where a pod could not have them."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def answer(
 
 
 def said(job: dict[str, Any], known: Known, access: Access | None = None) -> list[str]:
-    """The causes for which a job is refused."""
+    """The causes for which a job is rejected."""
     return [str(cause) for cause in answer(job, known, Phase.VALIDATE, access).causes]
 
 
@@ -133,7 +133,7 @@ NEGATIVES: list[tuple[dict[str, Any], list[dict[str, Any]], str, Reason, str]] =
 
 
 @pytest.mark.parametrize(("job", "documents", "path", "reason", "text"), NEGATIVES)
-def test_a_job_whose_pods_could_not_have_them_is_refused_with_the_reason_and_the_way_from_the_job(
+def test_a_job_whose_pods_could_not_have_them_is_rejected_with_the_reason_and_the_way_from_the_job(
     job: Any, documents: Any, path: str, reason: Reason, text: str
 ) -> None:
     (found,) = (one for one in said(job, Known(documents)) if reason in one)
@@ -142,11 +142,11 @@ def test_a_job_whose_pods_could_not_have_them_is_refused_with_the_reason_and_the
     assert text in found
 
 
-def test_every_reason_is_refused_at_admission() -> None:
+def test_every_reason_is_rejected_at_admission() -> None:
     assert {reason for *_, reason, _ in NEGATIVES} == {*Reason} - {Reason.FORBIDDEN}
 
 
-def test_the_annotation_of_other_kinds_is_refused_on_a_dijob() -> None:
+def test_the_annotation_of_other_kinds_is_rejected_on_a_dijob() -> None:
     (text,) = said(dijob(pod=template("mnist")), EXAMPLES)
     place = "spec.tasks[0].template.metadata.annotations[jobgate.dev/prerequisites]"
     assert text.startswith(f"{place}: Forbidden: a DIJob names its prerequisites in spec.prerequisites")
@@ -172,12 +172,12 @@ def test_other_kinds_name_them_in_an_annotation_of_a_template_or_of_the_job(kind
 
 
 @pytest.mark.parametrize("text", ["[", '[{"kind": "ClusterPrerequisite"}]', "Other/a", "[1]", "A b"])
-def test_an_annotation_that_names_none_is_refused_with_the_form(text: str) -> None:
+def test_an_annotation_that_names_none_is_rejected_with_the_form(text: str) -> None:
     job = {"kind": "Job", "metadata": {"name": "train"}, **others(text)["Job"]}
     assert any("annotations[jobgate.dev/prerequisites]: Invalid value" in one for one in said(job, EXAMPLES))
 
 
-def test_a_user_without_the_right_to_an_item_is_refused_by_its_name_and_with_it_allowed() -> None:
+def test_a_user_without_the_right_to_an_item_is_rejected_by_its_name_and_with_it_allowed() -> None:
     job, every = (
         dijob(wants("mnist")),
         ["Prerequisite/mnist", "ClusterPrerequisite/mnist", "ClusterPrerequisite/install-wget"],
@@ -235,7 +235,7 @@ def test_a_plugin_that_an_item_needs_is_asked_for_unless_the_job_does() -> None:
     assert stored(asking, known)["spec"]["plugins"] == {"svc": []}
 
 
-def test_where_items_are_not_known_a_review_says_so_and_a_server_refuses() -> None:
+def test_where_items_are_not_known_a_review_says_so_and_a_server_rejects() -> None:
     class Nothing(Known):
         def get(self, resource: str, name: str, namespace: str = "") -> Any:
             raise LookupError
@@ -266,7 +266,7 @@ def test_any_json_in_the_lists_has_an_answer(value: Any) -> None:
 
 
 @pytest.mark.parametrize("of_job", [True, False])
-def test_a_name_that_no_item_can_have_is_refused(of_job: bool) -> None:
+def test_a_name_that_no_item_can_have_is_rejected(of_job: bool) -> None:
     wrong = [wants("A b")]
     (text,) = said(dijob(of_job=wrong) if of_job else dijob(*wrong), EXAMPLES)
     assert text.startswith(f"spec.{'' if of_job else 'tasks[0].'}prerequisites: Invalid value")

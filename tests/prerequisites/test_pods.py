@@ -59,7 +59,7 @@ def ask(reviewer: PodReviewer, document: dict[str, Any], phase: Phase, user: Use
 def mutated(
     document: dict[str, Any], rights: Rights, known: Known = EXAMPLES, user: str = "alice"
 ) -> tuple[dict[str, Any], list[str]]:
-    """The pod as it is after both calls, and what it is refused for."""
+    """The pod as it is after both calls, and what it is rejected for."""
     for phase in Phase:
         answer = ask(PodReviewer((), prerequisites(rights, known)), document, phase, User(user))
         assert answer is not None
@@ -122,7 +122,7 @@ def test_a_right_is_asked_for_once_in_a_while() -> None:
     assert len(rights.asked) == 3
 
 
-def test_what_somebody_removes_after_us_refuses_the_pod() -> None:
+def test_what_somebody_removes_after_us_rejects_the_pod() -> None:
     reviewer = PodReviewer((), prerequisites(Rights("alice")))
     answer = ask(reviewer, pod("imagenet"), Phase.VALIDATE, User("alice"))
     assert answer is not None
@@ -259,7 +259,7 @@ def deployment(annotation: str, command: list[str] | None = None) -> dict[str, A
         ("apps/v1 Deployment", "text", None, [], None),
     ],
 )
-def test_a_workload_is_told_what_its_pods_would_be_refused_for(
+def test_a_workload_is_told_what_its_pods_would_be_rejected_for(
     kind: str, document: Any, old: Any, rights: Iterable[str], expected: str | None
 ) -> None:
     version, _, name = kind.partition(" ")
@@ -285,7 +285,7 @@ def test_a_workload_is_told_what_its_pods_would_be_refused_for(
         ({"require": [wants("not-there-yet")]}, ""),
     ],
 )
-def test_an_item_that_is_wrong_by_itself_is_refused(spec: dict[str, Any], expected: str) -> None:
+def test_an_item_that_is_wrong_by_itself_is_rejected(spec: dict[str, Any], expected: str) -> None:
     request = Request("1", "jobgate.dev/v1alpha1", "ClusterPrerequisite", Operation.CREATE, document=item("a", **spec))
     answer = asyncio.run(ItemReviewer().review(request))
     assert answer is not None

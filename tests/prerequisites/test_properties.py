@@ -117,7 +117,7 @@ def test_lists_are_read_as_the_schema_reads_them(value: list[Any]) -> None:
 @example("[" * 100_000)
 @example('[{"name": "a", "templateVariables": {"x": true}}]')
 @example("a," * 40)
-def test_any_annotation_names_items_or_is_refused(text: str) -> None:
+def test_any_annotation_names_items_or_is_rejected(text: str) -> None:
     try:
         found = annotated(text)
     except InvalidReference:

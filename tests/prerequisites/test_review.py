@@ -44,7 +44,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("spec", FAULTS, ids=", ".join)
-def test_an_item_is_refused_for_what_the_webhook_refuses(spec: dict[str, Any]) -> None:
+def test_an_item_is_rejected_for_what_the_webhook_rejects(spec: dict[str, Any]) -> None:
     (entry,) = reviewed(item("one", **spec))
     request = Request("1", "jobgate.dev/v1alpha1", "ClusterPrerequisite", Operation.CREATE, document=entry["object"])
     answer = asyncio.run(ItemReviewer().review(request))
@@ -52,7 +52,7 @@ def test_an_item_is_refused_for_what_the_webhook_refuses(spec: dict[str, Any]) -
     assert causes(entry) == [str(one) for one in answer.causes] != []
 
 
-def test_an_item_is_refused_for_what_its_schema_refuses() -> None:
+def test_an_item_is_rejected_for_what_its_schema_rejects() -> None:
     (entry,) = reviewed(item("one", cmd=starts("x", event="taskEnds"), templateVariables=[{"name": "a-b"}]))
     event, name = causes(entry)
     assert event.startswith('spec.cmd.callbacks[0].event: Unsupported value: "taskEnds": supported values: ')
@@ -98,7 +98,7 @@ def test_a_job_is_checked_for_the_items_that_are_among_the_files_and_warned_abou
     ]
 
 
-def test_an_item_that_was_stored_with_a_fault_is_refused_only_if_its_spec_changes(tmp_path: Any) -> None:
+def test_an_item_that_was_stored_with_a_fault_is_rejected_only_if_its_spec_changes(tmp_path: Any) -> None:
     broken = item("one", cmd=starts("ls {{ x }}"))
     (tmp_path / "old.yaml").write_text(yaml.safe_dump(broken))
     old = f"--old={tmp_path / 'old.yaml'}"
@@ -134,7 +134,7 @@ def test_annotations_that_are_no_mapping_name_nothing(annotations: Any) -> None:
 
 
 @pytest.mark.parametrize("change", [{"apiVersion": "jobgate.dev/v1"}, {"kind": "clusterprerequisite"}])
-def test_what_is_meant_as_a_prerequisite_and_is_none_is_refused(change: dict[str, str]) -> None:
+def test_what_is_meant_as_a_prerequisite_and_is_none_is_rejected(change: dict[str, str]) -> None:
     (entry,) = reviewed({**item("one"), **change})
     (text,) = causes(entry)
     assert "known kinds: " in text

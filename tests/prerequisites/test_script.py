@@ -70,7 +70,7 @@ def test_only_the_command_changes_and_every_dollar_of_ours_is_doubled() -> None:
         ({"command": ["a"]}, hook("taskFails", "é" * (HOOK_LIMIT // 2), "x"), Reason.TOO_LARGE),
     ],
 )
-def test_what_cannot_be_wrapped_is_refused(container: dict[str, object], one: Hook, expected: Reason) -> None:
+def test_what_cannot_be_wrapped_is_rejected(container: dict[str, object], one: Hook, expected: Reason) -> None:
     with pytest.raises(ScriptError) as raised:
         wrapped(container, [one])
     assert raised.value.reason is expected

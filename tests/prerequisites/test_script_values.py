@@ -1,4 +1,4 @@
-"""From a value that a job gives to what a shell runs: hostile values are refused, and what is let through is a text."""
+"""From a value that a job gives to what a shell runs: hostile values are rejected, and what is let through is a text."""
 
 import shlex
 from pathlib import Path
@@ -36,7 +36,7 @@ def resolved(one: Item, value: str) -> Resolution:
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-def test_hostile_values_are_refused_before_any_shell_sees_them(value: str) -> None:
+def test_hostile_values_are_rejected_before_any_shell_sees_them(value: str) -> None:
     assert [problem.reason for problem in resolved(item(*QUOTED), value).problems] == ["InvalidValue"]
 
 

@@ -17,7 +17,7 @@ def test_what_no_shell_interprets_passes(value: str) -> None:
     ["", "x; id", "$(id)", "`id`", "a b", "it's", '"', "a\nb", "a\0", "-rf", "a/../b", "..", "{{ x }}", "*", "~", "a\\b",
      "ä", "a" * 1025],
 )  # fmt: skip
-def test_what_a_shell_or_a_command_could_interpret_is_refused(value: str) -> None:
+def test_what_a_shell_or_a_command_could_interpret_is_rejected(value: str) -> None:
     assert fault_of_value(value, None)
 
 
@@ -34,5 +34,5 @@ def test_a_pattern_that_could_take_exponential_time_takes_none() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(", r"(?=a)b", ")|(", r"(a)\1"])
-def test_what_is_no_pattern_is_refused(pattern: str) -> None:
+def test_what_is_no_pattern_is_rejected(pattern: str) -> None:
     assert fault_of_pattern(pattern)

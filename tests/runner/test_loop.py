@@ -29,7 +29,7 @@ KEY: JobKey = (DIJOB.qualified_plural, "lab", "train")
 
 
 class Server:
-    """An API server that refuses what the test names."""
+    """An API server that rejects what the test names."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
@@ -241,7 +241,7 @@ async def test_a_status_alone_is_an_outcome_of_its_own() -> None:
     ],
     ids=str,
 )
-async def test_a_change_that_is_refused_is_reported_and_the_status_is_written(
+async def test_a_change_that_is_rejected_is_reported_and_the_status_is_written(
     refusal: Rejected, outcome: ReconcileResult, events: list[str], calls: int
 ) -> None:
     world = World(dijob(task(2)))

@@ -73,7 +73,7 @@ def test_a_function_that_is_no_rule_is_an_error_when_the_kind_is_made() -> None:
         crew(rules=(lists_its_tasks,))
 
 
-def test_a_rule_without_parentheses_is_refused() -> None:
+def test_a_rule_without_parentheses_is_rejected() -> None:
     with pytest.raises(TypeError, match=r"@rule\(…\) with parentheses"):
         rule(lists_its_tasks)  # type: ignore[arg-type]  # what is tried
 
@@ -90,7 +90,7 @@ def test_a_rule_has_the_name_and_the_docstring_of_its_function() -> None:
     assert (made.name, made.about, made.words) == ("names_are_short", "Long names are cut.", ("tasks.name", "bounds"))
 
 
-def test_a_review_whose_time_is_over_says_so_and_refuses() -> None:
+def test_a_review_whose_time_is_over_says_so_and_rejects() -> None:
     request = Request(
         uid="1", api_version=API_VERSION, kind="Crew", operation=Operation.CREATE, document=parts(PART, PART)
     )

@@ -75,7 +75,7 @@ def test_what_is_not_ours_to_judge_is_allowed_untouched(phase: Phase, document: 
 
 @pytest.mark.parametrize("phase", Phase)
 @pytest.mark.parametrize("spec", [{"parts": "broken"}, None, [], "x"])
-def test_a_write_that_leaves_the_spec_is_never_refused(phase: Phase, spec: Any) -> None:
+def test_a_write_that_leaves_the_spec_is_never_rejected(phase: Phase, spec: Any) -> None:
     stored = {**job(finalizers=["x"]), "spec": spec}
     written = {**job(labels={"a": "b"}), "spec": spec}
     assert answer(phase, written, stored).allowed
@@ -152,7 +152,7 @@ def test_validating_answers_with_every_fault_and_never_a_patch(document: Any, ca
 
 
 @pytest.mark.parametrize("document", [parts(A, A), parts(A, A, maxParts="3")], ids=["a rule's", "the schema's too"])
-def test_an_installation_that_only_warns_refuses_nothing_and_tells_all_of_it_once(document: Any) -> None:
+def test_an_installation_that_only_warns_rejects_nothing_and_tells_all_of_it_once(document: Any) -> None:
     def lenient(phase: Phase) -> Response:
         return review(Request.parse(admission_review(document)), phase, KINDS, Settings(enforces=False))
 
@@ -320,7 +320,7 @@ BEFORE = "(already stored; not enforced)"
         "the old object is none",
     ],
 )
-def test_an_update_is_refused_only_for_what_it_makes_wrong(
+def test_an_update_is_rejected_only_for_what_it_makes_wrong(
     old: Any, new: Any, causes: list[str], warnings: list[str]
 ) -> None:
     response = validate(new, old)

@@ -18,6 +18,6 @@ def test_each_fault_has_a_row() -> None:
     assert [one.id for family in CATALOGUE.values() for one in family if text.count(f"\n| `{one.id}` |") != 1] == []
 
 
-def test_a_page_without_a_place_for_them_is_refused() -> None:
+def test_a_page_without_a_place_for_them_is_rejected() -> None:
     with pytest.raises(ValueError, match="lacks the line"):
         page("# The doctor\n")

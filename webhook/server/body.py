@@ -1,7 +1,7 @@
 """A request's body: read within bounds, decoded strictly.
 
-A body that two readers could take for two things is refused: duplicate keys, other encodings than UTF-8, anything that
-is not JSON. Compressed bodies are refused unread.
+A body that two readers could take for two things is rejected: duplicate keys, other encodings than UTF-8, anything that
+is not JSON. Compressed bodies are rejected unread.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class BadRequest(Exception):
 
 
 def too_busy(reason: Shed, message: str) -> BadRequest:
-    """Return the refusal of a request that should come back: the API server does, given `Retry-After`."""
+    """Return the rejection of a request that should come back: the API server does, given `Retry-After`."""
     return BadRequest(429, reason, message, {"Retry-After": "1"})
 
 
@@ -117,7 +117,7 @@ class Body:
 
 
 def check_headers(headers: CIMultiDictProxy[str]) -> None:
-    """Refuse what is not plain UTF-8 JSON by its own headers.
+    """Reject what is not plain UTF-8 JSON by its own headers.
 
     Raises:
         BadRequest: 415; 417 for an expectation that is not HTTP's own.
@@ -196,5 +196,5 @@ def _unique(pairs: list[tuple[Hashable, Any]]) -> None:
 
 
 def too_large(limits: Limits) -> BadRequest:
-    """Return the refusal of a body that is too large."""
+    """Return the rejection of a body that is too large."""
     return BadRequest(413, Rejection.TOO_LARGE, f"the body is larger than {limits.body} bytes")

@@ -94,7 +94,7 @@ def judge(candidate: Candidate, name: str, now: float, served: Served | None = N
         candidate: what is offered.
         name: what the API server calls the server; empty where any name will do.
         now: in seconds since the epoch.
-        served: what is served now. A generation that is older is refused, lest a Secret that is restored from a backup
+        served: what is served now. A generation that is older is rejected, lest a Secret that is restored from a backup
             brings back what clients are about to forget; unless what is served has expired.
 
     Raises:

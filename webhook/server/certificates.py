@@ -79,7 +79,7 @@ class Certificates:
         self.refuse(Unfit(Fault.MISSING, "there is none any more where it came from"))
 
     def look_again(self) -> None:
-        """Judge what was refused once more: its time may have come, or that of what is served be over.
+        """Judge what was rejected once more: its time may have come, or that of what is served be over.
 
         Raises:
             Unfit: it is still not fit.

@@ -22,7 +22,7 @@ from webhook.server.connections import Connections, Stage
 from webhook.server.handshake import Failure, failure
 from webhook.server.session import Closed, Session
 
-#: For how long what is left of a refused body is read and thrown away, in seconds, and how much of it, in bytes: a
+#: For how long what is left of a rejected body is read and thrown away, in seconds, and how much of it, in bytes: a
 #: client that is still writing would otherwise meet a reset before it reads the answer.
 LINGER, LINGER_SIZE = 1.0, 8 * 1024 * 1024 + 64 * 1024
 #: For a client to take over the last answer, in seconds.

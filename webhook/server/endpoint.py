@@ -395,7 +395,7 @@ class Endpoint:
         """Review a job of a kind.
 
         Another kind on its path is allowed, and counted: the rules of our configuration have been widened, and
-        refusing, or failing, would stop the cluster for objects that are not ours.
+        rejecting, or failing, would stop the cluster for objects that are not ours.
         """
         if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
             return None

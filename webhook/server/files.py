@@ -13,7 +13,7 @@ from webhook.server.certificates import Certificates
 
 #: How often the files are looked at, in seconds: the kubelet itself takes a minute to bring a new Secret.
 EVERY = 2.0
-#: After so many looks what was refused is judged again, unchanged as it is: its time may have come.
+#: After so many looks what was rejected is judged again, unchanged as it is: its time may have come.
 PATIENCE = 15
 
 #: The link that the kubelet swaps, so that all files of a mounted Secret change at once.

@@ -23,7 +23,7 @@ class Failure(StrEnum):
 
 
 #: OpenSSL's names of what went wrong, as far as they tell who has to do something. (Which alert says that the
-#: certificate was refused differs from client to client; Go sends `bad_certificate`, OpenSSL `unknown_ca`.)
+#: certificate was rejected differs from client to client; Go sends `bad_certificate`, OpenSSL `unknown_ca`.)
 _REASONS = {
     "TLSV1_ALERT_UNKNOWN_CA": Failure.REJECTED,
     "SSLV3_ALERT_BAD_CERTIFICATE": Failure.REJECTED,

@@ -13,7 +13,7 @@ from jobgate.kinds.common import pod as rules
 from webhook.cause import Cause
 from webhook.path import Path
 
-#: Who refuses. `decode`: the Pod cannot even be read. `validation`: a rule on Pods. `admission`: a plugin, by what the
+#: Who rejects. `decode`: the Pod cannot even be read. `validation`: a rule on Pods. `admission`: a plugin, by what the
 #: Pod says. `cluster`: a plugin, by what the cluster lacks, which no template can tell. `schema`: the CRD's schema.
 #: `rules`: our rules.
 STAGES = ("decode", "validation", "admission", "cluster", "schema", "rules")
@@ -49,7 +49,7 @@ class Answer:
 
     @property
     def stages(self) -> frozenset[str]:
-        """Who refuses."""
+        """Who rejects."""
         return frozenset(finding.stage for finding in self.findings)
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ def _findings(pod: Pod, status: int, body: dict[str, Any]) -> tuple[PodFault, ..
     if status == 403:
         return (PodFault("", message, "cluster" if _depends_on_the_cluster(pod, message) else "admission"),)
     if status == 500 and "resource name" in message:
-        # A plugin looks a runtime class up by a name that no path can hold, and its client refuses.
+        # A plugin looks a runtime class up by a name that no path can hold, and its client rejects.
         return (PodFault("", message, "admission"),)
     if status == 400:
         return (PodFault("", message, "decode"),)
@@ -116,7 +116,7 @@ _EVALUATOR = Evaluator({"type": "object", "properties": {"template": load()["Pod
 
 
 def judge(pod: Pod) -> Answer:
-    """Return our answer to the Pod: what the schema refuses, and what the rules refuse of the pruned Pod."""
+    """Return our answer to the Pod: what the schema rejects, and what the rules reject of the pruned Pod."""
     template, refused = _by_schema(pod)
     found = [PodFault(*finding, "schema") for finding in refused]
     causes = (notice for notice in rules.check(template, Path()) if isinstance(notice, Cause))

@@ -28,12 +28,12 @@ class Comparison:
 
     @property
     def is_false_refusal(self) -> bool:
-        """Whether we refuse what the server takes."""
+        """Whether we reject what the server takes."""
         return self.judged and self.server.accepted and not self.ours.accepted
 
     @property
     def is_miss(self) -> bool:
-        """Whether we take what the server refuses."""
+        """Whether we take what the server rejects."""
         return self.judged and not self.server.accepted and self.ours.accepted
 
     @property
@@ -45,7 +45,7 @@ class Comparison:
 
     @property
     def is_located(self) -> bool:
-        """Whether both refuse, and the server by rules that name fields, so that the fields can be compared."""
+        """Whether both reject, and the server by rules that name fields, so that the fields can be compared."""
         return self.server.stages == {"validation"} and not self.ours.accepted
 
     def __str__(self) -> str:
@@ -57,8 +57,8 @@ class Figures:
     """Counts of one family.
 
     Attributes:
-        schema_only: refusals of both where only our schema refuses, not our rules.
-        same_fields: refusals of both that name the same set of fields; `all_fields`: ours names at least the server's.
+        schema_only: rejections of both where only our schema rejects, not our rules.
+        same_fields: rejections of both that name the same set of fields; `all_fields`: ours names at least the server's.
     """
 
     cases: int = 0
@@ -104,12 +104,12 @@ class Figures:
 
     @property
     def overlooked(self) -> float:
-        """The share of the server's refusals that we accept and do not mean to, in percent."""
+        """The share of the server's rejections that we accept and do not mean to, in percent."""
         return 100 * sum(fault.is_miss for fault in self.faults) / max(self.refused, 1)
 
     @property
     def caught(self) -> float:
-        """The share of the server's refusals that we refuse as well, in percent."""
+        """The share of the server's rejections that we reject as well, in percent."""
         return 100.0 if not self.refused else 100 * (1 - self.misses / self.refused)
 
 

@@ -17,7 +17,7 @@ Mutation = tuple[Steps, str, Any]
 
 # Metadata is judged where a template's metadata reaches the Pod.
 _METADATA = ("labels", "annotations")
-# Fields that need something of the cluster, or that Pods refuse whatever they hold; written by hand.
+# Fields that need something of the cluster, or that Pods reject whatever they hold; written by hand.
 _SKIPPED = {"ephemeralContainers"}
 
 

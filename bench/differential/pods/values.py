@@ -282,7 +282,7 @@ NAME_FIELDS = ("name", "hostname", "subdomain", "claimName", "secretName", "podN
 "serviceAccountName",
                "serviceAccount", "priorityClassName", "runtimeClassName", "schedulerName")  # fmt: skip
 
-#: Values of a type that is not the field's; the API server refuses them when it reads the Pod.
+#: Values of a type that is not the field's; the API server rejects them when it reads the Pod.
 WRONG: dict[str, tuple[Any, ...]] = {
     "object": ("text", [], 1),
     "map": ("text", [], True),

@@ -39,7 +39,7 @@ def _constant_defaults(model: type[BaseModel]) -> Mapping[str, Any]:
 def limit_what_is_not_shared(*tasks: str) -> Default:
     """Return the default by which devices and huge pages that are only requested are limited to as much.
 
-    The API server refuses a pod that requests them without a limit, and takes no other limit than the request: there is
+    The API server rejects a pod that requests them without a limit, and takes no other limit than the request: there is
     one value that can be meant. Without it the job would be stored and its pods would never be made.
 
     Args:
@@ -106,7 +106,7 @@ def _limit(resources: Draft, requests: Mapping[str, Any]) -> None:
 def copy_amounts(resources: Draft, amounts: dict[str, Any], side: str) -> None:
     """Add amounts of resources to one side, `limits` or `requests`, where it has none of the same name.
 
-    Wrong amounts are refused where they stand; on the other side too, they would be a fault that nobody wrote. What
+    Wrong amounts are rejected where they stand; on the other side too, they would be a fault that nobody wrote. What
     they need beside them, as huge pages need memory, is for the rules to say of the whole.
     """
     if not amounts or any(side_fits({side: amounts}, side, Path())):

@@ -70,7 +70,7 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class StartCondition:
     """What a task waits for.
 
     Attributes:
@@ -176,13 +176,13 @@ class Progress:
         return f"{self.now:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def waits_for_names(job: Job[Any], task: Task) -> Wait:
+def waits_for_names(job: Job[Any], task: Task) -> StartCondition:
     """Return what a task waits for by its word `dependsOn`: that pods of other tasks run."""
     del job
     if task.depends_on is None:
-        return Wait()
+        return StartCondition()
     names = tuple((name, False) for _, name, _ in task.depends_on.names(task.path))
-    return Wait(names, any_suffices=task.depends_on.any_suffices and len(names) > 1)
+    return StartCondition(names, any_suffices=task.depends_on.any_suffices and len(names) > 1)
 
 
 def _all_complete(job: Job[Any], tasks: Mapping[str, TaskProgress]) -> bool:
@@ -274,7 +274,7 @@ class Runner:
     running: Callable[[Job[Any], Mapping[str, TaskProgress]], bool] = all_started
     keeps_services: bool = True
     replicas: Callable[[Job[Any], Task], int] = lambda _, task: task.replicas
-    waits: Callable[[Job[Any], Task], Wait] = waits_for_names
+    waits: Callable[[Job[Any], Task], StartCondition] = waits_for_names
     gang: Callable[[Job[Any]], int] = gang_minimum
     lonely: frozenset[str] = frozenset()
     ttl: Callable[[Job[Any]], int | None] = _ttl

@@ -112,7 +112,7 @@ class StructuralSchema:
         return plain
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
-        """Return what the API server refuses in the object before any validating webhook: shape and metadata."""
+        """Return what the API server rejects in the object before any validating webhook: shape and metadata."""
         violations = self._evaluator.validate(document)
         if any(violation.value is None and violation.reason is Reason.TYPE_INVALID for violation in violations):
             # Typed clients write null for what is absent, and the API server drops it together with defaulting.
@@ -123,7 +123,7 @@ class StructuralSchema:
         ]
 
     def transitions(self, document: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-        """Return what the CEL rules refuse in an update only because of the stored object."""
+        """Return what the CEL rules reject in an update only because of the stored object."""
         alone = self._evaluator.validate(document)
         return [_cause(one, self.shape) for one in self._evaluator.validate(document, old) if one not in alone]
 

@@ -63,7 +63,7 @@ def _converted(document: Mapping[str, Any], spec: dict[str, Any], decisions: lis
 
 
 def _metadata(written: Any, decisions: list[str]) -> Any:
-    """Return the metadata for a new job. Invalid metadata is left for the review to refuse."""
+    """Return the metadata for a new job. Invalid metadata is left for the review to reject."""
     if not isinstance(written, Mapping):
         return {} if written is None else written
     metadata = {key: value for key, value in written.items() if key not in _STORED}
@@ -152,7 +152,7 @@ def _from_roles(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     new: dict[str, Any] = {}
     priority = spec.get("priorityClassName") or "default"
     if not isinstance(priority, str):
-        new["priority"] = priority  # for the review to refuse
+        new["priority"] = priority  # for the review to reject
     else:
         new["priority"] = "high" if priority == "high" else "normal"
         if priority not in {"default", "high"}:
@@ -185,7 +185,7 @@ def _from_roles(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _template(part: Any) -> Any:
-    """Return the template of a part; what is none is left for the review to refuse."""
+    """Return the template of a part; what is none is left for the review to reject."""
     if not isinstance(part, Mapping):
         return part
     template = part.get("template")

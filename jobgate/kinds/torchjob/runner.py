@@ -13,8 +13,8 @@ from jobgate.kinds.common.runner import (
     Progress,
     Retry,
     Runner,
+    StartCondition,
     TaskProgress,
-    Wait,
     conditions_of,
     set_condition,
     waits_for_names,
@@ -131,16 +131,18 @@ def retry(job: Job[TorchJobSpec], task: Task) -> Retry:
     return Retry("Never", limit, MAIN_CONTAINER if MAIN_CONTAINER in names else "", ("NotIn", RETRYABLE))
 
 
-def waits(job: Job[TorchJobSpec], task: Task) -> Wait:
+def waits(job: Job[TorchJobSpec], task: Task) -> StartCondition:
     """Return what a task waits for: other types, and the AIMaster's word where there is one."""
     has_ai_master = task_of(job, TaskType.AI_MASTER) is not None
     ready = annotation(job, AI_MASTER_READY) == "ready"
     gate = f"annotation {AI_MASTER_READY}: ready" if has_ai_master and not ready and task.name != _AI_MASTER else ""
     written = getattr(task.part, "depends_on", None)
     if written is None:
-        return Wait(waits_for_names(job, task).tasks, gate=gate)
+        return StartCondition(waits_for_names(job, task).tasks, gate=gate)
     named = (one for _, one in readable(written, "depends_on", "on_phase"))
-    return Wait(tuple((one.depends_on.lower(), one.on_phase is OnPhase.SUCCEEDED) for one in named), gate=gate)
+    return StartCondition(
+        tuple((one.depends_on.lower(), one.on_phase is OnPhase.SUCCEEDED) for one in named), gate=gate
+    )
 
 
 def succeeded(_: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:

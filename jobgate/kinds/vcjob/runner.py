@@ -17,8 +17,8 @@ from jobgate.kinds.common.runner import (
     Progress,
     Retry,
     Runner,
+    StartCondition,
     TaskProgress,
-    Wait,
     conditions_of,
     waits_for_names,
 )
@@ -99,7 +99,7 @@ def retry(_: Job[JobSpec], task: Task) -> Retry:
     return Retry("OnFailure")
 
 
-def waits(job: Job[JobSpec], task: Task) -> Wait:
+def waits(job: Job[JobSpec], task: Task) -> StartCondition:
     """Return what a task waits for: that pods of others run; without the head, Ray's tasks for ever."""
     return replace(waits_for_names(job, task), gate=frameworks.missing_task(job))
 

@@ -26,7 +26,7 @@ HOST_KEY = "ssh_host_key"
 #: The keys of a user's own Secret: those of the type `kubernetes.io/ssh-auth`, and the public key beside it.
 USERS_PRIVATE, USERS_PUBLIC = "ssh-privatekey", "ssh-publickey"
 
-#: What a pod gets, each mounted by itself: sshd refuses `authorized_keys` in a folder that others may write to, as the
+#: What a pod gets, each mounted by itself: sshd rejects `authorized_keys` in a folder that others may write to, as the
 #: folder of a mounted Secret is.
 FILES = (IDENTITY, PUBLIC, AUTHORIZED, CONFIG, KNOWN_HOSTS, HOST_KEY)
 

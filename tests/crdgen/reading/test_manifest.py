@@ -90,7 +90,7 @@ def test_kubectls_libraries_still_give_the_recorded_answers() -> None:
         ("bad UTF-8", HEAD + b"a: \xff\n", "f.yaml:1:1: not YAML: "),
     ],
 )
-def test_a_refusal_says_where_and_what(case: str, text: bytes, message: str) -> None:
+def test_a_rejection_says_where_and_what(case: str, text: bytes, message: str) -> None:
     with pytest.raises(UnreadableManifest) as rejection:
         read(text, "f.yaml")
     assert str(rejection.value).startswith(message), case

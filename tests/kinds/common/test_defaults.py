@@ -48,7 +48,7 @@ def test_huge_pages_and_devices_are_limited_to_their_request(resources: dict[str
     assert container["resources"].get("limits") == limits
 
 
-def test_huge_pages_without_memory_are_limited_and_refused_once() -> None:
+def test_huge_pages_without_memory_are_limited_and_rejected_once() -> None:
     document = asking({"requests": PAGES})
     (cause,) = validate(stored(document)).causes
     assert str(cause).startswith(

@@ -75,7 +75,7 @@ ITSELF = "a task cannot depend on itself: remove it"
          ["spec.tasks[0].dependsOn.name: Invalid value", "spec.tasks[1].dependsOn.iteration: Unsupported value", "spec.tasks[1].dependsOn.name[0]: Invalid value"]),
     ],
 )  # fmt: skip
-def test_what_never_starts_is_refused(case: str, document: Json, expected: list[str]) -> None:
+def test_what_never_starts_is_rejected(case: str, document: Json, expected: list[str]) -> None:
     compare("common", faults(document, dependency_rules), expected)
 
 
@@ -133,7 +133,7 @@ STUCK = [
 
 
 @pytest.mark.parametrize("document, path, value, why", STUCK)
-def test_gangs_that_wait_for_themselves_are_refused(document: Json, path: str, value: str, why: str) -> None:
+def test_gangs_that_wait_for_themselves_are_rejected(document: Json, path: str, value: str, why: str) -> None:
     assert faults(document, (gangs_can_start(refuse=True),)) == [f"{path}: Invalid value: {value}: {why}"]
 
 

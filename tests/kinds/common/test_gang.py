@@ -1,4 +1,4 @@
-"""Gangs: minima that can be reached pass, others are refused with both numbers and what to do."""
+"""Gangs: minima that can be reached pass, others are rejected with both numbers and what to do."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_what_can_be_reached_is_allowed(case: str, document: Json) -> None:
          ["spec.tasks[0].replicas: Invalid value", "spec.tasks[1].minAvailable: Invalid value"]),
     ],
 )  # fmt: skip
-def test_what_cannot_be_reached_is_refused(document: Json, expected: list[str]) -> None:
+def test_what_cannot_be_reached_is_rejected(document: Json, expected: list[str]) -> None:
     compare("common", faults(document, gang_rules), expected)
 
 

@@ -1,4 +1,4 @@
-"""Lifecycle policies: what Volcano acts upon passes; the rest is refused, and what never applies is reported."""
+"""Lifecycle policies: what Volcano acts upon passes; the rest is rejected, and what never applies is reported."""
 
 from typing import Any
 
@@ -113,7 +113,7 @@ INTERNAL_ACTION = f"internal action of Volcano; use {ACTIONS}"
           "[4].exitCode: Invalid value: 0: must not be 0: use event TaskCompleted for pods that succeed"]),
     ],
 )  # fmt: skip
-def test_what_volcano_does_not_act_upon_is_refused(case: str, policies: list[Json], expected: list[str]) -> None:
+def test_what_volcano_does_not_act_upon_is_rejected(case: str, policies: list[Json], expected: list[str]) -> None:
     for document, place in (of_job(*policies), "spec.policies"), (of_task(*policies), "spec.tasks[0].policies"):
         assert faults(document, policy_rules) == [f"{place}{says.replace('{}', place)}" for says in expected], case
 

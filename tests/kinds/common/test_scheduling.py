@@ -1,4 +1,4 @@
-"""Queue, scheduler and priority class: names that can be pass, others are refused with the reason."""
+"""Queue, scheduler and priority class: names that can be pass, others are rejected with the reason."""
 
 import pytest
 
@@ -41,5 +41,5 @@ def test_names_that_can_be_are_allowed(spec: dict[str, object]) -> None:
         ({"queue": 3, "schedulerName": "A"}, ["spec.queue: Invalid value", "spec.schedulerName: Invalid value"]),
     ],
 )  # fmt: skip
-def test_names_that_cannot_be_are_refused(spec: dict[str, object], expected: list[str]) -> None:
+def test_names_that_cannot_be_are_rejected(spec: dict[str, object], expected: list[str]) -> None:
     compare("common", faults(job(**spec), scheduling_rules), expected)

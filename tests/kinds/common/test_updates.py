@@ -99,7 +99,7 @@ def test_what_may_change_is_let_through(case: str, old: dict[str, Any], new: dic
           'suspended: from "1" to "2"']),
     ],
 )  # fmt: skip
-def test_what_may_not_is_refused_with_the_old_and_the_new(old: Any, new: Any, causes: list[str]) -> None:
+def test_what_may_not_is_rejected_with_the_old_and_the_new(old: Any, new: Any, causes: list[str]) -> None:
     assert changed(old, new, {"phase": "Running"}) == causes
 
 

@@ -222,7 +222,7 @@ def ids(case: tuple[Any, ...]) -> str:
 
 
 @pytest.mark.parametrize("case", FATAL, ids=ids)
-def test_a_job_that_cannot_do_without_is_refused(case: tuple[str, int, dict[str, Any], str]) -> None:
+def test_a_job_that_cannot_do_without_is_rejected(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, where = case
     found = list(vintage_findings(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
     assert [(type(finding), str(finding.path)) for finding in found] == [(Forbidden, f"template.spec.{where}")]

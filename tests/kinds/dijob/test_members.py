@@ -128,5 +128,5 @@ LISTS = {"name": "job-svc", "emptyDir": {}}
          ["spec.plugins[svc]: Forbidden"]),
     ],
 )  # fmt: skip
-def test_what_plugins_cannot_do_is_refused(document: Any, expected: list[str]) -> None:
+def test_what_plugins_cannot_do_is_rejected(document: Any, expected: list[str]) -> None:
     compare("dijob", faults(validate(document)), expected)

@@ -1,4 +1,4 @@
-"""DIJobs of older operators: recognised, refused, and converted."""
+"""DIJobs of older operators: recognised, rejected, and converted."""
 
 import json
 from pathlib import Path
@@ -45,7 +45,7 @@ def spec(document: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {**document, "spec": changed}
 
 
-def test_the_shape_of_operator_v1_0_is_refused_with_the_command_that_mends_it() -> None:
+def test_the_shape_of_operator_v1_0_is_rejected_with_the_command_that_mends_it() -> None:
     fix = "Forbidden: field of operator v1.0, not read since operator v1.1: convert the job with `jobgate convert FILE`"
     assert faults(validate(OLD)) == [
         "spec.tasks: Required value: must be set",
@@ -163,7 +163,7 @@ def test_what_was_written_into_the_stored_job_does_not_come_along() -> None:
         (OLD | {"metadata": {"name": 5}}, "metadata.name: Invalid value"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_converted_is_refused_with_what_is_wrong(
+def test_what_cannot_be_converted_is_rejected_with_what_is_wrong(
     tmp_path: Path, document: dict[str, Any], fault: str
 ) -> None:
     source, target = tmp_path / "old.yaml", tmp_path / "new.yaml"

@@ -67,7 +67,7 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> Non
          ["spec.volumes[0].hostPath.path: Required value"]),
     ],
 )  # fmt: skip
-def test_what_is_not_is_refused_with_every_fault(document: dict[str, object], expected: list[str]) -> None:
+def test_what_is_not_is_rejected_with_every_fault(document: dict[str, object], expected: list[str]) -> None:
     compare("dijob", faults(validate(document)), expected)
 
 
@@ -157,7 +157,7 @@ def test_the_tasks_of_a_running_job_keep_their_names_and_order(tasks: list[Any],
     assert faults(validate(job(*tasks), TWO | {"status": {"phase": "Pending"}})) == []
 
 
-def test_bounds_that_cross_otherwise_than_stored_are_refused() -> None:
+def test_bounds_that_cross_otherwise_than_stored_are_rejected() -> None:
     stored = job(task("learner"), minReplicas=3, maxReplicas=2)
     assert faults(validate(stored | {"spec": stored["spec"] | {"priority": "high"}}, stored)) == []
     for most in (1, 2):

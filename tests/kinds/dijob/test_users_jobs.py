@@ -53,7 +53,7 @@ def test_metadata_that_is_no_object_is_one_fault(metadata: Any) -> None:
     assert fault.endswith("must be an object")
 
 
-def test_a_volume_of_the_job_that_the_operator_would_empty_is_refused_once() -> None:
+def test_a_volume_of_the_job_that_the_operator_would_empty_is_rejected_once() -> None:
     reported = faults(validate(job(task("learner"), task("collector"), volumes=[IMAGE])))
     assert [fault.split(": ")[:2] for fault in reported] == [["spec.volumes[0].image", "Forbidden"]]
 

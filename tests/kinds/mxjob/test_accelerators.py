@@ -93,7 +93,7 @@ def test_what_the_user_wrote_alike_is_taken_for_it() -> None:
     assert faults(validate(written, accelerators=ACCELERATORS)) == []
 
 
-def test_a_volume_of_the_same_name_that_is_another_is_refused() -> None:
+def test_a_volume_of_the_same_name_that_is_another_is_rejected() -> None:
     document = local(template=template(with_gpu(), volumes=[{"name": "drivers", "emptyDir": {}}]))
     assert faults(validate(document, accelerators=ACCELERATORS)) == [
         f'{POD}.volumes[0].name: Invalid value: "drivers": reserved for the host directory /opt/drivers, '
@@ -102,7 +102,7 @@ def test_a_volume_of_the_same_name_that_is_another_is_refused() -> None:
     assert faults(validate(document)) == []
 
 
-def test_a_mount_in_the_place_of_the_drivers_is_refused() -> None:
+def test_a_mount_in_the_place_of_the_drivers_is_rejected() -> None:
     elsewhere = with_gpu(volumeMounts=[{"name": "data", "mountPath": "/usr/local/nvidia"}])
     document = local(template=template(elsewhere, volumes=[{"name": "data", "emptyDir": {}}]))
     assert faults(validate(document, accelerators=ACCELERATORS)) == [
@@ -135,7 +135,7 @@ def test_a_variable_of_the_users_own_stays_and_is_told_of_without_its_value() ->
         ("a main container twice", {"containers": [with_gpu(), with_gpu()]}),
     ],
 )
-def test_what_is_broken_is_refused_and_stays(case: str, fields: dict[str, Any]) -> None:
+def test_what_is_broken_is_rejected_and_stays(case: str, fields: dict[str, Any]) -> None:
     document = local(template={"spec": {"containers": [with_gpu()], **fields}})
     assert not mutate(document, accelerators=ACCELERATORS).allowed, case
     assert not validate(document, accelerators=ACCELERATORS).allowed, case
@@ -162,7 +162,7 @@ def test_what_is_broken_is_refused_and_stays(case: str, fields: dict[str, Any]) 
         ({GPU: []}, "should be a valid dictionary"),
     ],
 )  # fmt: skip
-def test_settings_that_cannot_go_together_are_refused_when_they_are_read(accelerators: Any, problem: str) -> None:
+def test_settings_that_cannot_go_together_are_rejected_when_they_are_read(accelerators: Any, problem: str) -> None:
     with pytest.raises(ValidationError) as raised:
         MxJobSettings.model_validate({"accelerators": accelerators})
     assert problem in str(raised.value)

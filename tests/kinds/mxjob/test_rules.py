@@ -82,7 +82,7 @@ def test_what_is_sound_is_allowed_without_a_word(case: str, document: dict[str, 
         (dist(scheduler={"psRootPort": 1, "PsRootPort": 2}), ["spec.replicaSpecs[0].PsRootPort: Forbidden"]),
     ],
 )  # fmt: skip
-def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expected: list[str]) -> None:
+def test_what_is_not_is_rejected_with_every_fault(document: dict[str, Any], expected: list[str]) -> None:
     compare("mxjob", faults(validate(document)), expected)
 
 

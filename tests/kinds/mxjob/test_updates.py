@@ -32,7 +32,7 @@ def edited(index: int, **fields: Any) -> dict[str, Any]:
          ["spec.replicaSpecs[1].template.spec.containers[0].image: Forbidden"]),
     ],
 )  # fmt: skip
-def test_an_edit_is_refused_for_the_operator_would_pass_over_it(document: dict[str, Any], expected: list[str]) -> None:
+def test_an_edit_is_rejected_for_the_operator_would_pass_over_it(document: dict[str, Any], expected: list[str]) -> None:
     compare("mxjob", faults(validate(document, STORED)), expected)
 
 
@@ -77,7 +77,7 @@ def test_so_do_both_spellings_where_the_one_was_put_back() -> None:
     assert faults(validate(written, STORED)) == []
 
 
-def test_two_spellings_with_two_values_are_refused_then_too() -> None:
+def test_two_spellings_with_two_values_are_rejected_then_too() -> None:
     reported = faults(validate(edited(0, PsRootPort=9001), STORED))
     assert [fault.split(": ")[:2] for fault in reported] == [
         [f"{ROLES}[0].PsRootPort", "Forbidden"],

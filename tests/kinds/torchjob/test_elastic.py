@@ -55,7 +55,7 @@ def test_an_elastic_job_can_be_scaled(document: dict[str, Any], expected: list[s
     assert faults(validate(document)) == expected
 
 
-def test_bounds_that_cross_otherwise_than_stored_are_refused() -> None:
+def test_bounds_that_cross_otherwise_than_stored_are_rejected() -> None:
     stored = job(**elastic(numMinReplicas=6, numMaxReplicas=5))
     assert faults(validate(job(backoffLimit=2, **elastic(numMinReplicas=6, numMaxReplicas=5)), stored)) == []
     assert faults(validate(job(**elastic(numMinReplicas=6, numMaxReplicas=4)), stored)) == [
@@ -63,7 +63,7 @@ def test_bounds_that_cross_otherwise_than_stored_are_refused() -> None:
     ]
 
 
-def test_a_scaler_that_doubles_past_the_upper_bound_is_refused() -> None:
+def test_a_scaler_that_doubles_past_the_upper_bound_is_rejected() -> None:
     stored, doubled = job(tasks(task(6)), **elastic()), job(tasks(task(12)), **elastic())
     assert faults(validate(job(tasks(task(8)), **elastic()), stored)) == []
     assert faults(validate(doubled, stored)) == [

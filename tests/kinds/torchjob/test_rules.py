@@ -112,7 +112,7 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, Any]) -> None:
         (job(schedulingPolicy={"queue": "A"}), ["spec.schedulingPolicy.queue: Invalid value"]),
     ],
 )  # fmt: skip
-def test_what_is_not_is_refused_with_every_fault(document: dict[str, Any], expected: list[str]) -> None:
+def test_what_is_not_is_rejected_with_every_fault(document: dict[str, Any], expected: list[str]) -> None:
     compare("torchjob", faults(validate(document)), expected)
 
 

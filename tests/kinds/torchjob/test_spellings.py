@@ -50,7 +50,7 @@ def test_the_canonical_spelling_is_told_that_it_is_not_read(old: str, canonical:
 
 
 @pytest.mark.parametrize("old, canonical, value", WORDS)
-def test_both_spellings_at_once_are_refused(old: str, canonical: str, value: Any) -> None:
+def test_both_spellings_at_once_are_rejected(old: str, canonical: str, value: Any) -> None:
     document, path = saying(**{old: value, canonical: value})
     response = validate(document)
     assert (faults(response), response.warnings) == (

@@ -54,7 +54,7 @@ def test_what_may_change_is_let_through(case: str, old: dict[str, Any], new: dic
         (job(**output()), job(**output(imageTag="v2")), ["spec.modelVersion.spec.imageTag: Forbidden"]),
     ],
 )  # fmt: skip
-def test_what_may_not_is_refused(old: dict[str, Any], new: dict[str, Any], expected: list[str]) -> None:
+def test_what_may_not_is_rejected(old: dict[str, Any], new: dict[str, Any], expected: list[str]) -> None:
     compare("torchjob", faults(validate(new, old)), expected)
 
 

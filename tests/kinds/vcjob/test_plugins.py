@@ -73,7 +73,7 @@ def test_what_a_plugin_understands_is_allowed(plugins: dict[str, list[str]]) -> 
           "with --master=<task>"]),
     ],
 )  # fmt: skip
-def test_what_it_does_not_is_refused(plugins: dict[str, list[str]], expected: list[str]) -> None:
+def test_what_it_does_not_is_rejected(plugins: dict[str, list[str]], expected: list[str]) -> None:
     assert asked(**plugins) == expected
 
 

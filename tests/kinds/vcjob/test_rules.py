@@ -108,7 +108,7 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> Non
         (job(task(), queue="q" * 64), ["spec.queue: Too long"]),
     ],
 )  # fmt: skip
-def test_what_is_not_is_refused_with_every_fault(document: dict[str, object], expected: list[str]) -> None:
+def test_what_is_not_is_rejected_with_every_fault(document: dict[str, object], expected: list[str]) -> None:
     compare("vcjob", faults(validate(document)), expected)
 
 
@@ -165,7 +165,7 @@ def test_volumes_are_claims_at_places_of_their_own(volumes: list[Any], expected:
     compare("vcjob", faults(validate(job(task(template=mounting("/own")), volumes=volumes))), expected)
 
 
-def test_a_claim_that_the_api_server_would_refuse_is_refused() -> None:
+def test_a_claim_that_the_api_server_would_reject_is_rejected() -> None:
     reported = faults(validate(job(task(), volumes=[{"mountPath": "/a", "volumeClaim": {"accessModes": ["Some"]}}])))
     assert [fault.split(": ")[:2] for fault in reported] == [
         ["spec.volumes[0].volumeClaim.accessModes[0]", "Unsupported value"],

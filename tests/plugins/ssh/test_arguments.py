@@ -77,7 +77,7 @@ def test_a_folder_of_ones_own_is_taken(path: str) -> None:
         "/dev", "/dev/keys", "/proc", "/proc/self", "/sys", "/sys/kernel",
     ],
 )  # fmt: skip
-def test_a_path_that_is_none_or_the_systems_is_refused_and_not_repeated(path: str) -> None:
+def test_a_path_that_is_none_or_the_systems_is_rejected_and_not_repeated(path: str) -> None:
     (cause,) = causes([f"--ssh-key-file-path={path}"])
     assert str(cause) == f'spec.plugins[ssh][0]: Invalid value: "--ssh-key-file-path": {FOLDER}'
     (cause,) = causes({"ssh-key-file-path": path})
@@ -87,14 +87,14 @@ def test_a_path_that_is_none_or_the_systems_is_refused_and_not_repeated(path: st
 @pytest.mark.parametrize(
     "port", ["0", "65536", "-1", "022", "0x16", "22.0", " 22", "2_2", "", "ssh", "9" * 99, "\uff12\uff12"]
 )
-def test_a_port_that_is_none_is_refused(port: str) -> None:
+def test_a_port_that_is_none_is_rejected(port: str) -> None:
     assert list(map(str, causes([f"--ssh-port={port}"]))) == [
         f'spec.plugins[ssh][0]: Invalid value: "--ssh-port": {PORT}'
     ]
 
 
 @pytest.mark.parametrize("port", [0, 65536, True, 22.0, None, [22]])
-def test_a_number_that_is_no_port_is_refused(port: Any) -> None:
+def test_a_number_that_is_no_port_is_rejected(port: Any) -> None:
     assert list(map(str, causes({"ssh-port": port}))) == [
         f'spec.plugins[ssh].ssh-port: Invalid value: "ssh-port": {PORT}'
     ]

@@ -60,7 +60,7 @@ def test_who_can_use_the_private_key_is_told(case: str, task: Part, flags: list[
     assert list(map(str, said(crew(task, flags=flags)))) == [f"spec.plugins[ssh]: {one}" for one in expected]
 
 
-def test_only_what_cannot_work_at_all_is_refused() -> None:
+def test_only_what_cannot_work_at_all_is_rejected() -> None:
     assert isinstance(said(crew(part(containers=(ROOT,), fs_group=1)))[0], Cause)
     for task in (part(containers=(OTHER,)), part(containers=(OTHER, ROOT_SIDE), fs_group=1)):
         assert not any(isinstance(one, Cause) for one in said(crew(task, flags=[HOME])))
@@ -77,7 +77,7 @@ def test_only_what_cannot_work_at_all_is_refused() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_stands_in_the_place_of_the_keys_is_refused(task: Part, expected: str | None) -> None:
+def test_what_stands_in_the_place_of_the_keys_is_rejected(task: Part, expected: str | None) -> None:
     assert list(map(str, said(crew(task)))) == ([f"spec.plugins[ssh]: {expected}"] if expected else [])
 
 
@@ -96,7 +96,7 @@ def test_a_job_whose_pods_nobody_finds_by_name_is_told_of_svc() -> None:
     assert said(crew(service_made=False, plugins={"svc": SvcArguments(), "ssh": arguments()})) == []
 
 
-def test_host_names_that_no_secret_can_hold_are_refused() -> None:
+def test_host_names_that_no_secret_can_hold_are_rejected() -> None:
     def fixed(count: int) -> Crew:
         return crew(*(part(name=f"t{place}", hostname=f"h{place}", subdomain="s" * 63) for place in range(count)))
 

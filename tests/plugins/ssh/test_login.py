@@ -110,7 +110,7 @@ def test_in_the_home_of_the_user_ssh_needs_no_options(start: Start, who: str) ->
 
 
 @pytest.mark.parametrize("who", ["root", "a user with a group"])
-def test_the_key_of_another_job_is_refused(start: Start, who: str) -> None:
+def test_the_key_of_another_job_is_rejected(start: Start, who: str) -> None:
     case = ALL[who]
     mixed = keys(case.job) | {"id_rsa": keys(case.job)["id_rsa"], "id_rsa.pub": ""}
     done = ssh(start(case, {"job-ssh": mixed}), case, "job-learner-0")
@@ -120,7 +120,7 @@ def test_the_key_of_another_job_is_refused(start: Start, who: str) -> None:
 
 @pytest.mark.parametrize("host", ["job-learner-0", "job-learner-0.di-job.ns.svc.cluster.local"])
 @pytest.mark.parametrize("who", ["root", "a user with a group"])
-def test_a_host_with_another_key_is_refused(start: Start, who: str, host: str) -> None:
+def test_a_host_with_another_key_is_rejected(start: Start, who: str, host: str) -> None:
     case = ALL[who]
     mixed = keys(case.job) | {"ssh_host_key": keys(case.job)["ssh_host_key"]}
     done = ssh(start(case, {"job-ssh": mixed}), case, host)
@@ -152,7 +152,7 @@ def test_a_user_may_bring_the_key_pair(start: Start, who: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_root_with_a_group_is_refused_for_a_reason(start: Start) -> None:
+def test_root_with_a_group_is_rejected_for_a_reason(start: Start) -> None:
     """If this is let through, OpenSSH has changed its mind, and the plugin may too."""
     case = Case(User(0, 2000), root=True, flags=(), sshd=ROOTS_SSHD)
     machine = start(case, up=False)

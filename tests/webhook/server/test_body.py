@@ -90,7 +90,7 @@ def spelled(key: str, spelling: int) -> bytes:
 
 @settings(max_examples=100)
 @given(KEYS, st.lists(st.integers(0, 1), min_size=8, max_size=8))
-def test_a_key_that_stands_twice_is_refused_however_it_is_spelled(keys: list[str], spellings: list[int]) -> None:
+def test_a_key_that_stands_twice_is_rejected_however_it_is_spelled(keys: list[str], spellings: list[int]) -> None:
     members = [
         b"%b:%d" % (spelled(key, spelling), place)
         for place, (key, spelling) in enumerate(zip([*keys, keys[0]], spellings, strict=False))

@@ -113,11 +113,11 @@ LATER = Validity(NOW + DAY, NOW + 9 * DAY)
     ],
     ids=lambda value: "" if isinstance(value, Candidate) else str(value),
 )
-def test_what_no_client_would_take_is_refused(candidate: Candidate, expected: Fault) -> None:
+def test_what_no_client_would_take_is_rejected(candidate: Candidate, expected: Fault) -> None:
     assert fault(candidate) is expected
 
 
-def test_a_key_with_a_password_is_refused_without_asking_for_it() -> None:
+def test_a_key_with_a_password_is_rejected_without_asking_for_it() -> None:
     with pytest.raises(Unfit, match="must be a key without a password"):
         judged(replace(offered(SOUND), key=encrypted(SOUND)))
 
@@ -154,7 +154,7 @@ def test_time_is_that_of_the_server() -> None:
         "brought by the user, who counts none",
     ],
 )
-def test_an_older_generation_is_refused(age: timedelta, number: int, taken: bool) -> None:
+def test_an_older_generation_is_rejected(age: timedelta, number: int, taken: bool) -> None:
     served = judged(offered(SOUND, 7))
     candidate = offered(issued(NOW + age), number)
     if taken:

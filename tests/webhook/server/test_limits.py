@@ -36,7 +36,7 @@ async def closes(connection: Connection) -> bool:
     ],
     ids=["said and not sent", "said to be endless", "in a chunk that does not end"],
 )
-async def test_a_body_that_is_too_large_is_refused_and_the_connection_closed(start: Start, request_: bytes) -> None:
+async def test_a_body_that_is_too_large_is_rejected_and_the_connection_closed(start: Start, request_: bytes) -> None:
     server = await start(body=10 * KIB)
     connection = await server.connect()
     answer = await connection.ask(request_)
@@ -218,7 +218,7 @@ async def refused(server: Running) -> bool:
 @pytest.mark.parametrize(
     "limits", [{"connections": 3}, {"connections_per_address": 3}], ids=["in all", "of an address"]
 )
-async def test_connections_beyond_the_cap_are_refused_while_all_others_are_at_work(
+async def test_connections_beyond_the_cap_are_rejected_while_all_others_are_at_work(
     start: Start, limits: dict[str, int]
 ) -> None:
     server: Running = await start(**limits)
@@ -292,7 +292,7 @@ async def test_a_connection_serves_one_request_after_another(server: Running) ->
         assert (answer.code, answer.headers.get("connection")) == (200, None)
 
 
-async def test_a_refusal_keeps_the_connection_where_the_whole_request_was_read(server: Running) -> None:
+async def test_a_rejection_keeps_the_connection_where_the_whole_request_was_read(server: Running) -> None:
     connection = await server.connect()
     for request, code in ((post(b"{"), 400), (head("GET"), 405), (post(), 200)):
         assert (await connection.ask(request)).code == code

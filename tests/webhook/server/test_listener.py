@@ -1,4 +1,4 @@
-"""Accepting: what is refused is seen, and a process that has no files left is none that is stuck."""
+"""Accepting: what is rejected is seen, and a process that has no files left is none that is stuck."""
 
 import asyncio
 import json
@@ -60,7 +60,7 @@ async def test_the_process_may_open_more_files_than_it_was_started_with(shown: S
         assert (line["from"], line["to"]) == (256, most)
 
 
-async def test_connections_for_which_no_file_is_left_are_refused_and_told_of(shown: Shown) -> None:
+async def test_connections_for_which_no_file_is_left_are_rejected_and_told_of(shown: Shown) -> None:
     async with program(shown, lambda: None) as (pid, server, lines):
         assert await server.lives()
         opened = len(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208

@@ -221,7 +221,7 @@ async def test_what_users_are_told_is_counted_by_rule_and_never_by_name(server: 
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-async def test_what_is_refused_at_the_door_is_counted_and_logged_by_why(
+async def test_what_is_rejected_at_the_door_is_counted_and_logged_by_why(
     server: Running, lines: list[str], request_: bytes, reason: str
 ) -> None:
     lines.clear()

@@ -70,7 +70,7 @@ async def test_what_is_in_flight_is_finished_and_idle_connections_are_closed(sta
     await until(lambda: server.endpoint.in_flight == 1)
     server.stop.set()
     assert await idle.closed()
-    with pytest.raises(OSError):  # refused
+    with pytest.raises(OSError):  # rejected
         await server.connect()
     answer = await reading.ask(content[10:])
     assert (answer.code, answer.headers["connection"]) == (200, "close")

@@ -26,7 +26,7 @@ REQUESTS = [
 @pytest.mark.parametrize("seed", range(12))
 async def test_requests_are_answered_in_order_however_they_are_cut(server: Running, seed: int) -> None:
     chance = random.Random(seed)
-    # A refusal before the body has come closes the connection: those that are refused by their head come last.
+    # A rejection before the body has come closes the connection: those that are rejected by their head come last.
     chosen = [chance.choice(REQUESTS[:7]) for _ in range(12)] + [REQUESTS[7], chance.choice(REQUESTS[7:])]
     sent = b"".join(request for request, _ in chosen)
     cuts = sorted(chance.sample(range(1, len(sent)), chance.choice([0, 1, 5, 40])))

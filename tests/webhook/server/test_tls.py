@@ -1,4 +1,4 @@
-"""TLS: what is spoken, what is refused, and what is sent to the wrong port."""
+"""TLS: what is spoken, what is rejected, and what is sent to the wrong port."""
 
 import asyncio
 import ssl
@@ -33,7 +33,7 @@ async def test_modern_versions_are_spoken(server: Running, shown: Shown, version
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1])
-async def test_old_versions_are_refused(server: Running, shown: Shown, version: ssl.TLSVersion) -> None:
+async def test_old_versions_are_rejected(server: Running, shown: Shown, version: ssl.TLSVersion) -> None:
     tls = client(shown, minimum_version=version, maximum_version=version)
     tls.set_ciphers("ALL:@SECLEVEL=0")
     with pytest.raises((ssl.SSLError, ConnectionError)):
@@ -42,7 +42,7 @@ async def test_old_versions_are_refused(server: Running, shown: Shown, version: 
 
 
 @pytest.mark.parametrize("suite", ["AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA", "ECDHE-ECDSA-AES256-CCM8"])
-async def test_weak_suites_are_refused(server: Running, shown: Shown, suite: str) -> None:
+async def test_weak_suites_are_rejected(server: Running, shown: Shown, suite: str) -> None:
     tls = client(shown, maximum_version=ssl.TLSVersion.TLSv1_2)
     tls.set_ciphers(f"{suite}:@SECLEVEL=0")
     with pytest.raises((ssl.SSLError, ConnectionError)):

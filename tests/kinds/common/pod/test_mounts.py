@@ -52,7 +52,7 @@ TAKEN: list[tuple[str, Json]] = [
     ("devices beside mounts", devices(device(), device("e", "scratch"), volumeMounts=[mount()])),
 ]
 
-#: What it refuses: a container, and the faults as `path: message` begins, with the paths below the container's.
+#: What it rejects: a container, and the faults as `path: message` begins, with the paths below the container's.
 REFUSED: list[tuple[str, Json, list[str]]] = [
     ("nothing said", mounts({}), ["volumeMounts[0].name: Required", "volumeMounts[0].mountPath: Required"]),
     ("a volume that is not there", mounts(mount(name="gone")), ['volumeMounts[0].name: Not found: "gone"']),
@@ -101,7 +101,7 @@ def test_takes_what_the_api_server_takes(case: str, container: Json) -> None:
 
 @pytest.mark.parametrize("field", ["containers", "initContainers"])
 @pytest.mark.parametrize(("case", "container", "expected"), REFUSED, ids=[case for case, _, _ in REFUSED])
-def test_refuses(case: str, container: Json, expected: list[str], field: str) -> None:
+def test_rejects(case: str, container: Json, expected: list[str], field: str) -> None:
     found = messages({"spec": {"volumes": VOLUMES, field: [{}, container]}})
     assert begin(found, expected, f"spec.tasks[0].template.spec.{field}[1]."), found
 

@@ -80,7 +80,7 @@ TAKEN: list[tuple[str, Json]] = [
     ("a claim's limit below its request", ephemeral(resources=CLAIM["resources"] | {"limits": {"storage": "1"}})),
 ]
 
-#: What it refuses: the volume, and the faults as `path: message` begins, with the paths below the volume's.
+#: What it rejects: the volume, and the faults as `path: message` begins, with the paths below the volume's.
 REFUSED: list[tuple[str, Json, list[str]]] = [
     ("two sources", {"nfs": {}, "emptyDir": {}}, ["nfs: Forbidden: may not be set together with emptyDir"]),
     ("an empty directory of less than nothing", {"emptyDir": {"sizeLimit": "-1"}}, ["emptyDir.sizeLimit: Invalid"]),
@@ -213,7 +213,7 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
     ("no claim's template", {"ephemeral": {}}, ["ephemeral.volumeClaimTemplate: Required"]),
 ]
 
-#: What it refuses of the claim that is made for an ephemeral volume, with the paths below its template.
+#: What it rejects of the claim that is made for an ephemeral volume, with the paths below its template.
 REFUSED_CLAIMS: list[tuple[str, Json, list[str]]] = [
     (
         "nothing said",
@@ -296,13 +296,13 @@ def test_takes_what_the_api_server_takes(case: str, volume: Json) -> None:
 
 
 @pytest.mark.parametrize(("case", "volume", "expected"), REFUSED, ids=[case for case, _, _ in REFUSED])
-def test_refuses_a_source(case: str, volume: Json, expected: list[str]) -> None:
+def test_rejects_a_source(case: str, volume: Json, expected: list[str]) -> None:
     messages = causes([{"name": "volume", **volume}])
     assert begin(messages, expected, "spec.volumes[0]."), messages
 
 
 @pytest.mark.parametrize(("case", "volume", "expected"), REFUSED_CLAIMS, ids=[case for case, _, _ in REFUSED_CLAIMS])
-def test_refuses_a_claim_that_would_be_made(case: str, volume: Json, expected: list[str]) -> None:
+def test_rejects_a_claim_that_would_be_made(case: str, volume: Json, expected: list[str]) -> None:
     messages = causes([{"name": "v", **volume}])
     assert begin(messages, expected, "spec.volumes[0].ephemeral.volumeClaimTemplate."), messages
 

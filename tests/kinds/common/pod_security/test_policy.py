@@ -1,4 +1,4 @@
-"""What a namespace's labels ask for, and whether a violation refuses a pod by it."""
+"""What a namespace's labels ask for, and whether a violation rejects a pod by it."""
 
 import pytest
 
@@ -75,5 +75,5 @@ def violation(level: Level = Level.BASELINE, **when: int) -> PodSecurityViolatio
         ("baseline:v1.20", violation(Level.RESTRICTED), Certainty.NO),
     ],
 )
-def test_a_violation_refuses_by_level_and_version(held: str, found: PodSecurityViolation, certainty: Certainty) -> None:
+def test_a_violation_rejects_by_level_and_version(held: str, found: PodSecurityViolation, certainty: Certainty) -> None:
     assert standard(held).violated_by(found) is certainty

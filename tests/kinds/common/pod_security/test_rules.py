@@ -1,4 +1,4 @@
-"""What is said to who applies a job whose pods its namespace would refuse."""
+"""What is said to who applies a job whose pods its namespace would reject."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -89,7 +89,7 @@ def test_a_hardened_job_is_taken_by_a_restricted_namespace() -> None:
     assert not reported(response)
 
 
-def test_a_namespace_of_which_nothing_is_known_refuses_nothing() -> None:
+def test_a_namespace_of_which_nothing_is_known_rejects_nothing() -> None:
     host = plain(hostNetwork=True)
     assert ask(host, None).allowed
     assert asked(
@@ -113,7 +113,7 @@ def test_the_strictest_level_says_what_would_do() -> None:
     assert baseline.startswith(f'{where}: Invalid value: "SYS_PTRACE": must be one of AUDIT_WRITE, CHOWN, ')
 
 
-def test_what_only_some_versions_of_kubernetes_refuse_is_told() -> None:
+def test_what_only_some_versions_of_kubernetes_reject_is_told() -> None:
     probed = plain()
     probed["containers"][0]["livenessProbe"] = {"tcpSocket": {"port": 80, "host": "10.0.0.1"}}
     response = ask(probed, {ENFORCE: "baseline"})
@@ -125,7 +125,7 @@ def test_what_only_some_versions_of_kubernetes_refuse_is_told() -> None:
     )
 
 
-def test_what_the_namespace_warns_of_is_told_and_not_refused() -> None:
+def test_what_the_namespace_warns_of_is_told_and_not_rejected() -> None:
     response = ask(plain(), {ENFORCE: "baseline", WARN: "restricted"})
     assert response.allowed
     assert len(reported(response)) == 4
