@@ -41,8 +41,16 @@ def plan(subject: Subject, observed: Observed) -> list[Action]:
         return []  # what a job is made of goes with it: the job owns it
     if not is_run(document):
         # A job that ended under another operator stays as that one left it.
-        return [] if _ended(subject) is not None else [Patch(document, adoption(subject.job))]
+        return [] if _ended(subject) is not None else [Patch(document, _adoption(subject))]
     return list(_next(subject, look(subject, observed)))
+
+
+def _adoption(subject: Subject) -> dict[str, Any]:
+    """Return the patch by which a job is taken over; one that its former operator aborted stays so."""
+    patch = adoption(subject.job)
+    if why := subject.runner.held(mapping(subject.job.document.get("status"))):
+        patch["metadata"]["annotations"] |= replace(subject.state, held=why).changes()["metadata"]["annotations"]
+    return patch
 
 
 def _next(subject: Subject, sight: Sight) -> Iterator[Action]:

@@ -7,7 +7,7 @@ import pytest
 
 from controlplane.operators import vcjob as volcano
 from jobgate.kinds.common.policies.model import Action, LifecycleEvent
-from jobgate.kinds.common.runner import adoption
+from jobgate.kinds.common.runner import RUN_BY, adoption
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner import RequeueAfter
 from jobgate.runner.rendering import batch_job, claims
@@ -125,6 +125,18 @@ def test_restarts_of_tasks_and_pods_cost_no_retry() -> None:
         found.end(code=code)
         found.settle()
         assert (phase(found), found.status["retryCount"]) == ("Running", 0)
+
+
+@pytest.mark.parametrize("phase_there", ["Aborting", "Aborted", "Running"])
+def test_a_job_that_volcano_aborted_stays_so_until_it_is_resumed(phase_there: str) -> None:
+    found = World(vcjob(vctask(2)))
+    found.job["metadata"]["annotations"].pop(RUN_BY, None)
+    found.job["status"] = {"state": {"phase": phase_there, "message": "aborted by its user"}}
+    found.settle()
+    assert phase(found) == ("Running" if phase_there == "Running" else "Aborted")
+    found.job["metadata"]["annotations"][COMMAND] = "ResumeJob"
+    found.settle()
+    assert phase(found) == "Running"
 
 
 def test_an_aborted_job_is_resumed_at_no_cost_and_its_phases_are_its_conditions() -> None:

@@ -249,6 +249,7 @@ class Runner:
         deadline: seconds that a job may run; None for no limit.
         adopts: what is written into the spec when a job is taken over.
         paused: reads from a stored status whether a job is to be left alone.
+        held: why no pod of a job that is taken over may run, by its stored status; empty where they may.
         orphaned: why no operator of the kind runs its jobs in a cluster of today; empty where one does.
         rivals: words in the names of Deployments, of their images and of Leases by which the kind's operator is known.
         priority: what a job itself says of its priority in a queue; None where its priority class says it.
@@ -282,6 +283,7 @@ class Runner:
     deadline: Callable[[Job[Any]], int | None] = lambda _: None
     adopts: Callable[[Job[Any]], Mapping[str, Any]] = lambda _: {}
     paused: Callable[[Mapping[str, Any]], bool] = lambda _: False
+    held: Callable[[Mapping[str, Any]], str] = lambda _: ""
     priority: Callable[[Job[Any]], int | None] = lambda _: None
     orphaned: str = ""
     rivals: tuple[str, ...] = ()

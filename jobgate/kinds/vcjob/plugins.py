@@ -101,7 +101,8 @@ def the_runner_carries_out_the_arguments(job: Job[JobSpec], context: Context) ->
     """Where jobgate runs the job, its own plugins do the work, and they do not take all that Volcano takes."""
     if job.kind.qualified_plural not in context.settings.runs:
         return
-    yield from requested(job, plugins_of(context))[1]
+    reported = {one.path for one in plugins_understand_their_arguments.check(job, context)}
+    yield from (one for one in requested(job, plugins_of(context))[1] if one.path not in reported)
     arguments = (job.spec.plugins or {}).get("ssh") or ()
     for argument in read(arguments, PLUGINS["ssh"]):
         if argument.name in OF_KEYS:

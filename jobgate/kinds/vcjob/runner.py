@@ -36,6 +36,8 @@ _PHASES: Final = {
     Phase.FAILED: JobPhase.FAILED,
     Phase.TERMINATED: JobPhase.TERMINATED,
 }
+#: In these phases Volcano runs no pods of a job until it is resumed.
+_ABORTED: Final = frozenset({"Aborting", "Aborted"})
 _ENDS: Final = {str(_PHASES[phase]): phase for phase in (Phase.SUCCEEDED, Phase.FAILED, Phase.TERMINATED)}
 #: The phases of pods that go on.
 _LIVE: Final = frozenset({"Pending", "Running"})
@@ -219,6 +221,12 @@ def phase_of(status: Mapping[str, Any]) -> Phase | None:
     return _ENDS.get(text(mapping(status.get("state")).get("phase")))
 
 
+def held(status: Mapping[str, Any]) -> str:
+    """Return why a job is `Aborted` under Volcano; empty where it is not."""
+    state = mapping(status.get("state"))
+    return text(state.get("message")) or "aborted under Volcano" if state.get("phase") in _ABORTED else ""
+
+
 def ended(status: Mapping[str, Any]) -> str:
     """Return when a job has ended."""
     return text(mapping(status.get("state")).get("lastTransitionTime"))
@@ -233,6 +241,7 @@ def scheduler(job: Job[JobSpec]) -> str:
 RUNNER = Runner(
     status=status,
     phase_of=phase_of,
+    held=held,
     ended=ended,
     variables=frameworks.variables,
     metadata=metadata,

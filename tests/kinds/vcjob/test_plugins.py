@@ -151,3 +151,12 @@ def test_the_name_of_a_job_that_jobgate_runs_has_no_dots() -> None:
     for runs in (frozenset[str](), frozenset({VCJOB.qualified_plural})):
         verdict = judge(job(task("work"), name="a.b"), ReviewOptions(kinds=KINDS, settings=Settings(runs=runs)))
         assert (verdict.status is not None) == bool(runs)
+
+
+def test_an_argument_that_neither_volcano_nor_jobgate_takes_is_reported_once() -> None:
+    written = job(task("work"))
+    written["spec"]["plugins"] = {"env": ["--x"]}
+    options = ReviewOptions(kinds=KINDS, settings=Settings(runs=frozenset({VCJOB.qualified_plural})))
+    status = judge(written, options).status
+    assert status is not None
+    assert [cause["field"] for cause in status["details"]["causes"]] == ["spec.plugins[env][0]"]
