@@ -29,7 +29,7 @@ class Pace:
 
 
 class Paced:
-    """A `ObjectClient` with a rate limit."""
+    """An `ObjectClient` with a rate limit."""
 
     def __init__(self, objects: ObjectClient, pace: Pace) -> None:
         self._objects = objects

@@ -339,7 +339,7 @@ class JobReconciler:
 
 
 def _is_claim(action: Action) -> bool:
-    """Tell whether an action makes a claim, which what mounts it waits for."""
+    """Return whether an action makes a claim, which what mounts it waits for."""
     return isinstance(action, Create) and action.manifest["kind"] == "PersistentVolumeClaim"
 
 

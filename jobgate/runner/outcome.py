@@ -92,8 +92,8 @@ def _acted(subject: Subject, sight: Sight, action: Action, task: str, reason: st
     limit, of_jobs = subject.runner.limit(subject.job), subject.runner.restarts_jobs
     used = subject.state.restarts_of_job if of_jobs else max(subject.state.restarts, restarts_of(subject, sight) - 1)
     counts = {Action.RESTART_JOB} if of_jobs else {Action.RESTART_JOB, Action.RESTART_TASK}
-    if limit is not None and used >= limit and action in counts and reason != "Command":
-        message = f"no restart is left for {message}"
+    if limit is not None and used >= limit and action in counts:
+        message = f"no restart is left after {message}"
         return Outcome(ends=Phase.FAILED, reason=NO_RESTART if of_jobs else "", message=message)
     restarted = task if action is Action.RESTART_TASK else ""
     return Outcome(action, task=restarted, reason=reason, message=f"{action} after {message}")
@@ -128,7 +128,10 @@ def _pods(subject: Subject, sight: Sight, decision: Decision) -> list[PodSeen]:
     size = getattr(policy, "partition_size", None)
     if decision.action is Action.RESTART_PARTITION and size:
         mine = because.pod.index // size
-        chosen = [pod for index, pod in newest.items() if index // size == mine and pod.born < because.since]
+        # What was made later was restarted already. A pod may fail in the second in which its partition was made.
+        born, due, replacement = because.pod.born, decision.due, newest[because.pod.index] is not because.pod
+        older = [pod for index, pod in newest.items() if index // size == mine and (pod.born <= born or pod.born < due)]
+        chosen = [pod for pod in older if not (replacement and pod.index == because.pod.index)]
     else:
         chosen = [because.pod] if because.pod.phase == "Pending" else []
     return [pod for pod in chosen if pod.going is None and pod.phase in {"Pending", "Running"}]
@@ -139,7 +142,8 @@ def _failure(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> 
     if why := subject.runner.failed(subject.job, tasks):
         return why
     limit, used = subject.runner.limit(subject.job), restarts_of(subject, sight)
-    if limit is not None and used > limit:
+    # Restarts of the job alone are counted before they happen.
+    if limit is not None and used > limit and not subject.runner.restarts_jobs:
         return f"{used} restarts would be more than the {limit} that the job may have"
     return ""
 

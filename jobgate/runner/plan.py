@@ -64,7 +64,7 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
         yield RecordEvent("Normal" if found.ends is Phase.SUCCEEDED else "Warning", f"Job{found.ends}", found.message)
     elif found.action is not None:
         yield from _acted(subject, sight, found)
-    elif moved := _moved(subject):
+    elif moved := _moved(subject) or _marked(subject, sight, found):
         yield from moved
     else:
         corrections = list(_corrections(subject, sight))
@@ -117,6 +117,16 @@ def _moved(subject: Subject) -> list[Action]:
         Patch(job, replace(state, admitted=True).changes()),
         RecordEvent("Normal", "JobDequeued", "the job has left its queue"),
     ]
+
+
+def _marked(subject: Subject, sight: Sight, found: Outcome) -> list[Action]:
+    """Return the write that remembers which pods are about to be deleted: what happens to these is no event."""
+    state, wanted = subject.state, {pod.uid for pod in found.pods}
+    if wanted <= {*state.deleted}:
+        return []
+    there = {text(metadata_of(pod).get("uid")) for pod in sight.observed.pods}
+    deleted = tuple(sorted(wanted | there.intersection(state.deleted)))
+    return [Patch(subject.job.document, replace(state, deleted=deleted).changes())]
 
 
 def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:

@@ -1,7 +1,7 @@
 """What has happened to a job's pods, and what its lifecycle policies say to that. The terms are Volcano's.
 
 Nothing that happened is remembered: failed pods stay as long as their attempt, and what they say is the same at each
-look. So it does not matter when the runner looks, or whether it was away.
+look. So it does not matter when the runner looks, or whether it was away. What it deleted itself is no event.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from crdgen.durations import nanoseconds
-from jobgate.kinds.common.pod.reading import mapping
+from jobgate.kinds.common.pod.reading import mapping, objects
 from jobgate.kinds.common.policies import LifecyclePolicy
 from jobgate.kinds.common.policies.model import Action, LifecycleEvent, policies_of
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
@@ -79,7 +79,7 @@ def happenings(subject: Subject, sight: Sight) -> list[Happening]:
         one
         for task in sight.tasks.values()
         if task.batch and not task.going
-        for one in (*_of_pods(task, subject.replicas(task.name)), *_of_task(subject, task))
+        for one in (*_of_pods(subject, task), *_of_task(subject, task))
     ]
     for group in sight.observed.groups:
         found += _of_group(group, sight)
@@ -147,16 +147,18 @@ def staying_codes(job: Job[Any], task: Task) -> tuple[str, list[int]]:
     return "NotIn", sorted({*single, SIGTERM, *killed} - {*fatal}) or [0]
 
 
-def _of_pods(task: TaskSeen, replicas: int) -> Iterator[Happening]:
-    idle = task.suspended or bool(task.condition("Complete"))
+def _of_pods(subject: Subject, task: TaskSeen) -> Iterator[Happening]:
+    replicas, deleted = subject.replicas(task.name), frozenset(subject.state.deleted)
     for pod in task.pods:
-        if pod.index >= replicas:
+        if pod.index >= replicas or (pod.uid in deleted and (pod.going or pod.phase == "Failed")):
             continue
         newest = task.newest[pod.index]
         over = newest is not pod and newest.phase in {"Running", "Succeeded"}
-        if pod.phase == "Failed" and not pod.evicted:
+        # What fails after it was deleted has not failed by itself.
+        fails = pod.phase == "Failed" and not pod.evicted and not (pod.going and pod.going <= pod.ended)
+        if fails:
             yield Happening(pod.ended, LifecycleEvent.POD_FAILED, task.name, pod, pod.exit_code, over)
-        elif pod.evicted or (pod.going and pod.phase != "Succeeded" and not idle and not task.condition("Failed")):
+        elif pod.evicted or (pod.going and pod.phase != "Succeeded" and not task.takes(pod)):
             yield Happening(pod.going or pod.ended, LifecycleEvent.POD_EVICTED, task.name, pod, None, over)
         elif pod.phase == "Pending" and newest is pod:
             yield Happening(pod.born, LifecycleEvent.POD_PENDING, task.name, pod)
@@ -166,7 +168,9 @@ def _of_task(subject: Subject, task: TaskSeen) -> Iterator[Happening]:
     if task.condition("Complete"):
         since = moment(task.status.get("completionTime")) or LONG_AGO
         yield Happening(since, LifecycleEvent.TASK_COMPLETED, task.name)
-    most = subject.tasks[task.name].get("max_retry") or MAX_RETRY
+    stated = subject.tasks[task.name].get("max_retry")
+    # Without a restart nothing has failed.
+    most = MAX_RETRY if stated is None else max(stated, 1)
     running = [pod for pod in task.newest.values() if pod.phase in {"Pending", "Running"}]
     if sum(pod.restarts for pod in running) >= most:
         yield Happening(max(pod.born for pod in running), LifecycleEvent.TASK_FAILED, task.name)
@@ -174,10 +178,18 @@ def _of_task(subject: Subject, task: TaskSeen) -> Iterator[Happening]:
 
 def _of_group(group: Any, sight: Sight) -> Iterator[Happening]:
     """Yield that a gang which has run cannot be scheduled whole any more."""
-    for one in mapping(group.get("status")).get("conditions") or ():
-        # From Kubernetes 1.37 on it has the other name.
-        types = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
-        scheduled = one.get("type") in types and one.get("status") == "False"
-        runs = any(pod.phase == "Running" for task in sight.tasks.values() for pod in task.pods)
-        if scheduled and runs and (since := moment(one.get("lastTransitionTime"))):
-            yield Happening(since, LifecycleEvent.UNKNOWN)
+    if not any(pod.phase == "Running" for task in sight.tasks.values() for pod in task.pods):
+        return
+    status = mapping(group.get("status"))
+    # Volcano's scheduler says it by the phase; the conditions say when.
+    unknown = status.get("phase") == "Unknown"
+    # From Kubernetes 1.37 on it has the other name.
+    types = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
+    times = [
+        since
+        for _, one in objects(status.get("conditions"))
+        if unknown or (one.get("type") in types and one.get("status") == "False")
+        if (since := moment(one.get("lastTransitionTime")))
+    ]
+    if times or unknown:
+        yield Happening(max(times, default=LONG_AGO), LifecycleEvent.UNKNOWN)

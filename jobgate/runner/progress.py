@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
-from jobgate.kinds.common.pod.reading import metadata_of, text, whole
+from jobgate.kinds.common.members import labels_of
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, text, whole
 from jobgate.kinds.common.runner import Phase, Progress, TaskProgress, all_started
+from jobgate.plugins.crew import TASK_LABEL
 from jobgate.runner.subject import Sight, Subject, TaskSeen
 
 
@@ -16,6 +19,9 @@ def tasks_of(subject: Subject, sight: Sight) -> dict[str, TaskProgress]:
 
 def _task(subject: Subject, seen: TaskSeen) -> TaskProgress:
     replicas = subject.replicas(seen.name)
+    if seen.condition("Complete"):
+        # A batch Job that has completed does not grow any more.
+        replicas = min(replicas, whole(mapping((seen.batch or {}).get("spec")).get("completions")) or replicas)
     pods = [pod for index, pod in seen.newest.items() if index < replicas]
     stated = subject.tasks[seen.name].min_available
     failed = seen.condition("Failed")
@@ -76,22 +82,25 @@ def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tu
     state = subject.state
     again = bool(restarts_of(subject, sight) or state.attempt or state.tasks)
     begins = Phase.RESTARTING if again else Phase.PENDING
-    started = all_started(subject.job, tasks)
     released = [task for task in tasks.values() if task.released]
     total = sum(task.replicas for task in released)
     there = sum(task.live for task in released)
+    # Where only a task is restarted, the job may go on with the others.
+    restarted = {text(labels_of(batch).get(TASK_LABEL)) for batch in sight.old}
+    due = {name: replace(task, released=task.released or name in restarted) for name, task in tasks.items()}
+    started = all_started(subject.job, due)
     # The first that holds.
     phases = (
         (bool(state.held), Phase.ABORTED, f"no pod runs since {state.held}"),
         (subject.suspended, Phase.SUSPENDED, "the job is suspended"),
         (subject.queued, Phase.QUEUED, subject.verdict or "the job is released from its queue"),
-        (bool(sight.old), Phase.RESTARTING, "the pods of the former attempt are deleted"),
-        (not released, begins, "no pod was made yet"),
         (
-            started or subject.runner.running(subject.job, tasks),
+            bool(released) and subject.runner.running(subject.job, due),
             Phase.RUNNING,
             "all pods have started" if started else "the job runs",
         ),
+        (bool(sight.old), Phase.RESTARTING, "the pods of the former attempt are deleted"),
+        (not released, begins, "no pod was made yet"),
         (there >= total, Phase.STARTING, "not all pods are ready"),
     )
     found = ((phase, message) for holds, phase, message in phases if holds)

@@ -32,6 +32,7 @@ _METADATA: Final = (
     "ownerReferences",
     "creationTimestamp",
     "deletionTimestamp",
+    "deletionGracePeriodSeconds",
 )
 _POD_STATUS: Final = ("phase", "reason", "conditions", "containerStatuses", "initContainerStatuses")
 _JOB_SPEC: Final = ("suspend", "completions", "parallelism")

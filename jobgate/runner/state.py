@@ -28,6 +28,7 @@ class RunState:
         held: why no pod may run: an action, as `AbortJob`; empty where they may.
         admitted: whether a queue has released the job.
         resumed: how many of the attempts began as the job was resumed, not restarted.
+        deleted: the uids of pods that the runner deletes, or has deleted and are not gone yet.
     """
 
     attempt: int = 0
@@ -36,6 +37,7 @@ class RunState:
     held: str = ""
     admitted: bool = False
     resumed: int = 0
+    deleted: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
@@ -46,7 +48,10 @@ class RunState:
             read = {}
         tasks = {name: count for name, one in mapping(read.get("tasks")).items() if (count := _count(one))}
         attempt, restarts, resumed = (_count(read.get(word)) for word in ("attempt", "restarts", "resumed"))
-        return cls(attempt, tasks, restarts, text(read.get("held"))[:_HELD], read.get("admitted") is True, resumed)
+        held, admitted = text(read.get("held"))[:_HELD], read.get("admitted") is True
+        listed = read.get("deleted")
+        deleted = tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
+        return cls(attempt, tasks, restarts, held, admitted, resumed, deleted)
 
     @property
     def restarts_of_job(self) -> int:
@@ -68,7 +73,7 @@ class RunState:
         restarts = self.restarts + replaced + 1
         if task:
             return replace(self, tasks={**self.tasks, task: self.tasks.get(task, 0) + 1}, restarts=restarts)
-        return replace(self, attempt=self.attempt + 1, tasks={}, restarts=restarts, held="")
+        return replace(self, attempt=self.attempt + 1, tasks={}, restarts=restarts, held="", deleted=())
 
     def changes(self, **annotations: str | None) -> dict[str, Any]:
         """Return the merge patch that writes the state, and with it other annotations."""

@@ -153,9 +153,17 @@ class PodSeen:
         return text(self._status.get("phase")) or "Pending"
 
     @property
+    def uid(self) -> str:
+        """Its uid."""
+        return text(metadata_of(self.document).get("uid"))
+
+    @property
     def going(self) -> datetime | None:
         """When it was deleted; None where it was not."""
-        return moment(metadata_of(self.document).get("deletionTimestamp"))
+        metadata = metadata_of(self.document)
+        gone = moment(metadata.get("deletionTimestamp"))
+        # Kubernetes says until when it may go on.
+        return later(gone, -(whole(metadata.get("deletionGracePeriodSeconds")) or 0)) if gone else None
 
     @property
     def born(self) -> datetime:
@@ -189,7 +197,7 @@ class PodSeen:
 
     @property
     def evicted(self) -> bool:
-        """Whether it was taken away, and has not failed by itself."""
+        """Whether it was taken away by Kubernetes, and has not failed by itself."""
         return bool(self.condition("DisruptionTarget")) or self._status.get("reason") in {"Evicted", "Preempting"}
 
     @property
@@ -201,7 +209,9 @@ class PodSeen:
     def ended(self) -> datetime:
         """When it ended, as far as that is known."""
         ends = [found for one in self.containers if (found := moment(_terminated(one).get("finishedAt")))]
-        return max(ends, default=self.going or self.born)
+        # A pod that its node does not take has no containers.
+        changes = [moment(one.get("lastTransitionTime")) for _, one in objects(self._status.get("conditions"))]
+        return max(ends, default=self.going or max(filter(None, changes), default=self.born))
 
 
 @dataclass(frozen=True)
@@ -243,6 +253,12 @@ class TaskSeen:
     def going(self) -> bool:
         """Whether the batch Job is being deleted."""
         return bool(metadata_of(self.batch or {}).get("deletionTimestamp"))
+
+    def takes(self, pod: PodSeen) -> bool:
+        """Return whether the batch Job itself deletes a pod: it ends, or was suspended when the pod ran."""
+        ends = any(map(self.condition, ("Suspended", "FailureTarget", "Failed", "SuccessCriteriaMet", "Complete")))
+        resumed = moment(self.status.get("startTime"))
+        return self.suspended or ends or (resumed is not None and pod.born < resumed)
 
     @property
     def suspended(self) -> bool:

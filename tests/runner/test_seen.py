@@ -9,7 +9,8 @@ import pytest
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.informer import ApiError, Page
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
-from jobgate.runner.seen import JOBS, PODS, SERVICES, Seen
+from jobgate.runner.seen import JOBS, PODS, SERVICES, Seen, keep_object
+from jobgate.runner.subject import PodSeen
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import START, UID
 
@@ -37,6 +38,12 @@ async def listed(informer: Informer[Any], one: dict[str, Any]) -> None:
 
 
 LABELS = {RUN_LABEL: UID, KIND_LABEL: "dijobs.diengine.opendilab.org", JOB_LABEL: "train"}
+
+
+def test_a_pod_went_when_it_was_deleted_and_not_when_its_grace_period_ends() -> None:
+    gone = {"deletionTimestamp": "2026-01-01T00:00:30Z", "deletionGracePeriodSeconds": 30}
+    kept = keep_object("Pod", "v1")({"metadata": {"name": "a", **gone}})
+    assert PodSeen(kept, 0).going == START
 
 
 def found(name: str, owner: str, namespace: str = "lab", *, controller: bool = True) -> dict[str, Any]:

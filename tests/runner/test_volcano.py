@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from controlplane.operators import vcjob as volcano
-from jobgate.kinds.common.policies.model import Action, LifecycleEvent
+from jobgate.kinds.common.policies.model import LifecycleEvent
 from jobgate.kinds.common.runner import RUN_BY, adoption
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner import RequeueAfter
@@ -15,8 +15,9 @@ from jobgate.runner.state import COMMAND
 from tests.operators.conftest import env_of
 from tests.runner.test_plan import happen, uids_of
 from tests.runner.test_rendering import children, pods_of
-from tests.runner.world import World, merge, subject, vcjob, vctask
+from tests.runner.world import World, merge, stamp, subject, vcjob, vctask
 
+PENDING = {"event": "PodPending", "timeout": "10s"}
 FAILED = {"event": "PodFailed", "action": "RestartJob"}
 
 
@@ -167,23 +168,38 @@ def test_a_job_that_is_scaled_to_nothing_keeps_its_phase_and_grows_again() -> No
         LifecycleEvent.ANY,
         LifecycleEvent.POD_FAILED,
         LifecycleEvent.POD_EVICTED,
+        "a deletion",
+        LifecycleEvent.POD_PENDING,
         LifecycleEvent.TASK_COMPLETED,
+        LifecycleEvent.TASK_FAILED,
+        LifecycleEvent.UNKNOWN,
         "exit code 7",
     ],
 )
-@pytest.mark.parametrize("action", [one.value for one in Action if one.value.endswith(("Job", "Task", "Pod"))][:6])
+@pytest.mark.parametrize(
+    "action", ["AbortJob", "RestartJob", "RestartTask", "RestartPod", "TerminateJob", "CompleteJob"]
+)
 def test_a_policy_answers_an_event(event: str, action: str) -> None:
-    when = {"exitCode": 7} if event == "exit code 7" else {"event": str(event)}
-    found = world(vctask(2), vctask(1, name="judge"), policies=[{**when, "action": action}])
+    when: dict[str, dict[str, Any]] = {
+        "exit code 7": {"exitCode": 7},
+        "a deletion": {"event": "PodEvicted"},
+        "PodPending": PENDING,
+    }
+    found = world(
+        vctask(2), vctask(1, name="judge"), policies=[{**when.get(event, {"event": str(event)}), "action": action}]
+    )
     uids = uids_of(found)
     happen(found, event)
     found.settle()
     survivors = {host for host, uid in uids_of(found).items() if uids[host] == uid}
     others = {"train-judge-0", *({"train-work-1"} if event != LifecycleEvent.TASK_COMPLETED else ())}
+    if event in {LifecycleEvent.UNKNOWN, LifecycleEvent.TASK_FAILED}:
+        others.add("train-work-0")
     expected: dict[str, tuple[str, set[str]]] = {
         "AbortJob": ("Aborted", set()),
         "RestartJob": ("Running", set()),
-        "RestartTask": ("Running", {"train-judge-0"}),
+        # What happens to a gang happens to no task.
+        "RestartTask": ("Running", {"train-judge-0"} if event != LifecycleEvent.UNKNOWN else set()),
         "TerminateJob": ("Terminated", set()),
         "CompleteJob": ("Completed", set()),
     }
@@ -209,6 +225,125 @@ def test_a_restarted_partition_is_that_of_the_pod() -> None:
     found.settle()
     now = uids_of(found)
     assert {host for host in now if now[host] != before[host]} == {"train-work-2", "train-work-3"}
+
+
+@pytest.mark.parametrize(
+    ("restarts", "event"),
+    [
+        ({**PENDING, "action": "RestartPod"}, "PodPending"),
+        ({"event": "PodFailed"}, "PodFailed"),
+        (PENDING, "PodPending"),
+    ],
+)
+def test_what_the_runner_deletes_is_no_event(restarts: dict[str, str], event: str) -> None:
+    policies = [{"action": "RestartPartition", **restarts}, {"event": "PodEvicted", "action": "TerminateJob"}]
+    found = world(vctask(2, partitionPolicy={"totalPartitions": 1, "partitionSize": 2}), policies=policies)
+    before = uids_of(found)
+    found.wait(5)
+    happen(found, event)
+    found.settle()
+    now = uids_of(found)
+    kept = {"train-work-1"} if restarts.get("action") else set()
+    assert (phase(found), {host for host in now if now[host] == before.get(host)}) == ("Running", kept)
+
+
+def test_a_pod_that_is_deleted_later_is_an_event_although_the_runner_deleted_one_before() -> None:
+    policies = [{**PENDING, "action": "RestartPod"}, {"event": "PodEvicted", "action": "TerminateJob"}]
+    found = world(vctask(2), policies=policies)
+    happen(found, "PodPending")
+    found.settle()
+    happen(found, "a deletion")
+    found.settle()
+    assert phase(found) == "Terminated"
+
+
+def test_a_pod_that_fails_after_it_was_deleted_has_not_failed_by_itself() -> None:
+    policies = [{"event": "PodFailed", "action": "TerminateJob"}, {"event": "PodEvicted", "action": "RestartJob"}]
+    found = world(vctask(2), policies=policies)
+    found.leave([found.pod()])
+    found.wait(5)
+    found.end(code=143)
+    found.settle()
+    assert (phase(found), found.status["retryCount"]) == ("Running", 1)
+
+
+@pytest.mark.parametrize("why", ["Suspended", "FailureTarget", "startTime"])
+def test_a_pod_that_its_batch_job_deletes_is_no_event(why: str) -> None:
+    found = world(vctask(2), policies=[{"event": "PodEvicted", "action": "TerminateJob"}])
+    found.leave([found.pod()])
+    found.wait(5)
+    status = found.jobs["train-work"]["status"]
+    status |= {why: stamp(found.now)} if why == "startTime" else {"conditions": [{"type": why, "status": "True"}]}
+    found.step()
+    assert phase(found) != "Terminated"
+
+
+def test_a_pod_that_its_node_does_not_take_restarts_its_partition() -> None:
+    policy = {"totalPartitions": 1, "partitionSize": 2}
+    found = world(vctask(2, partitionPolicy=policy), policies=[{"event": "PodFailed", "action": "RestartPartition"}])
+    before = uids_of(found)
+    found.pod()["status"] = {"phase": "Failed", "reason": "OutOfcpu"}
+    found.step()
+    found.step()
+    found.wait(1)
+    assert [pod["metadata"]["uid"] for pod in found.pods if "deletionTimestamp" in pod["metadata"]] == [
+        before["train-work-1"]
+    ]
+
+
+def test_a_task_that_has_completed_does_not_grow() -> None:
+    found = world(vctask(1, name="a"), vctask(1, name="b"))
+    found.end("a")
+    found.settle()
+    found.job["spec"]["tasks"][0] |= {"replicas": 3, "minAvailable": 3}
+    found.settle()
+    assert phase(found) == "Running"
+    found.end("b")
+    found.settle()
+    assert phase(found) == "Completed"
+
+
+def test_a_job_whose_minimum_waits_for_others_is_not_running_before() -> None:
+    found = World(vcjob(vctask(1, "a"), vctask(2, "b", dependsOn={"name": ["a"]}), minAvailable=3))
+    phases = []
+    for _ in range(8):
+        found.step()
+        phases.append(phase(found) if found.status else "")
+        found.kubernetes()
+    assert [one for one in dict.fromkeys(phases) if one] == ["Pending", "Running"]
+    assert "Pending" not in phases[phases.index("Running") :]
+
+
+def test_a_job_is_running_while_a_task_restarts_if_its_minimum_runs() -> None:
+    policies = [{"event": "PodFailed", "action": "RestartTask"}]
+    found = world(vctask(1), vctask(2, "judge"), policies=policies, minAvailable=2)
+    found.end(code=7)
+    phases = set()
+    for _ in range(8):
+        found.step()
+        phases.add(phase(found))
+        found.kubernetes()
+    assert (phases, found.pod()["status"]["phase"]) == ({"Running"}, "Running")
+
+
+def test_a_command_restarts_no_job_that_has_no_restart_left() -> None:
+    found = world(vctask(), maxRetry=1)
+    found.job["metadata"]["annotations"][COMMAND] = "RestartJob"
+    found.settle()
+    state = found.status["state"]
+    assert (state["phase"], state["reason"], "no restart is left" in state["message"]) == (
+        "Failed",
+        "NoRestartLeft",
+        True,
+    )
+
+
+@pytest.mark.parametrize(("most", "restarts", "expected"), [(0, 0, "Running"), (0, 1, "Terminated"), (2, 1, "Running")])
+def test_a_task_fails_with_so_many_restarts_of_its_containers(most: int, restarts: int, expected: str) -> None:
+    found = world(vctask(maxRetry=most), policies=[{"event": "TaskFailed", "action": "TerminateJob"}])
+    found.pod()["status"]["containerStatuses"][0]["restartCount"] = restarts
+    found.settle()
+    assert phase(found) == expected
 
 
 def test_an_ended_job_is_deleted_when_its_time_has_come() -> None:

@@ -16,6 +16,8 @@ from jobgate.runner.subject import read
 Object = dict[str, Any]
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
+#: Seconds that a deleted pod may go on.
+GRACE = 30
 UID = "0123abcd-0000-4000-8000-000000000000"
 
 
@@ -150,12 +152,12 @@ class World:
         if self._is_whole(found):
             self.gone = True
         elif kind == "Pod":
-            self.pods = [one for one in self.pods if one["metadata"]["name"] != name]
+            self.leave([one for one in self.pods if one["metadata"]["name"] == name])
         elif foreground:
             self.jobs[name]["metadata"]["deletionTimestamp"] = stamp(self.now)
         else:
             gone = self._place(kind).pop(name)
-            self.pods = [one for one in self.pods if owner(one) != gone["metadata"]["uid"]]
+            self.leave([one for one in self.pods if owner(one) == gone["metadata"]["uid"]])
 
     def _stored(self, found: Mapping[str, Any]) -> Object:
         if self._is_whole(found):
@@ -175,20 +177,28 @@ class World:
     def kubernetes(self) -> bool:
         """Let the Job controller and the garbage collector work once; tell whether they did something."""
         before = copy.deepcopy((self.jobs, self.pods))
+        self.pods = [pod for pod in self.pods if "deletionTimestamp" not in pod["metadata"]]
         for name, batch in list(self.jobs.items()):
             mine = [pod for pod in self.pods if owner(pod) == batch["metadata"]["uid"]]
             if "deletionTimestamp" in batch["metadata"]:
-                del self.jobs[name]
-                self.pods = [pod for pod in self.pods if pod not in mine]
+                self.leave(mine)
+                if not mine:
+                    del self.jobs[name]
             elif not finished(batch):
                 self._reconcile(batch, mine)
         return before != (self.jobs, self.pods)
+
+    def leave(self, pods: Sequence[Object]) -> None:
+        """Delete pods: they are there until Kubernetes works again, within their grace period."""
+        for pod in pods:
+            until = {"deletionTimestamp": stamp(self.now + timedelta(seconds=GRACE))}
+            pod["metadata"] |= {**until, "deletionGracePeriodSeconds": GRACE}
 
     def _reconcile(self, batch: Object, pods: Sequence[Object]) -> None:
         spec, status = batch["spec"], batch.setdefault("status", {})
         live = [pod for pod in pods if phase(pod) in {"Pending", "Running"}]
         if spec["suspend"]:
-            self.pods = [pod for pod in self.pods if pod not in live]
+            self.leave(live)
             return
         failed = [pod for pod in pods if phase(pod) == "Failed"]
         done = {index(pod) for pod in pods if phase(pod) == "Succeeded"}
@@ -203,12 +213,12 @@ class World:
         else:
             there = {index(pod) for pod in live} | done | given_up
             self.pods += [self._pod(batch, one) for one in range(spec["completions"]) if one not in there]
-            self.pods = [pod for pod in self.pods if pod not in live or index(pod) < spec["completions"]]
+            self.leave([pod for pod in live if index(pod) >= spec["completions"]])
 
     def _end(self, batch: Object, kind: str, live: Sequence[Object]) -> None:
         condition = {"type": kind, "status": "True", "message": "as it was"}
         batch["status"] |= {"conditions": [condition], "completionTime": stamp(self.now)}
-        self.pods = [pod for pod in self.pods if pod not in live]
+        self.leave(live)
 
     def _pod(self, batch: Object, number: int) -> Object:
         self._count += 1

@@ -84,7 +84,7 @@ class StartCondition:
     gate: str = ""
 
     def over(self, tasks: Mapping[str, TaskProgress]) -> bool:
-        """Tell whether the wait is over. A task that the job does not have is waited for by nobody."""
+        """Return whether the wait is over. A task that the job does not have is waited for by nobody."""
         if self.gate:
             return False
         found = [(tasks[name], succeeded) for name, succeeded in self.tasks if name in tasks]
@@ -198,7 +198,7 @@ def given_up(job: Job[Any], tasks: Mapping[str, TaskProgress]) -> str:
 
 
 def all_started(_: Job[Any], tasks: Mapping[str, TaskProgress]) -> bool:
-    """Tell whether all pods run, or have run, of the tasks that wait for nothing."""
+    """Return whether all pods run, or have run, of the tasks that wait for nothing."""
     released = [task for task in tasks.values() if task.released]
     return sum(task.ready + task.succeeded for task in released) >= sum(task.replicas for task in released)
 
@@ -308,7 +308,7 @@ def left_alone(kind: Kind, runs: frozenset[str], operator_can: frozenset[str]) -
 
 
 def is_run(document: Mapping[str, Any]) -> bool:
-    """Tell whether the runner has taken a job over."""
+    """Return whether the runner has taken a job over."""
     return mapping(metadata_of(document).get("annotations")).get(RUN_BY) == RUNNER
 
 

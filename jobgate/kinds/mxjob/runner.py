@@ -64,7 +64,7 @@ def replicas(job: Job[MxJobSpec], task: Task) -> int:
 
 
 def succeeded(job: Job[MxJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
-    """Tell whether the job has succeeded: its scheduler has, or its only worker."""
+    """Return whether the job has succeeded: its scheduler has, or its only worker."""
     deciding = ReplicaType.WORKER if job.spec.job_mode is JobMode.LOCAL else ReplicaType.SCHEDULER
     task = tasks.get(deciding.lower())
     return task is not None and task.complete

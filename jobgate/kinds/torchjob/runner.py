@@ -15,6 +15,7 @@ from jobgate.kinds.common.runner import (
     Runner,
     StartCondition,
     TaskProgress,
+    all_started,
     conditions_of,
     set_condition,
     waits_for_names,
@@ -146,16 +147,17 @@ def waits(job: Job[TorchJobSpec], task: Task) -> StartCondition:
 
 
 def succeeded(_: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
-    """Tell whether the job has succeeded: its AIMaster has, or its master and all workers."""
+    """Return whether the job has succeeded: its AIMaster has, or its master and all workers."""
     if _AI_MASTER in tasks and tasks[_AI_MASTER].complete:
         return True
     return _MASTER in tasks and all(task.complete for name, task in tasks.items() if name != _AI_MASTER)
 
 
-def running(_: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
-    """Tell whether the job is running: its master or AIMaster is, however many workers are, and no pod has failed."""
+def running(job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
+    """Return whether all pods are, or the master or AIMaster, however many workers are, and no pod has failed."""
     failed = any(task.phases.get("Failed") for task in tasks.values())
-    return not failed and any(tasks[name].active for name in (_MASTER, _AI_MASTER) if name in tasks)
+    leads = any(tasks[name].active for name in (_MASTER, _AI_MASTER) if name in tasks)
+    return all_started(job, tasks) or (leads and not failed)
 
 
 def gang(job: Job[TorchJobSpec]) -> int:

@@ -41,6 +41,8 @@ _ABORTED: Final = frozenset({"Aborting", "Aborted"})
 _ENDS: Final = {str(_PHASES[phase]): phase for phase in (Phase.SUCCEEDED, Phase.FAILED, Phase.TERMINATED)}
 #: The phases of pods that go on.
 _LIVE: Final = frozenset({"Pending", "Running"})
+#: The phases of pods that run, or have run and are not counted as succeeded.
+_BEGUN: Final = frozenset({"Running", "Failed", "Unknown"})
 #: Labels and annotations of a job that its pods get.
 _COPIED: Final = ("volcano.sh/preemptable", "volcano.sh/cooldown-time")
 _COPIED_ANNOTATIONS: Final = (
@@ -107,13 +109,13 @@ def waits(job: Job[JobSpec], task: Task) -> StartCondition:
 
 
 def running(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
-    """Tell whether as many pods as the job needs run, or have run."""
-    pods = sum(count for task in tasks.values() for phase, count in task.phases.items() if phase != "Pending")
-    return pods >= gang_minimum(job)
+    """Return whether as many pods as the job needs run, or have run."""
+    begun = sum(count for task in tasks.values() for phase, count in task.phases.items() if phase in _BEGUN)
+    return begun + _succeeded(tasks) >= _minimum(job, tasks)
 
 
 def succeeded(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
-    """Tell whether enough pods have succeeded: `minSuccess` at any time, else when all have ended."""
+    """Return whether enough pods have succeeded: `minSuccess` at any time, else when all have ended."""
     least = job.spec.min_success
     if least is not None and _succeeded(tasks) >= least:
         return True
@@ -124,8 +126,8 @@ def failed(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> str:
     """Return what too few pods have succeeded of, when all have ended; empty for nothing."""
     if not _all_ended(tasks):
         return ""
-    total, least, success = _succeeded(tasks), gang_minimum(job), job.spec.min_success
-    if least >= sum_of_minima(job):
+    total, least, success = _succeeded(tasks), _minimum(job, tasks), job.spec.min_success
+    if gang_minimum(job) >= sum_of_minima(job):
         for one in tasks.values():
             if one.succeeded < one.least:
                 return f"{one.succeeded} pods of task {one.name} have succeeded, and it needs {one.least}"
@@ -134,12 +136,17 @@ def failed(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> str:
     return f"{total} pods have succeeded, and the job needs {least}" if total < least else ""
 
 
+def _minimum(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> int:
+    """Return the pods that the job needs: not those that were added to a task that had completed."""
+    return min(gang_minimum(job), sum(task.replicas for task in tasks.values()))
+
+
 def _succeeded(tasks: Mapping[str, TaskProgress]) -> int:
     return sum(task.succeeded for task in tasks.values())
 
 
 def _all_ended(tasks: Mapping[str, TaskProgress]) -> bool:
-    """Tell whether all pods have ended. A job that is scaled to none goes on as it is."""
+    """Return whether all pods have ended. A job that is scaled to none goes on as it is."""
     has_pods = any(task.replicas for task in tasks.values())
     return has_pods and all(task.complete or task.given_up for task in tasks.values())
 
