@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from decimal import ROUND_UP, Context, Decimal
 from functools import lru_cache
 from itertools import islice
+from math import ceil
 from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, field
@@ -235,7 +236,7 @@ def _is_multiple(amount: Decimal, size: str) -> bool:
     except ValueError:
         return False
     # The exponents of quantities are bounded, so these integers are of at most about a thousand digits.
-    return page > 0 and quantity.is_whole(page) and int(amount) % int(page) == 0
+    return page > 0 and quantity.is_whole(page) and ceil(amount) % int(page) == 0
 
 
 def _add(total: Amounts, given: Mapping[str, Decimal]) -> None:

@@ -68,6 +68,7 @@ CONTAINER_CASES: list[Case] = [
     of_resources("and are fine then", None, {HUGE: "4Mi", "memory": "1Gi"}),
     of_resources("in whole pages", None, {HUGE: "3Mi", "memory": "1Gi"}, f'.limits[{HUGE}]: Invalid value: "3Mi"'),
     of_resources("whose size is a quantity", None, {"hugepages-x": "3Mi", "cpu": 1}, ".limits[hugepages-x]: Invalid"),
+    of_resources("nor a part of one", None, {HUGE: "1m", "cpu": 1}, f".limits[{HUGE}]: Invalid"),
     of_resources("and not zero", None, {"hugepages-0": "3Mi", "cpu": 1}, ".limits[hugepages-0]: Invalid"),
     of_resources("great amounts are fine", {"cpu": "1e1000"}, {"cpu": "1E3"}, ".requests[cpu]: Invalid value"),
     of_resources("but not such that servers hang on", {"cpu": "1e2147483647"}, None, ".requests[cpu]: Invalid value"),
