@@ -54,6 +54,40 @@ def test_a_review_warns_of_a_job_that_nothing_runs() -> None:
         assert "no controller runs this job" not in jobgate("review", result, TORCHJOB).output
 
 
+def _gang(kind: str, version: str, **spec: object) -> str:
+    """Return a job of two tasks of which one has a priority class."""
+    pods = {"containers": [{"name": "di-container", "image": "i"}], "restartPolicy": "Never"}
+    urgent = {"name": "a", "replicas": 1, "template": {"spec": {**pods, "priorityClassName": "urgent"}}}
+    other = {"name": "b", "replicas": 2, "template": {"spec": pods}}
+    return yaml.safe_dump(
+        {"apiVersion": version, "kind": kind, "metadata": {"name": "gang"}, "spec": {**spec, "tasks": [urgent, other]}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "run", "without_queueing", "with_queueing"),
+    [
+        (
+            _gang("DIJob", "diengine.opendilab.org/v2alpha1", minAvailable=3),
+            "dijobs.diengine.opendilab.org",
+            "spec.minAvailable: the runner ignores this field: the pods are not gang-scheduled",
+            "the gang waits for these pods",
+        ),
+        (_gang("Job", "batch.volcano.sh/v1alpha1"), "jobs.batch.volcano.sh", "", "the gang waits for these pods"),
+    ],
+)
+def test_the_runner_starts_pods_together_with_queueing_only(
+    document: str, run: str, without_queueing: str, with_queueing: str
+) -> None:
+    arguments = ["review", f"--run={run}", "-"]
+    without = CliRunner().invoke(main, arguments, input=document)
+    assert (without.exit_code, without_queueing in without.output) == (0, True), without.output
+    assert with_queueing not in without.output
+    together = CliRunner().invoke(main, [*arguments, "--queueing=kubernetes"], input=document).output
+    assert with_queueing in together
+    assert not without_queueing or without_queueing not in together
+
+
 SOUND = Path("examples/dijob/minimal.yaml").read_text(encoding="utf-8")
 
 

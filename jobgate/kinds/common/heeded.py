@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from jobgate.kinds.common.crew import plugins_of
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.runner import Runner, runner_of
+from jobgate.plugins.queueing import Queueing
 from webhook import Cause, Context, Forbidden, Job, Notice, Path, rule
 from webhook.plan import Plan
 
@@ -38,7 +39,7 @@ WORDS = frozenset({"suspend", *_JOB_WORDS, *_TASK_WORDS})
 def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A suspended job must not start because its operator ignores the field."""
     operator = operator_of(job)
-    if job.word("suspend") and not _acted_on("suspend", operator, job, context):
+    if job.word("suspend") and not acted_on("suspend", job, context):
         yield Forbidden(
             job.at("suspend"),
             f"{_who(operator, job, context)} ignores this field: the job would start immediately. Remove it, and apply "
@@ -65,20 +66,24 @@ def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
     for word, consequence in _JOB_WORDS.items():
         value = job.word(word)
         by_default = getattr(job.kind.spec.model_fields.get(word), "default", None)
-        if value != by_default and _says(word, value) and not _acted_on(word, operator, job, context):
+        if value != by_default and _says(word, value) and not acted_on(word, job, context):
             yield _ignored(job.at(word), who, consequence)
     for word, consequence in _TASK_WORDS.items():
-        if _acted_on(word, operator, job, context):
+        if acted_on(word, job, context):
             continue
         for task in job.tasks:
             if _says(word, task.get(word)):
                 yield _ignored(task.at(word), who, consequence)
 
 
-def _acted_on(word: str, operator: Operator, job: Job[Any], context: Context) -> bool:
+def acted_on(word: str, job: Job[Any], context: Context) -> bool:
+    """Return whether who runs a job acts on a word."""
+    operator = operator_of(job)
     runner = _runner(job, context)
     heeds = operator.heeds if runner is None else runner.heeds
     members = operator.members if runner is None else None
+    if word == "min_available" and runner is not None and Queueing.name in context.settings.plugins:
+        return True  # the runner starts pods together with a queueing system only
     if word in heeds or f"{job.kind.plural}/{to_camel(word)}" in context.settings.operator_can:
         return True
     provided = members.provides if members else frozenset()

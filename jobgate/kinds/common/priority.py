@@ -50,8 +50,9 @@ def a_gang_has_priorities_throughout(job: Job[Any], context: Context) -> Iterato
 
 def _is_gang(job: Job[Any], context: Context) -> bool:
     """Return whether pods start together: the job says so, or who runs it has every job as a gang."""
-    run_here = job.kind.qualified_plural in context.settings.runs
-    by_default = Queueing.name in context.settings.plugins if run_here else "min_available" in operator_of(job).heeds
+    if job.kind.qualified_plural in context.settings.runs:
+        return Queueing.name in context.settings.plugins and gang_minimum(job) > 1
+    by_default = "min_available" in operator_of(job).heeds
     said = job.word("min_available") is not None or any(task.min_available is not None for task in job.tasks)
     return (said or by_default) and gang_minimum(job) > 1
 

@@ -90,7 +90,6 @@ RUNNER = Runner(
         {
             "suspend",
             "policies",
-            "min_available",
             "depends_on",
             "scheduler_name",
             "priority_class_name",
