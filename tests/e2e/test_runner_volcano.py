@@ -9,7 +9,7 @@ from controlplane.simulation import end_pod, ends
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.whole import WholeControlPlane
-from tests.e2e.test_runner import RESTARTS, WAIT, Run, annotated, example, process, space
+from tests.e2e.test_runner import WAIT, Run, annotated, example, process, space
 from tests.runner.world import vctask
 
 __all__ = ["process", "space"]
@@ -33,7 +33,9 @@ def reaches(run: Run, phase: str) -> None:
 
 
 def test_any_event_restarts_a_job_until_its_retries_are_spent(space: Space) -> None:
-    one = Run(space, annotated(example(RESTARTS), **ends(0, "3s")))
+    job = annotated(example(Path("examples/vcjob/tensorflow.yaml")), **ends(0, "3s"))
+    job["spec"]["policies"] = [{"event": "*", "action": "RestartJob"}]
+    one = Run(space, job)
     reaches(one, "Failed")
     status = one.status
     assert (status["retryCount"], status["version"], status["running"], status["pending"]) == (3, 3, 0, 0)

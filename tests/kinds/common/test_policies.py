@@ -45,8 +45,8 @@ def of_task(*policies: Any, **fields: Any) -> Json:
         ("event and events, which are taken together", [on("PodFailed", events=["PodFailed", "PodEvicted", "PodEvicted"])]),
         ("an exit code before all failures", [at(3), at(-1), on("PodFailed")]),
         ("any event", [on("*", action="TerminateJob")]),
-        ("any event after an exit code", [at(137), on("*")]),
-        ("an action put off", [on("PodPending", timeout="1h30m"), on("PodFailed", timeout="10s"), on("TaskCompleted", timeout="0")]),
+        ("any event after an exit code", [at(137), on("*", action="AbortJob")]),
+        ("an action put off", [on("PodPending", timeout="1h30m"), on("PodFailed", timeout="10s"), on("TaskCompleted", action="CompleteJob", timeout="0")]),
         ("no events, and one event", [on("PodFailed", events=[])]),
     ],
 )  # fmt: skip
@@ -181,7 +181,7 @@ ALL_HAVE = "never applies: the policies of every task match first"
          [f"spec.policies[{index}]: never applies: spec.policies[1] matches failed pods first; move this "
           "policy before it"
           for index in (2, 3)]),
-        ("an exit code behind everything", of_task(on("*"), at(3)),
+        ("an exit code behind everything", of_task(on("*", action="AbortJob"), at(3)),
          ["spec.tasks[0].policies[1]: never applies: spec.tasks[0].policies[0] matches every event first; "
           "move this policy before it"]),
         ("an exit code behind something else", of_job(on("PodEvicted"), at(3)), []),
@@ -215,4 +215,26 @@ def test_policies_of_the_job_that_leave_nothing_are_told(
     case: str, tasks: list[list[Json]], policy: Json, reported: bool
 ) -> None:
     document = job(*(task(f"t{index}", policies=policies) for index, policies in enumerate(tasks)), policies=[policy])
-    assert notices(document, policy_rules) == ([f"spec.policies[0]: {ALL_HAVE}"] if reported else []), case
+    found = [one for one in notices(document, policy_rules) if ALL_HAVE in one]
+    assert found == ([f"spec.policies[0]: {ALL_HAVE}"] if reported else []), case
+
+
+COMPLETES = "list PodFailed and PodEvicted instead"
+JOB_RESTARTS = f"the job restarts when a task succeeds, and fails when no restart is left; {COMPLETES}"
+TASK_RESTARTS = f"the task restarts when it succeeds; {COMPLETES}"
+
+
+@pytest.mark.parametrize(
+    "case, document, expected",
+    [
+        ("any event", of_job(on("*")), [f'spec.policies[0].event: "*" includes TaskCompleted: {JOB_RESTARTS}']),
+        ("any event of a task", of_task(on("*", action="RestartTask")),
+         [f'spec.tasks[0].policies[0].event: "*" includes TaskCompleted: {TASK_RESTARTS}']),
+        ("the event itself", of_job(on("PodFailed", "TaskCompleted")), [f"spec.policies[0].events[1]: {JOB_RESTARTS}"]),
+        ("failures only", of_job(on("PodFailed", "PodEvicted")), []),
+        ("another action", of_job(on("*", action="RestartPod")), []),
+        ("a task that completes the job", job(task("a", policies=[on("TaskCompleted", action="CompleteJob")]), task("b"), policies=[on("*")]), []),
+    ],
+)  # fmt: skip
+def test_a_restart_after_success_is_told(case: str, document: Json, expected: list[str]) -> None:
+    assert (faults(document, policy_rules), notices(document, policy_rules)) == ([], expected), case

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jobgate.kinds.common.durations import LONGEST_DURATION, overflows
+from jobgate.kinds.common.heeded import acted_on
 from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, spec_of
 from jobgate.kinds.common.policies.model import (
     INTERNAL_ACTIONS,
@@ -38,6 +39,12 @@ from webhook import (
     Task,
     rule,
 )
+
+#: What becomes of a job or a task that restarts when a task succeeds.
+_RESTARTS = {
+    Action.RESTART_JOB: "the job restarts when a task succeeds, and fails when no restart is left",
+    Action.RESTART_TASK: "the task restarts when it succeeds",
+}
 
 
 @rule("policies", "tasks.policies")
@@ -145,6 +152,26 @@ def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
                 yield Notice(place, f"Volcano never raises {event}: remove it")
             elif event in OF_THE_JOB and isinstance(owner, Task):
                 yield Notice(place, f"Volcano raises {event} for the job, not for a task: move the policy to the job")
+
+
+@rule("policies", "tasks.policies")
+def success_restarts_nothing(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """A job that restarts when a task succeeds never completes. `*` includes that event."""
+    if not acted_on("policies", job, context):
+        return
+    handled = any(
+        event is LifecycleEvent.TASK_COMPLETED for task in job.tasks for _, event, _policy in read_events(task)
+    )
+    for owner in owners(job):
+        if handled and not isinstance(owner, Task):
+            continue  # a task that completes has its own policy
+        for path, policy in read(owner, "event", "events", "action"):
+            if policy.action not in _RESTARTS:
+                continue
+            for place, event in events_of(policy, path):
+                if event in {LifecycleEvent.ANY, LifecycleEvent.TASK_COMPLETED}:
+                    what = '"*" includes TaskCompleted: ' if event is LifecycleEvent.ANY else ""
+                    yield Notice(place, f"{what}{_RESTARTS[policy.action]}; list PodFailed and PodEvicted instead")
 
 
 @rule("policies", "tasks.policies")
@@ -258,6 +285,7 @@ policy_rules = (
     exit_codes_are_handled_once,
     timeouts_can_be_read,
     events_are_raised,
+    success_restarts_nothing,
     pending_pods_are_given_time,
     failing_tasks_can_restart,
     restarted_partitions_exist,
