@@ -22,7 +22,9 @@ def import_group() -> None:
 
 @import_group.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option("--to", "target", type=click.Choice([one.value for one in ImportedKind]), help="Kind of imported jobs.")
+@click.option(
+    "--to", "target", type=click.Choice([one.value for one in ImportedKind]), help="Kind to convert imported jobs to."
+)
 @OUTPUT_FILE
 @click.pass_context
 def openpai(context: click.Context, *, files: tuple[str, ...], target: str | None, output_file: TextIO) -> None:

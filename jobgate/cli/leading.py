@@ -43,7 +43,9 @@ def leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
         BIND,
         CREDENTIALS,
         setting(
-            "--lease-namespace", metavar="NAMESPACE", help="Namespace of the Lease.  [default: the pod's namespace]"
+            "--lease-namespace",
+            metavar="NAMESPACE",
+            help="Namespace of the Lease; jobs in it are not handled.  [default: the pod's namespace]",
         ),
         setting("--lease-name", default=lease, show_default=True, help="Lease used for leader election."),
         setting(
@@ -63,7 +65,7 @@ def _placed(bind: str, health_port: int, lease_namespace: str | None, lease_name
         raise click.BadParameter(fault, param_hint="--lease-name")
     namespace = lease_namespace or own_namespace()
     if namespace is None:
-        raise click.UsageError("--lease-namespace is required outside a pod")
+        raise click.UsageError("--lease-namespace is required outside a pod, for example jobgate-system")
     return {"place": Place(bind, health_port, namespace, lease_name, identity())}
 
 

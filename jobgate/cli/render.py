@@ -28,9 +28,9 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
     """Print the Services, PodGroups, claims and batch Jobs that the runner would create for the jobs in FILEs, as YAML.
 
     With --queueing, pods are in the gangs of that system; PodGroups of `kubernetes` are those of Kubernetes 1.37.
-    Variables that differ between the pods of a task, such as RANK, are set by the pod webhook, and are not shown. FILE
-    may be - for standard input. Exit status: 0; 1 if a job would be denied; 2 if the input is invalid or contains no
-    job that the runner can run.
+    Variables that differ between the pods of a task, such as RANK, are set by the pod webhook, and are not shown. Nor
+    are objects of plugins: see `jobgate explain --run KIND`. FILE may be - for standard input. Exit status: 0; 1 if a
+    job would be denied; 2 if the input is invalid or contains no job that the runner can run.
     """
     made: list[dict[str, Any]] = []
     queueing = queueing_of(configured.settings)

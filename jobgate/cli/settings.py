@@ -172,7 +172,8 @@ RUN = setting(
     multiple=True,
     metavar="KIND",
     callback=_runnable,
-    help="Kind whose jobs `jobgate run` runs, for example torchjobs.train.distributed.io; repeatable.",
+    help="Kind whose jobs `jobgate run` runs, for example torchjobs.train.distributed.io; repeatable. Give the "
+    "webhook, the controller and the runner the same kinds.",
 )
 
 #: Options of all processes that run in a cluster.

@@ -15,6 +15,7 @@ from jobgate.kinds.common.runner import is_run, taken_over
 from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
+from jobgate.plugins.env import Run
 from jobgate.pods.shape import fault
 from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, annotated, named_in, template_of
 from webhook import Draft, Job, Kind, Objects, Task
@@ -96,7 +97,9 @@ def _job(
     }
     sources = {plugin: _plugin_source(plugin, own, given.values()) for plugin in crew.plugins}
     maker = "the runner" if is_run(document) else operator.name
-    notes = [f"what {maker} itself adds to pods is not shown"]
+    runs = is_run(document)
+    what = "adds to pod templates is not shown: see jobgate render" if runs else "itself adds to pods is not shown"
+    notes = [f"what {maker} {what}"]
     notes += [
         f"{sources[one]}: not shown, as {maker} carries it out itself" for one in crew.plugins if one in crew.provided
     ]
@@ -115,6 +118,8 @@ def _job(
 
 def _plugin_source(name: str, own: Mapping[str, Any], given: Any) -> str:
     """Return the source of a plugin: the job or the installation, or a prerequisite."""
+    if name == Run.name:
+        return "the runner"
     item = None if name in own else next((found for one in given if (found := one.wanted_plugin(name))), None)
     return f"plugin {name}" if item is None else f"plugin {name} of {item}"
 

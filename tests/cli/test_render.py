@@ -45,7 +45,9 @@ def test_what_cannot_be_rendered_is_said_by_the_exit_status(file: str, code: int
 def test_a_runner_is_told_what_it_runs() -> None:
     done = jobgate("run", "--lease-namespace=x")
     assert (done.exit_code, "--run" in done.output) == (2, True)
-    assert jobgate("run", "--run=jobs.batch.volcano.sh").exit_code == 2
+    outside = jobgate("run", "--run=jobs.batch.volcano.sh")
+    assert outside.exit_code == 2
+    assert "--lease-namespace is required outside a pod, for example jobgate-system" in outside.output
 
 
 def test_a_review_warns_of_a_job_that_nothing_runs() -> None:

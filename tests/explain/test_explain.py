@@ -1,6 +1,7 @@
 """`jobgate explain`: the pods of each task, with where each part comes from."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,9 @@ def test_the_scenarios_are_explained_as_a_whole(name: str, files: list[Path]) ->
 
 def test_a_job_that_jobgate_runs_gets_from_it_what_its_operator_would_add() -> None:
     done = run("--run=jobs.batch.volcano.sh", ROOT / "examples" / "vcjob" / "tensorflow.yaml")
-    assert "what the runner itself adds to pods is not shown" in done.stdout
+    assert "what the runner adds to pod templates is not shown: see jobgate render" in done.stdout
+    assert "plugin run" not in done.stdout
+    assert re.search(r"volcano.sh/task-index: 0 +# the runner", done.stdout)
     for found in ("VC_TASK_INDEX=0", "/etc/volcano: configMap tf-job-svc", "volcano.sh/task-index: 0"):
         assert found in done.stdout
 
@@ -114,8 +117,8 @@ def test_a_job_that_the_runner_runs_says_so() -> None:
     job = yaml.safe_load((ROOT / "examples" / "dijob" / "minimal.yaml").read_text())
     job["metadata"]["annotations"] = {"jobgate.dev/run-by": "jobgate"}
     done = run("-", stdin=yaml.safe_dump(job))
-    assert "what the runner itself adds to pods is not shown" in done.stdout
-    assert "# plugin run" in done.stdout
+    assert "what the runner adds to pod templates is not shown" in done.stdout
+    assert "# the runner" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from crdgen import Atomic, Column, CustomResource, Doc, Int32, MinItems, Model, Names, PodTemplate, Version
+from crdgen import Atomic, Column, CustomResource, Doc, Int32, MaxItems, MinItems, Model, Names, PodTemplate, Version
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.policies import LifecyclePolicy
+from jobgate.names import ENTRIES_LIMIT
 
 
 class Goal(StrEnum):
@@ -41,7 +42,9 @@ class SweepJobSpec(Model):
     queue: Annotated[str | None, Doc("The queue that the sweep waits in.")] = None
     suspend: Annotated[bool | None, Doc("Whether the sweep waits, without pods.")] = None
     policies: Annotated[list[LifecyclePolicy] | None, Atomic, Doc("What is done at events of any pod.")] = None
-    trials: Annotated[list[Trial], Atomic, MinItems(1), Doc("The trials, in the order in which they start.")]
+    trials: Annotated[
+        list[Trial], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("The trials, in the order in which they start.")
+    ]
 
 
 class SweepJobStatus(Model):

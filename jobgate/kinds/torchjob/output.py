@@ -53,7 +53,7 @@ def an_output_says_what_it_is(job: Job[TorchJobSpec], __: Context) -> Iterator[C
     if job.spec.model_version is None:
         return
     if (spec := _spec(job)) is None:
-        yield Required(SPEC, "must set the model, the image repository and a storage")
+        yield Required(SPEC, "must set modelName, imageRepo and storage")
     else:
         yield from _missing(spec, _OF_SPEC, SPEC)
 
