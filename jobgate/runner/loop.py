@@ -342,7 +342,12 @@ class JobReconciler:
             await self._objects.create(EVENTS, made)
         except (ApiError, OSError, TimeoutError) as error:
             if not (isinstance(error, Rejected) and error.exists):
-                _logger.warning("an Event could not be written: %s", error)
+                fields = {
+                    "object": f"{about['kind']}/{about['name']}",
+                    "namespace": about["namespace"],
+                    "reason": str(error),
+                }
+                _logger.warning("failed to write an Event", extra={"fields": fields})
 
     def _wrote(self, resource: Resource, found: Mapping[str, Any], action: str) -> None:
         kind, metadata = str(found.get("kind")), found["metadata"]

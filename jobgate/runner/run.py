@@ -120,6 +120,8 @@ class RunnerController:
         seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups, backoff)
         jobs = {kind.qualified_plural: _followed(kind, of_a_job, backoff) for kind in self._kinds}
         territory = Territory(settings.namespace, backoff)
+        if settings.namespace:
+            _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
         caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), now)
         dispatcher = (
             Dispatcher(settings.queues, caches, changed, queue.add, backoff) if settings.queues is not None else None

@@ -149,6 +149,8 @@ _USES = (
     f"which may have at most {LABEL_LIMIT} characters"
 )
 
+_USED_IN = f"{MXNET_OPERATOR.name} uses it in the names of batch Jobs and of the scheduler's Service"
+
 
 @rule(reads=("runtime_id", "former_runtime_id"), quiet=("runtime_id", "former_runtime_id"))
 def runtime_ids_are_labels(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
@@ -167,7 +169,7 @@ def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -
     name = expected_name(context)
     if not name or job.spec.job_mode is not JobMode.DIST:
         return
-    faults = list(labels_can_begin_with_the_name(context, lambda: _USES))
+    faults = list(labels_can_begin_with_the_name(context, lambda: _USED_IN))
     yield from faults
     if not faults and name[0].isdigit():
         yield Notice(
