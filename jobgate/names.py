@@ -183,10 +183,3 @@ def ip(text: str) -> str | None:
         if address.ipv4_mapped is not None:
             return "must be the plain IPv4 address, not one mapped into IPv6"
     return None
-
-
-def relative_path(text: str) -> str | None:
-    """Check a path below some folder: it does not begin with '/', and no part of it is '..'."""
-    if text.startswith("/"):
-        return "must be a relative path"
-    return "must not contain '..'" if ".." in text.split("/") else None

@@ -87,11 +87,6 @@ FORMATS: list[tuple[Format, list[str], list[str]]] = [
             "٣.1.1.1",
         ],
     ),
-    (
-        names.relative_path,
-        ["", "a", "a/b", "./a", "a..b", "..a"],
-        ["/", "/a", "..", "../a", "a/..", "a/../b"],
-    ),
 ]
 
 

@@ -48,13 +48,17 @@ class _Words(NamedTuple):
     annotations: frozenset[str]
     deep: tuple[str, ...]
     imposed: bool
-    updates: bool
 
 
 class _NotQuiet(NamedTuple):
-    """What is not quiet in plain jobs of some words, as far as words and values tell; rules by their conditions."""
+    """What is not quiet in plain jobs of some words, as far as words and values tell.
 
-    rules: Sequence[tuple[Condition, Sequence[Rule]]]
+    Attributes:
+        rules: by their conditions, of an UPDATE (True) and of a CREATE (False).
+        defaults: those that may add something.
+    """
+
+    rules: Mapping[bool, Sequence[tuple[Condition, Sequence[Rule]]]]
     defaults: Sequence[Rule]
 
 
@@ -102,7 +106,8 @@ class Quiet:
 
     def calls(self, job: Job[Any], context: Context) -> list[Rule]:
         """Return the rules to call for a plain job: all but those that surely find nothing in it."""
-        return [rule for quiet, rules in self._in(job, context).rules if not quiet(job, context) for rule in rules]
+        conditions = self._in(job, context).rules[context.old is not None]
+        return [rule for quiet, rules in conditions if not quiet(job, context) for rule in rules]
 
     def defaulted(self, job: Job[Any], context: Context) -> bool:
         """Tell whether the defaults surely add nothing to a plain job."""
@@ -135,7 +140,6 @@ class Quiet:
             self._annotations.intersection(job.document["metadata"].get("annotations") or ()),
             tuple(word for word in self._deep if job.said(word) is not None) if self._deep else (),
             bool(context.settings.plugins),
-            context.old is not None,
         )
 
     def said(self, job: Job[Any], word: str) -> Any:
@@ -197,9 +201,12 @@ class Quiet:
                 if not (rule.without and said.isdisjoint(rule.without)) and self._values_of(rule) is None
             )
 
-        rules = not_quiet(planned.rule for planned in self._plan.chosen(frozenset(said), words.updates))
-        by_condition = [(quiet, [*those]) for quiet, those in groupby(rules, attrgetter("quiet"))]
-        return _NotQuiet(by_condition, not_quiet(self._defaults))
+        def by_condition(*, updates: bool) -> Sequence[tuple[Condition, Sequence[Rule]]]:
+            rules = not_quiet(planned.rule for planned in self._plan.chosen(frozenset(said), updates))
+            return [(quiet, [*those]) for quiet, those in groupby(rules, attrgetter("quiet"))]
+
+        rules = {updates: by_condition(updates=updates) for updates in (False, True)}
+        return _NotQuiet(rules, not_quiet(self._defaults))
 
     def _all_values(self) -> Mapping[tuple[str, ...], list[Mapping[str, Any]]]:
         values: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}

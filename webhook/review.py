@@ -91,7 +91,7 @@ def review(
     if phase is Phase.MUTATE:
         answer = _mutate(kind, document, stored, context, response)
     else:
-        answer = _validate(kind, document, _with_old(kind, stored, context), response)
+        answer = _validate(kind, document, stored, context, response)
     return answer if settings.enforces else answer.forgiving(warns=phase is Phase.VALIDATE)
 
 
@@ -140,14 +140,17 @@ def _mutate(
     return replace(response, patch=patch) if patch else response
 
 
-def _validate(kind: Kind, document: dict[str, Any], context: Context, response: Response) -> Response:
+def _validate(
+    kind: Kind, document: dict[str, Any], stored: dict[str, Any] | None, context: Context, response: Response
+) -> Response:
     """Answer with the whole verdict on the object, as it is with its defaults: they are there already, or meant."""
+    for_rules = _with_old(kind, stored, context)
     job: Job[Any] | None = Job(kind, document, plain=True) if kind.plain(document) else None
     if job is None or not kind.plan.quiet.defaulted(job, context):
         given, document = document, mutated(kind, document, context).value
         if document is not given:
             job = Job(kind, document, plain=True) if kind.plain(document) else None
-    verdict = [_late()] if context.spent() else _verdict(kind, document, context, None, job)
+    verdict = [_late()] if context.spent() else _verdict(kind, document, for_rules, None, job)
     if not verdict:
         return response
     notices = [finding for _, finding in verdict if not isinstance(finding, Cause)]

@@ -182,8 +182,9 @@ class _Estimator:
             case "_!=_" if values[0].kind.startswith(_OWN):
                 # The API server knows what `==` of its own types costs, and not what `!=` does.
                 return total + self._most, _Value(1)
-            case "lists.range" if isinstance(node.arguments[0], Constant):
-                return total + node.arguments[0].value + _LIST, _Value(max(0, node.arguments[0].value), inner=_Value(1))
+            case "lists.range":
+                count = _count(node.arguments[0])
+                return total + count + _LIST, _Value(count, inner=_Value(1))
         sizes = [self._size(value) for value in values] or [1]
         inner = self._inner(values[0]) if values and values[0].kind.startswith("list") else _Value(1)
         price = _PRICES.get(node.function)
@@ -205,6 +206,11 @@ class _Sizes(NamedTuple):
     last: int
     item: int
     total: int
+
+
+def _count(number: Expression) -> int:
+    """Return how many entries a range of a number has: nothing bounds one that is not written out."""
+    return max(0, number.value) if isinstance(number, Constant) else UNKNOWN
 
 
 def _tenth(size: int) -> int:

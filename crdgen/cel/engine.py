@@ -81,7 +81,7 @@ class CompiledExpression:
 
         Raises:
             EvaluationError: The expression fails, as it would on the API server.
-            NotEvaluated: It takes more steps than the library takes.
+            NotEvaluated: It takes more steps than the library takes, or the library cannot make a value of it.
         """
         if self.optional:
             # An optional value cannot be given to the library, but made in an expression.
@@ -94,6 +94,9 @@ class CompiledExpression:
             result = _running().deserialize(self._serialized).eval(variables)
         except RuntimeError as error:
             raise failed(str(error)) from None
+        except (ValueError, MemoryError) as error:
+            # It makes a list of fewer than no entries, or more than there is memory for.
+            raise NotEvaluated(f"cannot be evaluated by the CEL library: {error}") from None
         if result.type().name() == "ERROR":
             raise failed(str(result.value()))
         return result.plain_value()

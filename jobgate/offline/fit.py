@@ -1,6 +1,7 @@
 """Checks whether a CRD of another chart is compatible with a kind: what of a job it would drop or reject.
 
-The CRD is compared with the one that is generated from the models of the kind, field by field.
+The CRD is compared with the one that is generated from the models of the kind, field by field, with
+their constant defaults. What the defaults of the webhook write is not checked.
 """
 
 from __future__ import annotations

@@ -76,6 +76,16 @@ class Plugin(Generic[A]):
     arguments: type[A]
     imposed: bool = False
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Drop an inherited `finds_nothing` that does not know the `check`, `derived` or `arguments` of this class."""
+        super().__init_subclass__(**kwargs)
+        for one in cls.__mro__:
+            if "finds_nothing" in vars(one):
+                return
+            if not vars(one).keys().isdisjoint({"check", "derived", "arguments"}):
+                cls.finds_nothing = Plugin.finds_nothing  # type: ignore[method-assign]
+                return
+
     def check(self, crew: Crew, arguments: A, path: Path) -> Iterable[Cause | Notice]:
         """Yield what is wrong with asking for it in this job; `path` is where its arguments stand."""
         del crew, arguments, path

@@ -38,7 +38,7 @@ class UnusableJob:
 
 
 #: Why pods are denied. An unreadable job's might be half-wired; an oversized one was stored past admission.
-UNREADABLE: Final = "cannot be read by jobgate; see its log"
+UNREADABLE: Final = "cannot be read by jobgate: see the log of jobgate"
 OVERSIZED: Final = "is too large for plugins: use fewer tasks with more replicas each, or remove plugins"
 
 

@@ -53,7 +53,7 @@ class LookupResult(StrEnum):
     UNASKED = "unasked"
     UNKNOWN = "unknown"
     LATER = "later"
-    REFUSED = "refused"
+    DENIED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class LookupVerdict:
 
     Attributes:
         result: UNASKED where the job asks for nothing that goes into pods; UNKNOWN where there is no such job and the
-            pod has no owner reference, as labels alone prove nothing; Refused where the pod can never be wired.
+            pod has no owner reference, as labels alone prove nothing; DENIED where the pod can never be wired.
         member: the pod that was found.
         reason: why it is later or denied, as a sentence.
     """
@@ -175,12 +175,10 @@ class Lookup:
         return f"{self._job(claim)} has no pod {claim.index} of task {task} yet"
 
     def _denied(self, claim: Claim) -> LookupVerdict:
-        return LookupVerdict(
-            LookupResult.REFUSED, reason=f"no {self._job(claim)} with this uid exists in the namespace"
-        )
+        return LookupVerdict(LookupResult.DENIED, reason=f"no {self._job(claim)} with this uid exists in the namespace")
 
     def _unusable(self, job: UnusableJob, claim: Claim) -> LookupVerdict:
-        return LookupVerdict(LookupResult.REFUSED, reason=f"{self._job(claim)} {job.reason}")
+        return LookupVerdict(LookupResult.DENIED, reason=f"{self._job(claim)} {job.reason}")
 
     def _job(self, claim: Claim) -> str:
         return f"{self._kind} {claim.job[:253]}"

@@ -58,7 +58,7 @@ def content_of(resolution: Resolution) -> tuple[Injection, list[Problem]]:
 
 @dataclass(slots=True)
 class _Merge:
-    """Injection under construction; of two that conflict, the first stays."""
+    """What goes into a pod, while it is collected; of two parts that conflict, the first stays."""
 
     problems: list[Problem] = field(default_factory=list)
     starts: list[Hook] = field(default_factory=list)

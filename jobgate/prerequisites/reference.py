@@ -127,7 +127,7 @@ _NONE: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class ReferenceFields:
-    """ReferenceFields the jobs of a kind name prerequisites.
+    """Where the jobs of a kind name prerequisites.
 
     Attributes:
         tasks: the fields that lead to the list, or the map, of tasks, each with a `template`.

@@ -109,6 +109,8 @@ class Dispatcher:
         self._memory = Memory()
         self._demands = Demands(caches.reader)
         self._verdicts: dict[str, str] = {}
+        #: Why jobs get no room, of those that lack something that they do not make themselves.
+        self._lacking: dict[str, str] = {}
         self._changed = changed
         self.quotas = Informer(QUOTAS, backoff, keep=_quota, changed=lambda _: changed.set())
         self.priorities = Informer(PRIORITIES, backoff, keep=_value, changed=lambda _: changed.set())
@@ -121,6 +123,20 @@ class Dispatcher:
     def verdict(self, uid: str) -> str | None:
         """Return why a job waits; empty where it may run, None where nothing was decided of it yet."""
         return self._verdicts.get(uid)
+
+    def lacks(self, uid: str) -> bool:
+        """Return whether a job gets no room, as it lacks something."""
+        return uid in self._lacking
+
+    def set_lacking(self, uid: str, what: str) -> None:
+        """Give a job no room while it lacks something; empty for nothing."""
+        if self._lacking.get(uid, "") == what:
+            return
+        if what:
+            self._lacking[uid] = what
+        else:
+            del self._lacking[uid]
+        self._changed.set()
 
     async def run(self) -> None:
         """Decide whenever something has changed, for ever."""
@@ -146,7 +162,7 @@ class Dispatcher:
         now, entries, keys = self._caches.clock(), list[Entry](), dict[str, JobKey]()
         present: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
         limited = self._limited()
-        uids = set[str]()
+        uids, blocked = set[str](), dict[str, str]()
         for key, kind, document in self._live():
             uid, state = document["metadata"]["uid"], RunState.of(document)
             uids.add(uid)
@@ -157,17 +173,21 @@ class Dispatcher:
             runs = state.admitted or any(one.batch and not one.suspended for one in sight.tasks.values())
             if not runs and (demand.suspended or state.held or _is_left_alone(kind, document)):
                 continue
-            entries.append(self._entry(demand, document, runs=runs))
             keys[uid] = key
+            if not runs and (why := demand.gate or self._lacking.get(uid)):
+                blocked[uid] = why
+                continue
+            entries.append(self._entry(demand, document, runs=runs))
             if key[1] in limited:
                 for name, amount in present_of(demand, sight).items():
                     present[key[1]][name] = present[key[1]].get(name, Decimal(0)) + amount
         self._demands.forget_others(uids)
+        self._lacking = {uid: why for uid, why in self._lacking.items() if uid in uids}
         spaces: dict[str, Amounts] = {name: left_to_jobs(quotas, present[name]) for name, quotas in limited.items()}
         found = admit(self._queues, entries, spaces, self._memory, now)
         self._memory = found.memory
         before = self._verdicts
-        self._verdicts = {one.key: found.waits.get(one.key, "") for one in entries}
+        self._verdicts = blocked | {one.key: found.waits.get(one.key, "") for one in entries}
         for uid, verdict in self._verdicts.items():
             if before.get(uid) != verdict:
                 self._moved(keys[uid])

@@ -35,7 +35,7 @@ def gangs(subject: Subject) -> list[Gang]:
     if subject.groups is None:
         return []
     job, runner, crew = subject.job, subject.runner, subject.crew
-    if not crew.queue and subject.groups.system is System.KUEUE:
+    if subject.groups.system is System.KUEUE and crew.queue in {"", runner.default_queue}:
         return []
     # What a system queues is in a group, whether it is a gang or not.
     floor = 1 if crew.queue and subject.groups.system in QUEUES_PODS else 0

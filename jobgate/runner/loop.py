@@ -124,7 +124,7 @@ class JobReconciler:
         creates = any(isinstance(one, Create) for one in actions)
         if creates and not written and not await self._exists(subject, resource):
             return ReconcileResult.FINE, None
-        if creates and (absent := await self._absent_claims(subject, namespace)):
+        if (creates or self._gets_room(subject)) and (absent := await self._absent_claims(subject, namespace)):
             await self._carried_out(key, subject, resource, observed, report(subject, observed, absent))
             return ReconcileResult.AGAIN, None
         done = await self._carried_out(key, subject, resource, observed, actions)
@@ -201,22 +201,23 @@ class JobReconciler:
             case Create(manifest):
                 if _is_claim(action) and await self._has(subject, manifest):
                     return None
-                await self._objects.create(self._caches.seen.resource(manifest["kind"]), manifest)
-                self._wrote(manifest, "create")
+                created = self._caches.seen.resource(manifest["kind"])
+                await self._objects.create(created, manifest)
+                self._wrote(created, manifest, "create")
             case Delete(found, foreground):
                 of = resource if found is document else self._caches.seen.resource(found["kind"])
                 await self._remove(of, found, "Foreground" if foreground else "Background")
             case Patch(found, changes):
                 of = resource if found is document else self._caches.seen.resource(found["kind"])
                 stored = await self._objects.patch(of, found if found is document else _whichever(found), changes)
-                self._wrote(found, "patch")
+                self._wrote(of, found, "patch")
                 if found is document:
                     self._replaces(key, document, stored)
                     return keep_job(subject.job.kind)({**stored})
             case SetStatus(status):
                 changes = difference(status, mapping(document.get("status")))
                 stored = await self._objects.set_status(resource, document, changes)
-                self._metrics.writes.labels(f"{resource.plural}/status", "patch").inc()
+                self._metrics.writes.labels(f"{_label(resource)}/status", "patch").inc()
                 self._replaces(key, document, stored)
             case RecordEvent():
                 await self._write_event(document, action)
@@ -237,12 +238,24 @@ class JobReconciler:
         found = await self._objects.get(CLAIMS, metadata["name"], metadata["namespace"])
         return found is not None and subject.crew.uid in controllers_of(found)
 
+    def _gets_room(self, subject: Subject) -> bool:
+        """Return whether a job leaves its queue now, or gets no room as something was not there."""
+        if self._dispatcher is None or needs_none(subject):
+            return False
+        return not subject.verdict or self._dispatcher.lacks(subject.crew.uid)
+
     async def _absent_claims(self, subject: Subject, namespace: str) -> str:
-        """Return which claims are not there that a job does not make itself; empty for none."""
+        """Return which claims are not there that a job does not make itself; empty for none.
+
+        While there are, the job gets no room in its queue.
+        """
         claims = subject.runner.claims(subject.job) if subject.runner.claims else {}
         names = [name for name, spec in claims.items() if spec is None]
         absent = [name for name in names if await self._objects.get(CLAIMS, name, namespace) is None]
-        return "; ".join(f"PersistentVolumeClaim {name} does not exist" for name in absent)
+        why = "; ".join(f"PersistentVolumeClaim {name} does not exist" for name in absent)
+        if self._dispatcher is not None:
+            self._dispatcher.set_lacking(subject.crew.uid, why)
+        return why
 
     def _replaces(self, key: JobKey, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         """Remember that a job is not any more as it was read: what is decided of that would be rejected."""
@@ -257,7 +270,7 @@ class JobReconciler:
             if not (error.absent or error.conflict):
                 raise
             return  # it is gone, and another one may be there
-        self._wrote(found, "delete")
+        self._wrote(resource, found, "delete")
 
     async def _obstacle(self, key: JobKey, document: Mapping[str, Any], action: Action, error: Rejected) -> str | None:
         """Return what is in the way of an action, and write an Event of it.
@@ -331,11 +344,16 @@ class JobReconciler:
             if not (isinstance(error, Rejected) and error.exists):
                 _logger.warning("an Event could not be written: %s", error)
 
-    def _wrote(self, found: Mapping[str, Any], action: str) -> None:
+    def _wrote(self, resource: Resource, found: Mapping[str, Any], action: str) -> None:
         kind, metadata = str(found.get("kind")), found["metadata"]
-        self._metrics.writes.labels(kind.lower(), action).inc()
+        self._metrics.writes.labels(_label(resource), action).inc()
         fields = {"object": f"{kind}/{metadata['name']}", "namespace": metadata.get("namespace", "")}
         _logger.info(action, extra={"fields": fields})
+
+
+def _label(resource: Resource) -> str:
+    """Return what metrics call a resource: with its group, as there are Jobs of several."""
+    return ".".join(filter(None, (resource.plural, resource.group)))
 
 
 def _is_claim(action: Action) -> bool:

@@ -209,7 +209,7 @@ def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -
     if sight.observed.unknown_groups and gangs(subject):
         unknown = f"tasks that have not started wait until PodGroups can be read: {sight.observed.unknown_groups}"
         yield RequeueAfter(_RETRY_PERIOD)
-    progress = replace(progress_of(subject, sight), blocked="; ".join(filter(None, (blocked, unknown))))
+    progress = replace(progress_of(subject, sight), blocked="; ".join(filter(None, (blocked, subject.gate, unknown))))
     written = _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     yield from written
     if written and unknown:

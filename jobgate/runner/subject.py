@@ -84,6 +84,12 @@ class Subject:
         """Whether no queue has released it yet."""
         return self.verdict is not None and not self.state.admitted
 
+    @property
+    def gate(self) -> str:
+        """What every task waits for, and no pod of the job can bring about; empty for nothing."""
+        gates = [self.runner.waits(self.job, task).gate for task in self.tasks.values()]
+        return f"the job waits for {gates[0]}" if gates and all(gates) else ""
+
     def replicas(self, name: str) -> int:
         """Return the pods of a task."""
         return self.runner.replicas(self.job, self.tasks[name])

@@ -62,11 +62,11 @@ async def test_a_job_that_asks_for_nothing_costs_no_call(claim: Claim) -> None:
         (OWNED, Known(), Cluster(fails=OSError()), LookupResult.LATER),
         (OWNED, Known(), Cluster(fails=TimeoutError()), LookupResult.LATER),
         (BEYOND, Known(job()), Cluster(fails=OSError()), LookupResult.LATER),
-        (OWNED, Known(), Cluster(), LookupResult.REFUSED),
-        (OTHER, Known(job()), Cluster(job()), LookupResult.REFUSED),
+        (OWNED, Known(), Cluster(), LookupResult.DENIED),
+        (OTHER, Known(job()), Cluster(job()), LookupResult.DENIED),
         (OWNED, Known(job()), Cluster(RECREATED), LookupResult.FOUND),
-        (BEYOND, Known(job()), Cluster(RECREATED), LookupResult.REFUSED),
-        (BEYOND, Known(job()), Cluster(), LookupResult.REFUSED),
+        (BEYOND, Known(job()), Cluster(RECREATED), LookupResult.DENIED),
+        (BEYOND, Known(job()), Cluster(), LookupResult.DENIED),
         (LABELLED, Known(), Cluster(), LookupResult.UNKNOWN),
         (LABELLED, Known(lost=True), Cluster(), LookupResult.UNKNOWN),
     ],
@@ -89,7 +89,7 @@ async def test_each_claim_has_its_verdict(claim: Claim, known: Known, stored: Cl
 )
 async def test_a_verdict_says_why(claim: Claim, stored: Cluster, says: str) -> None:
     verdict = await lookup(Known(job()), stored).find(NAMESPACE, claim)
-    assert verdict.result in {LookupResult.LATER, LookupResult.REFUSED}
+    assert verdict.result in {LookupResult.LATER, LookupResult.DENIED}
     assert verdict.reason == says
 
 
@@ -97,10 +97,10 @@ async def test_a_forged_reference_costs_one_call_and_is_remembered_for_a_while()
     clock, cluster = Clock(), Cluster(job())
     found = lookup(Known(job()), cluster, clock)
     for _ in range(3):
-        assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.REFUSED
+        assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.DENIED
         assert len(cluster.asked) == 1
     clock.now += budget.SECONDS
-    assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.REFUSED
+    assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.DENIED
     assert len(cluster.asked) == 2
 
 
@@ -108,7 +108,7 @@ async def test_a_forgery_is_held_against_nobody_else() -> None:
     cluster = Cluster()
     known = Known()
     found = lookup(known, cluster)
-    assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.REFUSED
+    assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.DENIED
     cluster.documents["train"] = job()
     assert (await found.find(NAMESPACE, OWNED)).result is LookupResult.FOUND
     assert (await found.find(NAMESPACE, LABELLED)).result is LookupResult.FOUND
@@ -122,7 +122,7 @@ async def test_what_can_be_no_jobs_name_is_not_asked_for(name: str, owned: bool)
     cluster = Cluster()
     found = lookup(Known(), cluster)
     verdict = await found.find(NAMESPACE, Claim(name, "work", 0, "1" if owned else "", owned=owned))
-    assert verdict.result is (LookupResult.REFUSED if owned else LookupResult.UNKNOWN)
+    assert verdict.result is (LookupResult.DENIED if owned else LookupResult.UNKNOWN)
     assert cluster.asked == []
     assert not found._forged
 
@@ -132,7 +132,7 @@ async def test_what_can_be_no_uid_is_neither_asked_for_nor_remembered() -> None:
     found = lookup(Known(job()), cluster)
     assert (
         await found.find(NAMESPACE, Claim("train", "work", 0, "x" * 1_000_000, owned=True))
-    ).result is LookupResult.REFUSED
+    ).result is LookupResult.DENIED
     assert cluster.asked == []
     assert not found._forged
 
@@ -246,14 +246,14 @@ async def test_the_pods_of_a_job_that_we_fail_to_read_or_to_hold_are_rejected(
     known: Any = Known()
     known.digests["train"] = remembered
     verdict = await lookup(known, Cluster()).find(NAMESPACE, Claim("train", "work", 0, uid, owned=bool(uid)))
-    assert verdict.result is LookupResult.REFUSED
+    assert verdict.result is LookupResult.DENIED
     assert expected in verdict.reason
 
 
 async def test_a_job_that_is_too_large_is_so_when_it_is_asked_for_too() -> None:
     large = job(*(jobs.task(name=f"task-{number}") for number in range(3400)))
     verdict = await lookup(Known(), Cluster(large)).find(NAMESPACE, OWNED)
-    assert verdict.result is LookupResult.REFUSED
+    assert verdict.result is LookupResult.DENIED
     assert "fewer tasks" in verdict.reason
 
 
@@ -289,7 +289,7 @@ async def test_a_pod_that_has_other_facts_is_of_another_job_and_one_that_has_mor
         (OWNED, LookupResult.FOUND),
         (LABELLED, LookupResult.FOUND),
         (BEYOND, LookupResult.LATER),
-        (OTHER, LookupResult.REFUSED),
+        (OTHER, LookupResult.DENIED),
     ],
 )
 async def test_a_job_for_which_there_was_no_room_is_asked_for(claim: Claim, expected: LookupResult) -> None:

@@ -32,7 +32,7 @@ def _arguments(*names: str) -> dict[str, Any]:
 
 
 def missing(document: dict[str, Any], of: Member) -> list[Cause]:
-    return list(reviewer.missing(patch(document, of), "the plugins of SweepJob train"))
+    return list(reviewer.missing(document, patch(document, of), "the plugins of SweepJob train"))
 
 
 def wired(document: dict[str, Any], of: Member) -> dict[str, Any]:
@@ -87,7 +87,32 @@ def test_a_wrong_value_of_the_operators_is_told_by_its_name() -> None:
     main["env"][0]["value"] = "9"
     (cause,) = missing(whole, member())
     assert cause.path == "spec.containers[0].env"
-    assert "lacks the correct value at 0" in str(cause)
+    assert str(cause).endswith(
+        "has a wrong value of DI_RANK; the plugins of SweepJob train set it; check for a webhook or client that changes it"
+    )
+
+
+@pytest.mark.parametrize(
+    "operation, path, says",
+    [
+        ({"op": "replace", "path": "/spec/schedulerName", "value": "x"}, "spec.schedulerName", "has a wrong value; "),
+        (
+            {"op": "replace", "path": "/spec/containers/0/command", "value": ["x"]},
+            "spec.containers[0].command",
+            "has a wrong value; ",
+        ),
+        (
+            {"op": "replace", "path": "/metadata/annotations/example.com~1a", "value": "x"},
+            "metadata.annotations",
+            "has a wrong value of example.com/a; ",
+        ),
+        ({"op": "add", "path": "/metadata", "value": {"labels": {}}}, "metadata", "lacks labels, set by "),
+    ],
+)
+def test_fields_that_are_wrong_or_missing_as_a_whole_are_named(operation: Any, path: str, says: str) -> None:
+    (cause,) = reviewer.missing(pod(1), [operation], "the plugins of SweepJob train")
+    assert cause.path == path
+    assert f": {says}" in str(cause)
 
 
 @pytest.mark.parametrize(

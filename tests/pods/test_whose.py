@@ -1,4 +1,4 @@
-"""ClaimedJob a pod is, by what it says."""
+"""Whose a pod is, by what it says."""
 
 from typing import Any
 

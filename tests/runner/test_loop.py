@@ -1,5 +1,6 @@
 """One look at one job, against an API server that only remembers what it was asked."""
 
+import asyncio
 import copy
 import json
 from collections.abc import Mapping
@@ -18,8 +19,10 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
+from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import REPORTED_AFTER, JobReconciler
 from jobgate.runner.plan import report
+from jobgate.runner.queues import read_queues
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
 from tests.runner.queues.test_waiting import fill
@@ -77,7 +80,7 @@ class Server:
 class Looks:
     """A job of a world, as the loop sees it."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, *, queues: bool = False) -> None:
         self.world = world
         self.server = Server()
         self.server.there["train"] = world.job
@@ -98,7 +101,9 @@ class Looks:
             lambda: self.now,
         )
         later = lambda _, seconds: self.later.append(seconds)  # noqa: E731
-        self.loop = JobReconciler(caches, self.server, ControllerMetrics(), later)
+        self.dispatcher = Dispatcher(read_queues("queues: [{name: research}]"), caches, asyncio.Event(), lambda _: None)
+        self.metrics = ControllerMetrics()
+        self.loop = JobReconciler(caches, self.server, self.metrics, later, self.dispatcher if queues else None)
 
     def show(self, version: str, *, there: bool = True) -> None:
         """Let the loop know what there is."""
@@ -145,6 +150,42 @@ async def test_a_job_waits_for_a_claim_that_is_not_there_and_says_so() -> None:
     looks.server.absent.clear()
     looks.show("2")
     assert ("create", "jobs") in (await looks.look())[1]
+
+
+async def test_a_job_whose_claim_is_not_there_gets_no_room_in_its_queue_until_it_is() -> None:
+    looks = Looks(World(vcjob(volumes=[{"mountPath": "/a", "volumeClaimName": "corpus"}])), queues=True)
+    looks.server.absent.add("corpus")
+    looks.show("1")
+    looks.dispatcher.decide()
+    outcome, calls = await looks.look()
+    assert (outcome, [verb for verb, _ in calls]) == (ReconcileResult.AGAIN, ["get", "status"])
+    looks.dispatcher.decide()
+    looks.show("2")
+    await looks.look()
+    assert looks.dispatcher.verdict(UID) == "PersistentVolumeClaim corpus does not exist"
+    assert looks.server.statuses[-1]["state"]["message"] == looks.dispatcher.verdict(UID)
+    looks.server.absent.clear()
+    looks.show("3")
+    await looks.look()
+    looks.dispatcher.decide()
+    assert looks.dispatcher.verdict(UID) == ""
+
+
+def test_a_job_without_the_head_of_its_plugin_ray_gets_no_room_in_its_queue() -> None:
+    looks = Looks(World(vcjob(plugins={"ray": []})), queues=True)
+    looks.show("1")
+    looks.dispatcher.decide()
+    assert looks.dispatcher.verdict(UID) == "the job waits for the task head of the plugin ray"
+
+
+async def test_jobs_of_different_groups_are_counted_apart() -> None:
+    job = vcjob()
+    del job["metadata"]["annotations"]
+    looks = Looks(World(job))
+    looks.show("1")
+    await looks.look()
+    written = {one.labels["resource"] for one in next(iter(looks.metrics.writes.collect())).samples if one.value}
+    assert written == {"jobs.batch.volcano.sh", "jobs.batch"}
 
 
 @pytest.mark.parametrize(("owner", "creates"), [(UID, False), ("another", True)])

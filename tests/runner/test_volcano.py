@@ -11,7 +11,7 @@ from jobgate.kinds.common.runner import RUN_BY, adoption
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner import RequeueAfter
 from jobgate.runner.rendering import batch_job, claims
-from jobgate.runner.state import COMMAND
+from jobgate.runner.state import COMMAND, STATE
 from tests.operators.conftest import env_of
 from tests.runner.test_plan import happen, uids_of
 from tests.runner.test_rendering import children, pods_of
@@ -138,6 +138,29 @@ def test_a_job_that_volcano_aborted_stays_so_until_it_is_resumed(phase_there: st
     found.job["metadata"]["annotations"][COMMAND] = "ResumeJob"
     found.settle()
     assert phase(found) == "Running"
+
+
+@pytest.mark.parametrize("phase_there", ["Completing", "Completed", "Terminating", "Terminated", "Failed"])
+def test_a_job_that_ended_under_volcano_does_not_run_again(phase_there: str) -> None:
+    found = World(vcjob(vctask(2)))
+    found.job["metadata"]["annotations"].pop(RUN_BY, None)
+    found.job["status"] = {"state": {"phase": phase_there}}
+    found.settle()
+    assert (phase(found), found.running()) == (phase_there, [])
+
+
+@pytest.mark.parametrize("command", ["", "AbortJob"])
+def test_a_status_holds_the_largest_number_of_attempts(command: str) -> None:
+    job = vcjob()
+    job["metadata"]["annotations"] |= {
+        STATE: json.dumps({"attempt": 2**31 - 1}),
+        **({COMMAND: command} if command else {}),
+    }
+    found = World(job)
+    found.settle()
+    found.end(code=1)
+    found.settle()
+    assert (found.status["version"], found.status["retryCount"]) == (2**31 - 1, 2**31 - 1)
 
 
 def test_an_aborted_job_is_resumed_at_no_cost_and_its_phases_are_its_conditions() -> None:
@@ -457,6 +480,19 @@ def test_a_claim_is_made_once_and_named_in_the_job() -> None:
     assert [one["metadata"]["name"] for one in claims(subject(job))] == [made]
 
 
+def test_a_volume_without_a_claim_gets_no_name() -> None:
+    job = subject(vcjob(volumes=[{"mountPath": "/a"}, {"mountPath": "/b", "volumeClaim": {}}])).job
+    assert [one.get("volumeClaimName") is not None for one in adoption(job)["spec"]["volumes"]] == [False, True]
+    assert "spec" not in adoption(subject(vcjob(volumes=[{"mountPath": "/a"}])).job)
+
+
+def test_the_name_of_a_claim_is_a_placeholder_where_the_job_has_no_uid() -> None:
+    job = vcjob(volumes=[{"mountPath": "/a", "volumeClaim": {}}, {"mountPath": "/b", "volumeClaim": {}}])
+    del job["metadata"]["uid"]
+    names = [one["metadata"]["name"] for one in claims(subject(job))]
+    assert names == ["train-pvc-xxxxxxxxxxx0", "train-pvc-xxxxxxxxxxx1"]
+
+
 @pytest.mark.parametrize(
     ("system", "spec", "expected"),
     [
@@ -470,6 +506,7 @@ def test_a_claim_is_made_once_and_named_in_the_job() -> None:
             {"train": {"minMember": 4, "queue": "high", "priorityClassName": "urgent"}},
         ),
         (System.KUEUE, {}, {}),
+        (System.KUEUE, {"queue": "research"}, {}),
     ],
 )
 def test_a_gang_is_that_of_the_system(system: System, spec: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -477,8 +514,8 @@ def test_a_gang_is_that_of_the_system(system: System, spec: dict[str, Any], expe
     found = children(subject(vcjob(vctask(3), vctask(1, "judge"), **spec), grouping))
     assert {name: one["spec"] for name, one in found.groups.items()} == expected
     labels = found.jobs["work"]["spec"]["template"]["metadata"]["labels"]
-    # A job always has a queue.
-    assert labels.get("kueue.x-k8s.io/queue-name") == ("default" if system is System.KUEUE else None)
+    # A job always has a queue: that of the default may be of no user's making.
+    assert labels.get("kueue.x-k8s.io/queue-name") == (spec.get("queue") if system is System.KUEUE else None)
 
 
 def test_a_job_in_a_queue_is_pending_and_says_why() -> None:
@@ -527,6 +564,13 @@ def test_pytorch_has_ranks_and_a_port_and_waits_for_its_master() -> None:
     assert worker["containers"][0]["ports"] == [{"name": "pytorchjob-port", "containerPort": 23456}]
     (waits,) = worker["initContainers"]
     assert (waits["name"], waits["image"]) == ("wait-for-master", "busybox:1.36.1")
+    assert waits["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "runAsNonRoot": True,
+        "runAsUser": 65534,
+        "seccompProfile": {"type": "RuntimeDefault"},
+        "capabilities": {"drop": ["ALL"]},
+    }
     assert "seq 5" in waits["command"][-1]
     assert "nc -z -w 1 train-master-0.train 23456" in waits["command"][-1]
     assert "initContainers" not in pods["train-master-0"]["spec"]
@@ -564,6 +608,7 @@ def test_ray_is_started_and_its_head_has_a_service() -> None:
 def test_rays_tasks_wait_for_a_head_that_is_not_there() -> None:
     found = world(vctask(), plugins={"ray": []})
     assert (phase(found), found.running()) == ("Pending", [])
+    assert found.status["state"]["message"] == "no pod was made yet; the job waits for the task head of the plugin ray"
 
 
 def test_hcclrank_is_the_rank_of_the_template_of_pytorch_or_the_place() -> None:
@@ -575,3 +620,5 @@ def test_hcclrank_is_the_rank_of_the_template_of_pytorch_or_the_place() -> None:
     assert pods["train-worker-1"]["metadata"]["annotations"][key] == "2"
     tasks[0]["template"]["spec"]["containers"][0]["env"] = [{"name": "RANK", "value": "9"}]
     assert of_plugins(*tasks, hcclrank=[])["train-master-0"]["metadata"]["annotations"][key] == "9"
+    tasks[0]["template"]["metadata"] = {"annotations": {key: "5"}}
+    assert of_plugins(*tasks, hcclrank=[])["train-master-0"]["metadata"]["annotations"][key] == "5"

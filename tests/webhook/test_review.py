@@ -343,6 +343,15 @@ def test_the_old_object_is_defaulted_first() -> None:
 # Anything
 
 
+def test_a_default_does_not_see_the_old_object_in_either_call() -> None:
+    seen: list[Any] = []
+    kinds = Registry([crew(defaults=(lambda _, context: seen.append(context.old),))])
+    for phase in Phase:
+        answer(phase, parts(A, B), parts(A), kinds)
+    assert seen
+    assert not any(seen)
+
+
 def assert_valid(response: Response, phase: Phase) -> None:
     """What the API server demands of a response (admission.k8s.io/v1)."""
     body = json.loads(json.dumps(response.to_review()))

@@ -14,19 +14,26 @@ from bench.differential.pods.case import Case
 _QUANTITY = ("must be a quantity", "must be an integer or a string", "must fit into 64 bits")
 #: Sources whose features are off by default: the API server drops what they say without looking at it.
 _OFF = (".clusterTrustBundle.", ".podCertificate.")
-#: Rules of the API server that are not repeated, each by a part of the path or of the message that it gives.
+#: Rules of the API server that are not repeated, by what it says of them; by the field where none of its rules is.
 _NOT_REPEATED = re.compile(
     # Windows.
-    r"windowsOptions|for a windows pod|windows pods|hostProcess|HostProcess|"
-    # Annotations that Kubernetes reads, most of which fields have replaced; finalizers.
-    r"metadata\.annotations|static pods|must match|metadata\.finalizers|matchFields|procMount|"
+    r"windowsOptions|(?:cannot|may not) be set for a windows pod|[hH]ostProcess containers|"
+    # Annotations that Kubernetes reads, most of which fields have replaced.
+    r"^metadata\.annotations[.\[](?:container\.(?:seccomp|apparmor)|seccomp|scheduler\.alpha|controller|kubernetes\.io/config)|"
+    r"^metadata\.annotations: .*JSON input$|in annotation and field must match|static pods do not support|"
     # Fields that are new, or that training jobs do not use.
-    r"hostnameOverride|[rR]estart [rR]?ules|restartPolicyRules|restart rules|fileKeyRef|divisor|resizePolicy|volumeDevices|"
-    r"sysctls|localhostProfile|`hostUsers`|recursiveReadOnly|matchLabelKeys and labelSelector|"
-    r"spec\.resources\.|dataSource|volumeClaimTemplate|conflicting duplicate paths|claims|HugePages require|"
+    r"`hostUsers` must be false to use `Unmasked`|volumeDevices: Forbidden: when `hostUsers`|exists in both matchLabelKeys and labelSelector|"
+    r"\.(?:matchFields|restartPolicyRules)(?:\[|:)|\.fileKeyRef\.|\.dataSource(?:Ref)?[.:]|must match dataSourceRef|"
+    r"may not be specified when dataSourceRef\.namespace|hostnameOverride: (?:Too long|Forbidden)|only divisor's values|"
+    r"resizePolicy: .* is 'Never'$|resizePolicy\[[0-9]+\]: Duplicate|'RestartContainer' for non-sidecar|"
+    r"claims\[[0-9]+\]\.request: Invalid|localhostProfile: Too long|only be specified when mountPropagation is None|"
+    # Resources of the pod as a whole.
+    r"aggregate container (?:requests|limits) of|^spec\.resources\.requests: .* must be less than or equal to \w+ limit|"
+    r"^spec\.resources: Forbidden: HugePages|^spec\.resources\.claims|"
     # What is in volume sources that are rare, or that Kubernetes has removed.
-    r"(?:awsElasticBlockStore|azureDisk|azureFile|cephfs|cinder|fc|flexVolume|flocker|gcePersistentDisk|persistentDisk|"
+    r"^spec\.volumes\[[0-9]+\]\.(?:awsElasticBlockStore|azureDisk|azureFile|cephfs|cinder|fc|flexVolume|flocker|persistentDisk|"
     r"gitRepo|glusterfs|iscsi|photonPersistentDisk|portworxVolume|quobyte|rbd|scaleIO|storageos|vsphereVolume)\b"
+    r"(?!: Forbidden)|<iscsi\.targetPortal> must be under"
 )
 #: What the API server says of a mount of a volume that it has rejected.
 _OF_A_MOUNT = re.compile(r"(?:volumeMounts|volumeDevices)\[[0-9]+\]\.name: Not found")
@@ -125,9 +132,12 @@ KNOWN: tuple[KnownDifference, ...] = (
     ),
     KnownDifference(
         "a rule that is not repeated",
-        "Windows pods, annotations that Kubernetes reads, sysctls, new or rare fields (`hostnameOverride`, `restartPolicyRules`, "
-        "`resizePolicy`, `fileKeyRef`, divisors, block devices, sums of resources of the pod as a whole), and the contents of "
-        "volume sources that are rare or removed. Training jobs do not have them. The API server rejects the operator's Pod.",
+        "Windows pods; annotations that Kubernetes reads; contradicting finalizers; `procMount: Unmasked` and block devices "
+        "with the wrong `hostUsers`; `matchFields` of node affinity; `matchLabelKeys` that are in the selector too; details of "
+        "`hostnameOverride`, `restartPolicyRules`, `resizePolicy`, `fileKeyRef`, `recursiveReadOnly`, divisors, requests of "
+        "resource claims, the length of AppArmor profiles and the `dataSource` of ephemeral volumes; for the resources of the "
+        "pod as a whole: claims, huge pages alone and sums over containers; and the contents of volume sources that are rare or "
+        "removed. Training jobs hardly ever have them. The API server rejects the operator's Pod.",
         _not_repeated,
     ),
 )

@@ -43,7 +43,7 @@ class DependsOn(Model):
         return self.iteration is Iteration.ANY
 
     def names(self, path: Path) -> Iterator[tuple[Path, str, str]]:
-        """Yield the tasks waited for: the place, and the name twice, as it is used as it is written."""
+        """Yield the tasks waited for: the place, and the name twice: as it is used, and as it is written."""
         for _, one in readable([self], "name"):
             for index, name in enumerate(one.name or ()):
                 yield path / "name" / index, name, name

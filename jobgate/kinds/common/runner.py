@@ -168,7 +168,7 @@ class Progress:
     @property
     def sentence(self) -> str:
         """The message, with what is in the way."""
-        return "; ".join(filter(None, (self.message, self.blocked)))
+        return "; ".join(dict.fromkeys(filter(None, (self.message, self.blocked))))
 
     @property
     def stamp(self) -> str:
@@ -253,6 +253,7 @@ class Runner:
         orphaned: why no operator of the kind runs its jobs in a cluster of today; empty where one does.
         rivals: words in the names of Deployments, of their images and of Leases by which the kind's operator is known.
         priority: what a job itself says of its priority in a queue; None where its priority class says it.
+        default_queue: that jobs have which name none; for Kueue it is none.
         heeds: the words of a job and its tasks that the runner acts on, of those that not every operator does.
     """
 
@@ -287,6 +288,7 @@ class Runner:
     priority: Callable[[Job[Any]], int | None] = lambda _: None
     orphaned: str = ""
     rivals: tuple[str, ...] = ()
+    default_queue: str = ""
     heeds: frozenset[str] = frozenset()
 
 

@@ -1,7 +1,7 @@
 """The shape of an MxJob: `mxnet.mlkube.io/v1beta1`.
 
 Two fields were published in a spelling that Kubernetes does not use. Objects and tools that have it are about, and the
-operator itself writes it: both spellings are in the schema, and `spellings.py` says what holds between them.
+operator itself writes it: both spellings are in the schema, and `checks.py` says what holds between them.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from webhook import Cause, Context, Forbidden, Job, Path, rule
 
 _SPECS = "spec.torchTaskSpecs[*]"
 
-#: Mutable a field may change. The operator writes whole jobs from its own types, to scale them and to have a new
+#: When a field may change. The operator writes whole jobs from its own types, to scale them and to have a new
 #: generation. So what it erases by that may change: fields that it does not know, as the canonical spellings.
 MAY_CHANGE = MayChange(
     {

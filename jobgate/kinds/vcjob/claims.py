@@ -22,7 +22,11 @@ def claims(job: Job[JobSpec]) -> Mapping[str, Mapping[str, Any] | None]:
 def adopts(job: Job[JobSpec]) -> Mapping[str, Any]:
     """Return the volumes with the names of their claims, where Volcano writes them."""
     volumes = [dict(one) for _, one in objects(spec_of(job.document).get("volumes"))]
-    unnamed = [place for place, one in enumerate(volumes) if not one.get("volumeClaimName")]
+    unnamed = [
+        place
+        for place, one in enumerate(volumes)
+        if one.get("volumeClaim") is not None and not one.get("volumeClaimName")
+    ]
     for place in unnamed:
         volumes[place]["volumeClaimName"] = _made_up(job, place)
     return {"volumes": volumes} if unnamed else {}
@@ -52,8 +56,13 @@ def _volumes(job: Job[JobSpec]) -> dict[str, VolumeSpec]:
 
 
 def _made_up(job: Job[JobSpec], place: int) -> str:
-    """Return the name of a new claim. Different jobs of one name have different ones."""
-    return f"{text(metadata_of(job.document).get('name'))}-pvc-{_digest(job, place)}"
+    """Return the name of a new claim. Different jobs of one name have different ones.
+
+    A job in a file has no uid yet: its claims are `<job>-pvc-xxxxxxxxxxx0` and so on.
+    """
+    metadata = metadata_of(job.document)
+    suffix = _digest(job, place) if metadata.get("uid") else f"{place:x>{_SUFFIX}}"
+    return f"{text(metadata.get('name'))}-pvc-{suffix}"
 
 
 def _digest(job: Job[JobSpec], what: object) -> str:

@@ -44,6 +44,14 @@ _DEFAULTS: Final[Mapping[str, Mapping[str, str | int]]] = {
 _RAY_PORTS: Final = {"gcs": "port", "dashboard": "dashboardPort", "client-server": "clientPort"}
 #: What Go's `strconv.ParseBool` takes for true.
 _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+#: What the *restricted* Pod Security profile asks of a container. The user is `nobody`: an image may name root.
+_RESTRICTED: Final = {
+    "allowPrivilegeEscalation": False,
+    "runAsNonRoot": True,
+    "runAsUser": 65534,
+    "seccompProfile": {"type": "RuntimeDefault"},
+    "capabilities": {"drop": ["ALL"]},
+}
 #: The annotation that Ascend's device plugin reads.
 RANK_INDEX: Final = "hccl/rankIndex"
 
@@ -201,4 +209,9 @@ def _waiting(host: str, flags: Mapping[str, str]) -> dict[str, Any]:
     tries = flags["wait-master-timeout"]
     probe = f"nc -z -w 1 {host} {flags['port']}"
     command = f"for i in $(seq {tries}); do {probe} && exit 0; sleep 1; done; echo 'no master after {tries}s'; exit 1"
-    return {"name": "wait-for-master", "image": flags["wait-master-image"], "command": ["sh", "-c", command]}
+    return {
+        "name": "wait-for-master",
+        "image": flags["wait-master-image"],
+        "command": ["sh", "-c", command],
+        "securityContext": _RESTRICTED,
+    }

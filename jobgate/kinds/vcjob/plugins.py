@@ -7,11 +7,13 @@ from typing import Final, NamedTuple
 
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested
 from jobgate.kinds.common.ordinary import is_ordinary
+from jobgate.kinds.common.runner import taken_over
 from jobgate.kinds.common.tasks import expected_name
 from jobgate.kinds.vcjob.flags import PLUGINS
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.plugins import installed
 from jobgate.plugins.flags import Argument, Flags, cause_of, read, value_of
+from jobgate.plugins.ssh import SshArguments
 from webhook import (
     Cause,
     Context,
@@ -26,10 +28,12 @@ from webhook import (
 #: Flags that a plugin had once. Manifests still have them, and run.
 RETIRED: Final = {("ssh", "no-root")}
 
-#: Flags of ssh by which the keys are in the job itself, for everyone to read.
-OF_KEYS: Final = frozenset({"ssh-private-key", "ssh-public-key"})
-
 _PLACE: Final = Path("spec") / "plugins"
+
+
+def runs_here(job: Job[JobSpec], context: Context) -> bool:
+    """Return whether jobgate runs the job, and its own plugins do the work."""
+    return job.kind.qualified_plural in context.settings.runs
 
 
 @rule("plugins", quiet=lambda job, _: job.said("plugins").keys() <= PLUGINS.keys())
@@ -41,10 +45,14 @@ def plugins_are_known(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
 
 
 @rule("plugins", quiet=lambda job, _: not any(job.said("plugins").values()))
-def plugins_understand_their_arguments(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
-    """Plugins ignore what they do not understand and all that follows, so the job runs differently than asked."""
+def plugins_understand_their_arguments(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
+    """Plugins ignore what they do not understand and all that follows, so the job runs differently than asked.
+
+    Where jobgate runs the job, the arguments of its own plugins are checked by another rule.
+    """
+    own = plugins_of(context) if runs_here(job, context) else {}
     for name, arguments in (job.spec.plugins or {}).items():
-        if (flags := PLUGINS.get(name)) is None:
+        if (flags := PLUGINS.get(name)) is None or name in own:
             continue
         for argument in read(arguments, flags):
             if argument.fault is not None:
@@ -98,22 +106,42 @@ def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | N
 
 @rule("plugins")
 def the_runner_carries_out_the_arguments(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
-    """Where jobgate runs the job, its own plugins do the work, and they do not take all that Volcano takes."""
-    if job.kind.qualified_plural not in context.settings.runs:
+    """Where jobgate runs the job, its own plugins do the work, and check it as in jobs of other kinds.
+
+    Keys in the arguments of ssh are ignored instead of denied: jobs that ran with Volcano have them.
+    """
+    if not runs_here(job, context):
         return
-    reported = {one.path for one in plugins_understand_their_arguments.check(job, context)}
-    yield from (one for one in requested(job, plugins_of(context))[1] if one.path not in reported)
-    arguments = (job.spec.plugins or {}).get("ssh") or ()
-    for argument in read(arguments, PLUGINS["ssh"]):
-        if argument.name in OF_KEYS:
-            text = f"the runner ignores --{argument.name}: it generates a key pair for the job"
-            yield Notice(_PLACE.key("ssh") / argument.place, text)
+    plugins, written = plugins_of(context), job.spec.plugins or {}
+    yield from requested(job, plugins)[1]
+    run = Job(job.kind, taken_over(job.document), job.spec)
+    crew = crew_of(run, context.namespace, expected_name(context), plugins=plugins)
+    for name, arguments in crew.plugins.items():
+        if name not in written:
+            continue
+        path = _PLACE.key(name)
+        if isinstance(arguments, SshArguments):
+            yield from _ignored_keys(arguments, path)
+            arguments = arguments.model_copy(update=dict.fromkeys(_KEYS))  # noqa: PLW2901 - without the keys
+        yield from plugins[name].check(crew, arguments, path)
+
+
+#: The arguments of ssh by which keys are in the job itself, for everyone to read.
+_KEYS: Final = ("ssh_private_key", "ssh_public_key")
+
+
+def _ignored_keys(arguments: SshArguments, path: Path) -> Iterator[Notice]:
+    for field in _KEYS:
+        if getattr(arguments, field) is not None:
+            flag = field.replace("_", "-")
+            text = "it generates a key pair for the job. For your own, use --ssh-key-secret"
+            yield Notice(path, f"the runner ignores --{flag}: {text}")
 
 
 @rule("plugins", quiet=is_ordinary)
 def host_lists_have_room(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
     """Volcano creates the host lists of svc whatever their size, even if the user has a volume of the same name."""
-    if "svc" not in (job.spec.plugins or {}):
+    if "svc" not in (job.spec.plugins or {}) or runs_here(job, context):
         return
     crew = crew_of(job, context.namespace, expected_name(context))
     if "svc" in crew.plugins:

@@ -18,6 +18,7 @@ from jobgate.kinds.vcjob.plugins import (
     leading_tasks_are_there,
     plugins_are_known,
     plugins_understand_their_arguments,
+    runs_here,
     the_runner_carries_out_the_arguments,
 )
 from jobgate.kinds.vcjob.topology import topology_rules
@@ -81,8 +82,10 @@ def pod_names_are_short_enough(job: Job[JobSpec], context: Context) -> Iterator[
 @rule()
 def pods_of_the_runner_have_host_names(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """Where jobgate runs the job, its pods have host names that begin with the job's: they hold no dots."""
-    if job.kind.qualified_plural not in context.settings.runs or context.operation is not Operation.CREATE:
+    if not runs_here(job, context) or context.operation is not Operation.CREATE:
         return
+    if any(isinstance(one, Invalid) for one in derived_objects_have_legal_names.check(job, context)):
+        return  # reported already, for what plugins and volumes name after the job
     name = expected_name(context)
     if fault := dns_label(name.rstrip("-")[:LABEL_LIMIT].rstrip("-")) if name else None:
         place = Path("metadata") / ("name" if context.name else "generateName")

@@ -25,7 +25,7 @@ from jobgate.kinds.common.runner import (
 from jobgate.kinds.vcjob import frameworks
 from jobgate.kinds.vcjob.claims import adopts, claims, mounted
 from jobgate.kinds.vcjob.models import JobPhase, JobSpec
-from jobgate.kinds.vcjob.operator import SCHEDULER
+from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, SCHEDULER
 from jobgate.plugins import Crew, Member
 from webhook import Job, Task
 
@@ -38,7 +38,14 @@ _PHASES: Final = {
 }
 #: In these phases Volcano runs no pods of a job until it is resumed.
 _ABORTED: Final = frozenset({"Aborting", "Aborted"})
-_ENDS: Final = {str(_PHASES[phase]): phase for phase in (Phase.SUCCEEDED, Phase.FAILED, Phase.TERMINATED)}
+#: How a job has ended, by its phase; in the last two Volcano was deleting its pods when the runner took over.
+_ENDS: Final = {
+    **{str(_PHASES[phase]): phase for phase in (Phase.SUCCEEDED, Phase.FAILED, Phase.TERMINATED)},
+    str(JobPhase.COMPLETING): Phase.SUCCEEDED,
+    str(JobPhase.TERMINATING): Phase.TERMINATED,
+}
+#: The largest number that the counters of a status hold.
+_MOST: Final = 2**31 - 1
 #: The phases of pods that go on.
 _LIVE: Final = frozenset({"Pending", "Running"})
 #: The phases of pods that run, or have run and are not counted as succeeded.
@@ -64,6 +71,7 @@ def metadata(job: Job[JobSpec], task: Task) -> Mapping[str, Mapping[str, str]]:
     }
     labels, annotations = mapping(of_job.get("labels")), mapping(of_job.get("annotations"))
     policy, rank = task.get("topology_policy"), frameworks.own_rank(job, task)
+    has_rank = frameworks.RANK_INDEX in mapping(metadata_of(task.template).get("annotations"))
     return {
         "labels": {
             **shared,
@@ -74,7 +82,7 @@ def metadata(job: Job[JobSpec], task: Task) -> Mapping[str, Mapping[str, str]]:
             **shared,
             "volcano.sh/template-uid": f"{name}-{task.name}",
             **({"volcano.sh/numa-topology-policy": str(policy)} if policy else {}),
-            **({frameworks.RANK_INDEX: rank} if rank else {}),
+            **({frameworks.RANK_INDEX: rank} if rank and not has_rank else {}),
             **{key: annotations[key] for key in _COPIED_ANNOTATIONS if key in annotations},
         },
     }
@@ -180,8 +188,8 @@ def status(job: Job[JobSpec], progress: Progress) -> dict[str, Any]:
         },
         "terminating": 0 if ended else progress.terminating,
         # Pods are deleted at each new attempt, when the job is aborted, and at its end.
-        "version": progress.attempt + (ended or progress.phase is Phase.ABORTED),
-        "retryCount": progress.restarts + no_restart,
+        "version": min(progress.attempt + (ended or progress.phase is Phase.ABORTED), _MOST),
+        "retryCount": min(progress.restarts + no_restart, _MOST),
         "runningDuration": former.get("runningDuration") if same else _duration(job, progress),
         "controlledResources": _controlled(job),
         "conditions": conditions,
@@ -268,6 +276,7 @@ RUNNER = Runner(
     succeeded=succeeded,
     failed=failed,
     running=running,
+    default_queue=DEFAULT_QUEUE,
     rivals=("volcano-controllers", "vc-controller-manager"),
     heeds=frozenset(
         {

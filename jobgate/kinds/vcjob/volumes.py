@@ -88,7 +88,7 @@ def volumes_have_one_claim(job: Job[JobSpec], context: Context) -> Iterator[Caus
         if volume.volume_claim is None and not volume.volume_claim_name:
             yield Required(path, "must set volumeClaimName for an existing claim, or volumeClaim for a new one")
         elif volume.volume_claim is not None and volume.volume_claim_name and context.operation is Operation.CREATE:
-            detail = "may not be set together with volumeClaim, whose claim Volcano names: remove one of them"
+            detail = "may not be set together with volumeClaim, whose claim is named automatically: remove one of them"
             yield Forbidden(path / "volumeClaimName", detail)
 
 
@@ -114,7 +114,7 @@ def claims_are_mounted_once(job: Job[JobSpec], __: Context) -> Iterator[Notice]:
     seen: dict[str, int] = {}
     for index, volume in readable(job.spec.volumes or (), "volume_claim_name"):
         if volume.volume_claim_name and (first := seen.setdefault(volume.volume_claim_name, index)) != index:
-            detail = f"not mounted: Volcano mounts a claim once, and {_PLACE / first} comes first"
+            detail = f"not mounted: a claim is mounted once, and {_PLACE / first} comes first"
             yield Notice(_PLACE / index / "volumeClaimName", detail)
 
 

@@ -57,6 +57,7 @@ class Demand:
         priority: that the job states; None where its priority classes say it.
         classes: the priority classes of its tasks; one is empty where a task has none.
         suspended: whether the user has suspended it.
+        gate: what every task waits for, whatever room there is; empty for nothing.
     """
 
     pods: Mapping[str, Amounts]
@@ -65,12 +66,13 @@ class Demand:
     priority: int | None = None
     classes: frozenset[str] = frozenset()
     suspended: bool = False
+    gate: str = ""
 
     @property
     def size(self) -> int:
         """Roughly the memory that it takes, in bytes."""
         names = (name for amounts in (*self.pods.values(), self.total) for name in amounts)
-        return sum(ENTRY_BYTES + len(one) for one in (self.queue, *self.classes, *self.pods, *names))
+        return sum(ENTRY_BYTES + len(one) for one in (self.queue, self.gate, *self.classes, *self.pods, *names))
 
 
 def demand_of(subject: Subject) -> Demand:
@@ -84,6 +86,7 @@ def demand_of(subject: Subject) -> Demand:
         priority=subject.runner.priority(job),
         classes=frozenset(priority_class_of(job, task) for task in job.tasks),
         suspended=subject.suspended,
+        gate=subject.gate,
     )
 
 

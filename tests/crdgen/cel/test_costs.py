@@ -6,7 +6,7 @@ import pytest
 
 from bench.differential.crds.costs import SELF
 from crdgen.cel import compiled
-from crdgen.cel.cost import estimate
+from crdgen.cel.cost import LIMIT, estimate
 from crdgen.cel.types import REQUEST, type_of
 
 COSTS = [
@@ -40,6 +40,16 @@ def test_an_estimate_is_near_the_one_of_the_api_server(expression: str, cost: in
 def test_what_nobody_can_size_costs_more_than_anything() -> None:
     assert _cost("self.?words.orValue([]).all(x, x == 'a')", SELF) > 2**60
     assert _cost("quantity(self.text) != quantity('1')", SELF) > 2**60
+
+
+@pytest.mark.parametrize("count", ["self.numbers[0]", "-self.numbers[0]", "self.words.size()", "1000000000000"])
+def test_a_range_whose_length_nothing_bounds_costs_more_than_is_evaluated(count: str) -> None:
+    found = compiled(f"lists.range({count}).size() >= 0", SELF)
+    assert found.cost(100) > LIMIT
+
+
+def test_a_range_of_a_negative_number_costs_no_less_than_nothing() -> None:
+    assert _cost("lists.range(-1000).size() == 0", SELF) > 0
 
 
 @pytest.mark.parametrize(

@@ -120,8 +120,9 @@ _CHAIN = "[self]" + ".map(x, '%s%s'.format([x, x]))" * 10
         ("(" * 40 + "self" + ")" * 40, "a", TEXT, "too deep"),
         (f"{_CHAIN}.size() == 1", "a", TEXT, "uses format within comprehensions"),
         ("format.uri().validate(self).orValue([]).size() == 0", "a", TEXT, "uses validate"),
+        ("lists.range(self).size() == 0", -1, {"type": "integer"}, "cannot be evaluated by the CEL library"),
     ],
-    ids=["steps", "doubled", "deep", "grown", "optional"],
+    ids=["steps", "doubled", "deep", "grown", "optional", "negative"],
 )
 def test_what_is_too_much_for_the_library_is_not_evaluated(
     expression: str, value: Any, schema: dict[str, Any], why: str

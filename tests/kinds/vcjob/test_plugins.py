@@ -7,7 +7,7 @@ import pytest
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins.flags import FlagType, value_of
-from tests.kinds.vcjob.jobs import KINDS, faults, job, task, validate
+from tests.kinds.vcjob.jobs import KINDS, faults, job, task, template, validate
 from webhook import Settings
 
 SSH = (
@@ -121,13 +121,25 @@ def test_a_flag_is_read_as_go_reads_it(arguments: list[str], expected: str) -> N
 
 #: By Volcano, a gang that waits for itself.
 WAITING = [task("work"), task("late", minAvailable=1, dependsOn={"name": ["work"]})]
+#: Tasks that jobgate's ssh has something to say of.
+UNPRIVILEGED = task("work", template=template(securityContext={"runAsUser": 1000}))
+IN_THE_WAY = task("work", template=template(volumes=[{"name": "job-ssh", "emptyDir": {}}]))
 
 
 @pytest.mark.parametrize(
     ("spec", "denied", "warned"),
     [
         ({"plugins": {"ssh": ["--ssh-port=2222"], "svc": [], "env": []}}, False, []),
-        ({"plugins": {"ssh": ["--ssh-private-key=k"]}}, False, ["the runner ignores --ssh-private-key"]),
+        ({"plugins": {"svc": [], "ssh": ["--ssh-private-key=k"]}}, False, ["use --ssh-key-secret"]),
+        ({"plugins": {"svc": [], "ssh": ["--ssh-key-secret=mine", "--ssh-key-type=rsa"]}}, False, []),
+        ({"plugins": {"svc": [], "ssh": ["--no-root"]}}, False, ["set the directory of the keys"]),
+        ({"plugins": {"ssh": []}}, False, ["add the plugin svc"]),
+        (
+            {"plugins": {"svc": [], "ssh": []}, "tasks": [UNPRIVILEGED]},
+            False,
+            ["no securityContext.fsGroup", "cannot read /root/.ssh"],
+        ),
+        ({"plugins": {"svc": [], "ssh": []}, "tasks": [IN_THE_WAY]}, True, []),
         ({"plugins": {"ssh": ["--ssh-key-file-path=keys"]}}, True, []),
         ({"minAvailable": 2, "tasks": WAITING}, False, []),
         ({"queue": "research"}, False, ["the job is not queued"]),
@@ -152,7 +164,16 @@ def test_a_job_that_jobgate_runs_is_judged_by_what_its_own_plugins_can(
     assert (verdict.status is not None) == denied
     assert len(verdict.warnings) == len(warned)
     assert all(text in warning for text, warning in zip(warned, verdict.warnings, strict=True))
-    assert judge(written, ReviewOptions(kinds=KINDS)).status is None
+    judged = judge(written, ReviewOptions(kinds=KINDS))
+    assert (judged.status is None) == ("--ssh-key-secret=mine" not in str(spec))
+
+
+@pytest.mark.parametrize("plugins", [{}, {"svc": [], "ssh": []}])
+def test_a_name_with_dots_is_reported_once_where_jobgate_runs_the_job(plugins: dict[str, Any]) -> None:
+    options = ReviewOptions(kinds=KINDS, settings=Settings(runs=frozenset({VCJOB.qualified_plural})))
+    status = judge(job(task("work"), name="a.b", plugins=plugins), options).status
+    assert status is not None
+    assert [cause["field"] for cause in status["details"]["causes"]] == ["metadata.name"]
 
 
 def test_the_name_of_a_job_that_jobgate_runs_has_no_dots() -> None:

@@ -178,7 +178,7 @@ def test_a_claim_is_mounted_once() -> None:
     response = validate(job(task(template=mounting("/own")), volumes=volumes))
     assert (faults(response), response.warnings) == (
         [],
-        ["spec.volumes[1].volumeClaimName: not mounted: Volcano mounts a claim once, and spec.volumes[0] comes first"],
+        ["spec.volumes[1].volumeClaimName: not mounted: a claim is mounted once, and spec.volumes[0] comes first"],
     )
 
 

@@ -1,9 +1,8 @@
 """What the API server rejects in a Pod, by family; one file a family, each with its `FAMILY` (`family.py` says how).
 
-It answers as kube-apiserver answers the creation of the Pod, with more to say on how to fix it: it rejects nothing that
-the server accepts, and finds what the server would find, before there is a job. Not repeated are the server's checks
-of what training jobs do not use, such as Windows options and the details of rare volume sources.
-`docs/explanation/pod-templates.md` has the measured figures.
+It answers as kube-apiserver answers the creation of the Pod, with more to say on how to fix it, before there is a job.
+It differs from the server only as `docs/explanation/pod-templates.md` lists, beside the measured figures: above all,
+checks of what training jobs hardly ever use are not repeated, such as Windows options and details of rare volumes.
 """
 
 from collections.abc import Iterator, Mapping

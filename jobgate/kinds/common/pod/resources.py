@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from decimal import ROUND_UP, Context, Decimal
 from functools import lru_cache
 from itertools import islice
+from math import ceil
 from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, field
@@ -62,6 +63,7 @@ def check(pod: Json, path: Path) -> Iterator[Notice]:
     own = spec_of(pod).get("resources")
     if isinstance(own, dict):
         yield from _requirements(own, path / "spec" / "resources", of_pod=True)
+        yield from _containers_fit(pod, own, path)
 
 
 def read(resources: Json, side: str, path: Path, faults: list[Cause]) -> Amounts:
@@ -183,18 +185,30 @@ def _huge_pages_have_company(resources: Json, path: Path) -> Iterator[Cause]:
         yield Forbidden(path, "must also request cpu or memory when it requests huge pages")
 
 
+def _containers_fit(pod: Json, own: Json, path: Path) -> Iterator[Cause]:
+    """The limit of a container is at most the limit of its pod, `own`."""
+    most = read(own, "limits", path, [])
+    for container in containers(pod, path):
+        resources = mapping(container.json.get("resources"))
+        for name, limit in {} if container.init else read(resources, "limits", path, []).items():
+            if name in most and limit > most[name]:
+                right = f"must be at most {shown(own['limits'][name])}, the limit of the pod"
+                yield Invalid((container.path / "resources" / "limits").key(name), resources["limits"][name], right)
+
+
 def _claims_are_the_pods(resources: Json, known: Collection[str], path: Path) -> Iterator[Cause]:
-    """A container refers to claims of its pod, to each one or each request of one once."""
-    seen: set[tuple[str, str]] = set()
+    """A container refers to claims of its pod, to each one once: to the whole of it, or to its requests one by one."""
+    seen: dict[str, set[str]] = {}
     for index, claim in objects(resources.get("claims")):
         name, request = claim.get("name"), text(claim.get("request"))
         if unset(name):
             yield Required(path / index / "name")
         if not isinstance(name, str) or not name:
             continue
-        if (name, request) in seen:
+        requests = seen.setdefault(name, set())
+        if requests and (not request or not requests.isdisjoint(("", request))):
             yield Duplicate(path / index, f"{name}/{request}" if request else name)
-        seen.add((name, request))
+        requests.add(request)
         if name not in known:
             one = ", ".join(map(short, islice(filter(None, known), NAMED_CLAIMS)))
             detail = f"must be one of {one}" if one else "the pod has no resourceClaims"
@@ -222,7 +236,7 @@ def _is_multiple(amount: Decimal, size: str) -> bool:
     except ValueError:
         return False
     # The exponents of quantities are bounded, so these integers are of at most about a thousand digits.
-    return page > 0 and quantity.is_whole(page) and int(amount) % int(page) == 0
+    return page > 0 and quantity.is_whole(page) and ceil(amount) % int(page) == 0
 
 
 def _add(total: Amounts, given: Mapping[str, Decimal]) -> None:

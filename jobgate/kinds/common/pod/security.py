@@ -6,16 +6,19 @@ That a cluster may forbid privileged containers is its own policy: see `jobgate/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import WHITE_SPACE, items, mapping, text
+from jobgate.kinds.common.pod.reading import WHITE_SPACE, Json, items, mapping, objects, spec_of, text
 from jobgate.kinds.common.pod.values import (
     Check,
     ValueRule,
     anything,
+    distinct,
     family,
     fields,
+    formatted,
     listed,
     need,
     number,
@@ -28,6 +31,34 @@ from webhook.path import Path
 
 #: Greatest number of a user or a group.
 ID_LIMIT: Final = 2**31 - 1
+
+#: Longest name of a sysctl, in characters.
+SYSCTL_LIMIT: Final = 253
+
+_SYSCTL = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?\Z")
+#: Sysctls that belong to the IPC namespace; those of the network namespace begin with `net.`.
+_IPC = re.compile(r"kernel\.(sem|shm|shmall|shmmax|shmmni|shm_rmid_forced|msg|msgmax|msgmnb|msgmni)\Z|fs\.mqueue\.")
+_SWAP: Final = str.maketrans("./", "/.")
+
+
+def _sysctl_name(name: str) -> str | None:
+    if len(name) <= SYSCTL_LIMIT and _SYSCTL.match(name):
+        return None
+    return f"must be at most {SYSCTL_LIMIT} characters: segments of a-z, 0-9, '-' and '_', separated by '.' or '/'"
+
+
+def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
+    """No sysctl belongs to a namespace that the pod shares with its host."""
+    spec, here = spec_of(pod), path / "spec" / "securityContext" / "sysctls"
+    for index, sysctl in objects(mapping(spec.get("securityContext")).get("sysctls")):
+        given = text(sysctl.get("name"))
+        # The first separator says how the name is written: net/core/somaxconn is net.core.somaxconn.
+        separator = re.search("[./]", given)
+        name = given.translate(_SWAP) if separator and separator[0] == "/" else given
+        field = "hostNetwork" if name.startswith("net.") else "hostIPC" if _IPC.match(name) else ""
+        if spec.get(field) is True:
+            detail = f"may not be set when {field} is true, as it would change the host"
+            yield Invalid(here / index / "name", given, detail)
 
 
 def _profile(local: Check, *, app_armor: bool = False) -> ValueRule:
@@ -92,6 +123,7 @@ _OF_POD: Final = fields(
     supplementalGroupsPolicy=rare(one_of(("Merge", "Strict"), empty=True)),
     # MountOption needs a feature that is off by default.
     seLinuxChangePolicy=rare(one_of(("Recursive",), empty=True)),
+    sysctls=listed(fields(name=need(formatted(_sysctl_name))), distinct("name")),
 )
 _OF_CONTAINER: Final = fields(
     _escalation,
@@ -104,4 +136,4 @@ _OF_CONTAINER: Final = fields(
     procMount=rare(one_of(("Default", "Unmasked"), empty=True)),
 )
 
-FAMILY = family(spec={"securityContext": _OF_POD}, container={"securityContext": _OF_CONTAINER})
+FAMILY = family(_agreement, spec={"securityContext": _OF_POD}, container={"securityContext": _OF_CONTAINER})

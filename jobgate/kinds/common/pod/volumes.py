@@ -7,7 +7,7 @@ are rare or that Kubernetes has removed only their presence matters here; what i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Meta
@@ -36,7 +36,7 @@ from jobgate.kinds.common.pod.values import (
     one_source,
     rare,
 )
-from webhook.cause import Cause, Forbidden, Invalid, NotFound, Notice, NotSupported, Required, TooLong
+from webhook.cause import Cause, Duplicate, Forbidden, Invalid, NotFound, Notice, NotSupported, Required, TooLong
 from webhook.path import Path
 
 #: `core/v1` HostPathType, without the empty one.
@@ -46,6 +46,9 @@ HOST_PATH_TYPES: Final = (
 #: `core/v1` PersistentVolumeAccessMode and PersistentVolumeMode.
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES: Final = ("Block", "Filesystem")
+
+#: Sources that can be a block device.
+_CLAIMS: Final = ("persistentVolumeClaim", "ephemeral")
 
 #: `core/v1` MountPropagationMode and RecursiveReadOnlyMode.
 PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
@@ -136,6 +139,17 @@ def _one_reference(item: Any, path: Path) -> Iterator[Notice]:
         yield from _REFERENCES[name].check(item[name], path / name)
 
 
+def _files_differ(sources: Any, path: Path) -> Iterator[Cause]:
+    """No two listed files have one path; a token's is not compared (`core/v1` validation, VolumeProjection)."""
+    taken: dict[str, Path] = {}
+    for index, source in objects(sources):
+        for name in ("secret", "configMap", "downwardAPI"):
+            for number_, item in objects(mapping(source.get(name)).get("items")):
+                file, here = text(item.get("path")), path / index / name / "items" / number_ / "path"
+                if file and taken.setdefault(file, here) is not here:
+                    yield Duplicate(here, file, f"already used by {taken[file]}")
+
+
 def _claim(spec: Any, path: Path) -> Iterator[Notice]:
     """A claim has access modes, of which ReadWriteOncePod stands alone, and requests storage."""
     modes = items(spec.get("accessModes"))
@@ -217,7 +231,7 @@ SOURCES: Final[Rules] = {
     ),
     "downwardAPI": fields(defaultMode=MODE, items=_DOWNWARD),
     "configMap": fields(**_CONFIG_MAP, defaultMode=MODE, optional=anything(bool)),
-    "projected": fields(defaultMode=MODE, sources=listed(fields(_PROJECTION))),
+    "projected": fields(defaultMode=MODE, sources=listed(fields(_PROJECTION), _files_differ)),
     "csi": fields(
         driver=_must_be("the name of the CSI driver", _driver),
         nodePublishSecretRef=fields(name=_must_be("the name of the secret", _SUBDOMAIN.check)),
@@ -261,7 +275,7 @@ def _mount(mount: Any, path: Path) -> Iterator[Cause]:
 
 def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
     """Mounts and devices are volumes of the pod; only a privileged container may mount into its node."""
-    volumes = {text(volume.get("name")) for _, volume in objects(spec_of(pod).get("volumes"))}
+    volumes = {text(volume.get("name")): volume for _, volume in reversed([*objects(spec_of(pod).get("volumes"))])}
     for container in containers(pod, path):
         privileged = mapping(container.json.get("securityContext")).get("privileged") is True
         for field in ("volumeMounts", "volumeDevices"):
@@ -272,6 +286,23 @@ def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
                 if mount.get("mountPropagation") == "Bidirectional" and not privileged:
                     detail = "Bidirectional is only allowed in privileged containers: use HostToContainer, or remove it"
                     yield Forbidden(here / "mountPropagation", detail)
+        yield from _devices(container.json, volumes, container.path)
+
+
+def _devices(container: Json, volumes: Mapping[str, Json], path: Path) -> Iterator[Cause]:
+    """Only a volume by claim can be a device; a container has it as files or as a device, and at a path of its own."""
+    mounts = [*objects(container.get("volumeMounts"))]
+    mounted = {text(mount.get("name")): path / "volumeMounts" / index for index, mount in reversed(mounts)}
+    taken = {text(mount.get("mountPath")): path / "volumeMounts" / index for index, mount in reversed(mounts)}
+    for index, device in objects(container.get("volumeDevices")):
+        name, place = text(device.get("name")), text(device.get("devicePath"))
+        here = path / "volumeDevices" / index
+        if name in volumes and all(volumes[name].get(source) is None for source in _CLAIMS):
+            yield Invalid(here / "name", name, "must be a volume whose source is persistentVolumeClaim or ephemeral")
+        if name and name in mounted:
+            yield Invalid(here / "name", name, f"is already mounted by {mounted[name]}")
+        if place and place in taken:
+            yield Invalid(here / "devicePath", place, f"must not be the mountPath of {taken[place]}")
 
 
 def _plain_volumes_agree(spec: Json, containers: Sequence[Json]) -> bool:
@@ -290,10 +321,11 @@ def _plain_volumes_agree(spec: Json, containers: Sequence[Json]) -> bool:
     return True
 
 
+_VOLUME_NAME: Final = need(anything(Text), "must be the name of one of the pod's volumes")
 _MOUNT: Final = fields(
     _mount,
     agreed,
-    name=need(anything(Text), "must be the name of one of the pod's volumes"),
+    name=_VOLUME_NAME,
     mountPath=need(anything(Text), "must be the path in the container where the volume is mounted"),
     readOnly=anything(bool),
     subPath=ValueRule(relative, RelativePath),
@@ -301,6 +333,11 @@ _MOUNT: Final = fields(
     mountPropagation=one_of(PROPAGATIONS, PROPAGATIONS[1:], empty=True),
     recursiveReadOnly=rare(one_of(RECURSIVE_MODES, empty=True)),
 )
+_DEVICE: Final = fields(
+    name=_VOLUME_NAME,
+    devicePath=need(ValueRule(without_backsteps), "must be the path of the device in the container"),
+)
+_USED: Final = "already used by {first}"
 
 FAMILY = family(
     _agreement,
@@ -310,8 +347,8 @@ FAMILY = family(
         )
     },
     container={
-        "volumeMounts": listed(_MOUNT, distinct("mountPath", "already used by {first}"), agreed=True),
-        "volumeDevices": ValueRule(),
+        "volumeMounts": listed(_MOUNT, distinct("mountPath", _USED), agreed=True),
+        "volumeDevices": rare(listed(_DEVICE, distinct("name", _USED), distinct("devicePath", _USED))),
     },
     agree=_plain_volumes_agree,
 )

@@ -1,4 +1,4 @@
-"""The checks of Pod Security admission, as of Kubernetes 1.25 and later: what in a Pod violates which level.
+"""The checks of Pod Security admission, in all their versions: what in a Pod violates which level.
 
 https://kubernetes.io/docs/concepts/security/pod-security-standards/
 """
@@ -84,9 +84,9 @@ class CheckedPod:
         self.all_contexts = [self.own, *self.contexts]
 
     @property
-    def on_windows(self) -> bool:
-        """Whether the pod runs on Windows."""
-        return mapping(self.spec.get("os")).get("name") == "windows"
+    def linux_only_until(self) -> int:
+        """The minor since which the pod is exempt from what only Linux has."""
+        return _WINDOWS_EXEMPT_SINCE if mapping(self.spec.get("os")).get("name") == "windows" else ALWAYS
 
     @property
     def own_users_until(self) -> int:
@@ -103,6 +103,13 @@ _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS: Final = ("postStart", "preStop")
 _REACHING: Final = ("httpGet", "tcpSocket")
 
+#: Since when the level restricted asks for each, since when profiles of seccomp are fields, and since when Windows pods
+#: are exempt.
+_ESCALATION_SINCE: Final = 8
+_SECCOMP_SINCE: Final = 19
+_CAPABILITIES_SINCE: Final = 22
+_USER_NUMBER_SINCE: Final = 23
+_WINDOWS_EXEMPT_SINCE: Final = 25
 #: Since then a pod with its own user namespace may run as root in it, and at the level baseline unmask its /proc.
 _OWN_USERS_SINCE: Final = 35
 #: Since then a probe may not be pointed at another host: the kubelet would knock there for who wrote the pod.
@@ -160,35 +167,40 @@ _BINDING: Final = "NET_BIND_SERVICE"
 
 def privileges(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """Yield what containers are privileged to do, or are not kept from."""
-    windows = pod.on_windows
+    until = pod.linux_only_until
     for context in pod.contexts:
         if context.json.get("privileged") is True:
             yield PodSecurityViolation(context.path / "privileged", True, "must be false or not set", Level.BASELINE)
         escalation = context.json.get("allowPrivilegeEscalation")
-        if escalation is not False and not windows:
+        if escalation is not False:
             where = context.path / "allowPrivilegeEscalation"
-            yield PodSecurityViolation(where, escalation, "must be false", Level.RESTRICTED)
-        yield from _capabilities(context, windows=windows)
+            yield PodSecurityViolation(where, escalation, "must be false", Level.RESTRICTED, _ESCALATION_SINCE, until)
+        yield from _capabilities(context, until)
 
 
-def _capabilities(context: SecurityContext, *, windows: bool) -> Iterator[PodSecurityViolation]:
+def _capabilities(context: SecurityContext, until: int) -> Iterator[PodSecurityViolation]:
     capabilities, here = mapping(context.json.get("capabilities")), context.path / "capabilities"
     for index, name in enumerate(items(capabilities.get("add"))):
         where = here / "add" / index
-        if name != _BINDING and not windows:
-            yield PodSecurityViolation(where, name, f"must be {_BINDING}, or not be set", Level.RESTRICTED)
+        if name != _BINDING:
+            right = f"must be {_BINDING}, or not be set"
+            yield PodSecurityViolation(where, name, right, Level.RESTRICTED, _CAPABILITIES_SINCE, until)
         if name not in DEFAULT:
             yield PodSecurityViolation(where, name, f"must be one of {', '.join(DEFAULT)}", Level.BASELINE)
     dropped = items(capabilities.get("drop"))
-    if "ALL" not in dropped and not windows:
-        yield PodSecurityViolation(here / "drop", list(dropped) or None, 'must include "ALL"', Level.RESTRICTED)
+    if "ALL" not in dropped:
+        where, right = here / "drop", 'must include "ALL"'
+        yield PodSecurityViolation(where, list(dropped) or None, right, Level.RESTRICTED, _CAPABILITIES_SINCE, until)
 
 
 _PROFILES: Final = ("RuntimeDefault", "Localhost")
 _TYPES: Final = 'must be "RuntimeDefault" or "Localhost"'
 
-#: Annotations that were before the fields.
+#: Annotations that were before the fields, and what they may say.
 _APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
+_SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
+_ANNOTATED: Final = "must be runtime/default or localhost/<profile>"
 
 _SELINUX_TYPES: Final = ("", "container_t", "container_init_t", "container_kvm_t")
 #: A type that was added later, and since when.
@@ -202,10 +214,20 @@ def seccomp(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
         given = context.json.get("seccompProfile")
         if isinstance(given, dict) and given.get("type") not in _PROFILES:
             where = context.path / "seccompProfile" / "type"
-            yield PodSecurityViolation(where, text(given.get("type")), _TYPES, Level.BASELINE)
-    if pod.lacks("seccompProfile") and not pod.on_windows:
-        where = pod.own.path / "seccompProfile" / "type"
-        yield PodSecurityViolation(where, None, f"{_TYPES} for the pod or for every container", Level.RESTRICTED)
+            yield PodSecurityViolation(where, text(given.get("type")), _TYPES, Level.BASELINE, _SECCOMP_SINCE)
+    if pod.lacks("seccompProfile"):
+        where, right = pod.own.path / "seccompProfile" / "type", f"{_TYPES} for the pod or for every container"
+        yield PodSecurityViolation(where, None, right, Level.RESTRICTED, _SECCOMP_SINCE, pod.linux_only_until)
+
+
+def seccomp_annotations(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
+    """Before there were fields, annotations gave the profiles: a namespace can pin a definition of that time."""
+    annotations, here = mapping(pod.metadata.get("annotations")), pod.path / "metadata" / "annotations"
+    names = dict.fromkeys(text(container.json.get("name")) for container in pod.containers)
+    for key in (_SECCOMP_POD, *(f"{_SECCOMP_CONTAINER}{name}" for name in names)):
+        profile = annotations.get(key)
+        if profile not in (None, "runtime/default", "docker/default") and not text(profile).startswith("localhost/"):
+            yield PodSecurityViolation(here.key(key), profile, _ANNOTATED, Level.BASELINE, until=_SECCOMP_SINCE)
 
 
 def app_armor(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
@@ -218,7 +240,7 @@ def app_armor(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     for key, profile in mapping(pod.metadata.get("annotations")).items():
         if str(key).startswith(_APP_ARMOR) and not _is_kept(profile):
             where = (pod.path / "metadata" / "annotations").key(str(key))
-            yield PodSecurityViolation(where, profile, "must be runtime/default or localhost/<profile>", Level.BASELINE)
+            yield PodSecurityViolation(where, profile, _ANNOTATED, Level.BASELINE)
 
 
 def _is_kept(profile: Any) -> bool:
@@ -286,7 +308,9 @@ def users(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
             )
         if whole(context.json.get("runAsUser")) == 0:
             right = "must be a non-root user, or not be set"
-            yield PodSecurityViolation(context.path / "runAsUser", 0, right, Level.RESTRICTED, until=until)
+            yield PodSecurityViolation(
+                context.path / "runAsUser", 0, right, Level.RESTRICTED, _USER_NUMBER_SINCE, until
+            )
     if pod.lacks("runAsNonRoot"):
         right = "must be true for the pod or for every container"
         yield PodSecurityViolation(pod.own.path / "runAsNonRoot", None, right, Level.RESTRICTED, until=until)
@@ -315,7 +339,9 @@ def volumes(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
                 yield PodSecurityViolation(here / source, source, right, Level.RESTRICTED, written=volume[source])
 
 
-_CHECKS: Final = (host, privileges, users, seccomp, app_armor, selinux, proc_mount, sysctls, volumes)
+_CHECKS: Final = (
+    *(host, privileges, users, seccomp, seccomp_annotations, app_armor, selinux, proc_mount, sysctls, volumes),
+)
 
 
 def violations(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:

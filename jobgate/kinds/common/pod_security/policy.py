@@ -22,10 +22,6 @@ _VERSION: Final = "-version"
 #: namespace names none, or a newer one.
 OLDEST: Final = 30
 
-#: The oldest definition of the levels that is known. A namespace may pin an older one, by which some violations of it
-#: are allowed: they are warnings.
-OLDEST_DEFINITION: Final = 25
-
 _LEVELS: Final = {level.word: level for level in Level}
 _MINOR = re.compile(r"v1\.(0|[1-9][0-9]{0,3})\Z")
 
@@ -52,12 +48,11 @@ class Standard:
 
     def violated_by(self, violation: PodSecurityViolation) -> Certainty:
         """Return whether a violation is one of this standard, on every API server or only on some."""
-        newest = ALWAYS - 1 if self.minor is None else max(self.minor, OLDEST_DEFINITION)
+        newest = ALWAYS - 1 if self.minor is None else self.minor
         oldest = min(OLDEST, newest)
         if violation.level > self.level or violation.since > newest or violation.until <= oldest:
             return Certainty.NO
-        known = self.minor is None or self.minor >= OLDEST_DEFINITION
-        everywhere = known and violation.since <= oldest and violation.until > newest
+        everywhere = violation.since <= oldest and violation.until > newest
         return Certainty.YES if everywhere else Certainty.BY_VERSION
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, spec_of
 from jobgate.kinds.common.pod_security.checks import ALWAYS, Level, PodSecurityViolation, violations
-from jobgate.kinds.common.pod_security.policy import OLDEST_DEFINITION, Certainty, Policy, Standard, policy_of
+from jobgate.kinds.common.pod_security.policy import Certainty, Policy, policy_of
 from jobgate.kinds.common.templates import judged
 from webhook import Cause, Context, Invalid, Job, Notice, Path, Required, rule
 from webhook.text import shown
@@ -63,8 +63,7 @@ def _finding(
         unless = f"the pods would be rejected unless the API server exempts runtime class {shown(exempt)}"
         return 1, Notice(violation.path, f"{violation.right}: {by}; {unless}")
     if enforced is Certainty.BY_VERSION:
-        versions = _versions(violation, policy.enforce)
-        return 2, Notice(violation.path, f"{violation.right}: {by}; {versions} would reject the pods")
+        return 2, Notice(violation.path, f"{violation.right}: {by}; {_versions(violation)} would reject the pods")
     if policy.warn.violated_by(violation) is not Certainty.NO:
         asked = f"namespace {namespace} warns on Pod Security level {policy.warn}"
         return 3, Notice(violation.path, f"{violation.right}: {asked}")
@@ -80,10 +79,8 @@ def _denial(violation: PodSecurityViolation, detail: str) -> Cause:
     return cause
 
 
-def _versions(violation: PodSecurityViolation, enforced: Standard) -> str:
+def _versions(violation: PodSecurityViolation) -> str:
     """Return which versions of Kubernetes reject a violation."""
-    if enforced.minor is not None and enforced.minor < OLDEST_DEFINITION:
-        return f"the definition of v1.{OLDEST_DEFINITION}"
     if violation.until == ALWAYS:
         return f"Kubernetes 1.{violation.since} and later"
     return f"Kubernetes before 1.{violation.until}"

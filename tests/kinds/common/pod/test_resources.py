@@ -68,6 +68,7 @@ CONTAINER_CASES: list[Case] = [
     of_resources("and are fine then", None, {HUGE: "4Mi", "memory": "1Gi"}),
     of_resources("in whole pages", None, {HUGE: "3Mi", "memory": "1Gi"}, f'.limits[{HUGE}]: Invalid value: "3Mi"'),
     of_resources("whose size is a quantity", None, {"hugepages-x": "3Mi", "cpu": 1}, ".limits[hugepages-x]: Invalid"),
+    of_resources("nor a part of one", None, {HUGE: "1m", "cpu": 1}, f".limits[{HUGE}]: Invalid"),
     of_resources("and not zero", None, {"hugepages-0": "3Mi", "cpu": 1}, ".limits[hugepages-0]: Invalid"),
     of_resources("great amounts are fine", {"cpu": "1e1000"}, {"cpu": "1E3"}, ".requests[cpu]: Invalid value"),
     of_resources("but not such that servers hang on", {"cpu": "1e2147483647"}, None, ".requests[cpu]: Invalid value"),
@@ -102,6 +103,14 @@ CLAIM_CASES: list[Case] = [
     claiming("nothing else", [{"name": "tpu"}], '[0].name: Not found: "tpu": must be one of gpu'),
     claiming("nothing twice", [{"name": "gpu"}, {"name": "gpu"}], '[1]: Duplicate value: "gpu"'),
     claiming("no part twice", [{"name": "gpu", "request": "a"}] * 2, '[1]: Duplicate value: "gpu/a"'),
+    claiming(
+        "not the whole beside a part", [{"name": "gpu", "request": "a"}, {"name": "gpu"}], '[1]: Duplicate value: "gpu"'
+    ),
+    claiming(
+        "nor a part beside the whole",
+        [{"name": "gpu"}, {"name": "gpu", "request": "a"}],
+        '[1]: Duplicate value: "gpu/a"',
+    ),
     claiming("a name is needed", [{"name": ""}], "[0].name: Required value"),
 ]
 
@@ -113,6 +122,15 @@ POD_CASES: list[Case] = [
     case(
         "an init container runs before them",
         pod(asking("a", cpu="1"), init=[asking("b", cpu="2")], resources={"requests": {"cpu": "2"}}),
+    ),
+    case(
+        "none of its containers may exceed it",
+        pod(container(resources={"limits": {"memory": "3Gi"}}), resources={"limits": {"memory": "2Gi"}}),
+        f'{MAIN}.resources.limits[memory]: Invalid value: "3Gi": must be at most "2Gi", the limit of the pod',
+    ),
+    case(
+        "but an init container may",
+        pod(init=[container("a", resources={"limits": {"memory": "4Gi"}})], resources={"limits": {"memory": "3072Mi"}}),
     ),
     case("devices are of containers", pod(resources={"limits": {GPU: 1}}), f"{POD}.limits[{GPU}]: Unsupported value"),
 ]

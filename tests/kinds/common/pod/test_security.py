@@ -96,6 +96,27 @@ POD_CASES: list[Case] = [
     of_pod("mounts wait for their feature", {"seLinuxChangePolicy": "MountOption"}, "seLinuxChangePolicy: Unsupported"),
     of_pod("a pod has a seccomp profile", {"seccompProfile": {"type": "Localhost"}}, "seccompProfile.localhost"),
     of_pod("sysctls may be written with slashes", {"sysctls": [{"name": "net/core/somaxconn", "value": "1"}]}),
+    of_pod(
+        "each once",
+        {"sysctls": [{"name": "kernel.sem", "value": "1"}, {"name": "kernel.sem", "value": "2"}]},
+        'sysctls[1].name: Duplicate value: "kernel.sem"',
+    ),
+    of_pod("by a name", {"sysctls": [{"name": "", "value": "1"}]}, "sysctls[0].name: Required value"),
+    of_pod("a legal one", {"sysctls": [{"name": "Net.*", "value": "1"}]}, 'sysctls[0].name: Invalid value: "Net.*"'),
+    of_pod(
+        "not of the host's network",
+        {"sysctls": [{"name": "net/core/somaxconn", "value": "1"}, {"name": "net.core.somaxconn", "value": "1"}]},
+        'sysctls[0].name: Invalid value: "net/core/somaxconn": may not be set when hostNetwork is true',
+        'sysctls[1].name: Invalid value: "net.core.somaxconn": may not be set when hostNetwork is true',
+        hostNetwork=True,
+    ),
+    of_pod(
+        "nor of its IPC",
+        {"sysctls": [{"name": "kernel.shmmax", "value": "1"}, {"name": "fs.mqueue.a", "value": "1"}]},
+        "sysctls[0].name: Invalid value",
+        "sysctls[1].name: Invalid value",
+        hostIPC=True,
+    ),
     of_pod("others may be set there", {"sysctls": [{"name": "vm.swappiness", "value": "1"}]}, hostIPC=True),
 ]
 

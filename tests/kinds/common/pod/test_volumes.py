@@ -210,6 +210,11 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
         projected({"downwardAPI": {"items": [{"path": "a"}]}}),
         ["projected.sources[0].downwardAPI.items[0]: Required"],
     ),
+    (
+        "two projected files with one path",
+        projected({"configMap": {"name": "a", "items": [key("x")]}}, {"configMap": {"name": "b", "items": [key("x")]}}),
+        ["projected.sources[1].configMap.items[0].path: Duplicate"],
+    ),
     ("no claim's template", {"ephemeral": {}}, ["ephemeral.volumeClaimTemplate: Required"]),
 ]
 

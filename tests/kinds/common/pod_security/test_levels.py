@@ -1,4 +1,4 @@
-"""A pod that reaches the levels may be any JSON."""
+"""What violates the levels, by the version of their definition; and a pod may be any JSON."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from bench.differential.pods.pod_security import PODS, restricted
+from bench.differential.pods.pod_security import PODS, plain, restricted
 from jobgate.kinds.common.pod_security.checks import violations
+from jobgate.kinds.common.pod_security.policy import Certainty, standard
 from webhook.path import Path
 
 ANYTHING: list[Any] = [None, True, -1, "x", [[]], {"": "x"}]
@@ -36,3 +37,44 @@ def test_no_json_makes_a_check_fail(anything: Any) -> None:
 
 def test_a_sound_pod_violates_nothing() -> None:
     assert not list(violations(restricted(), Path()))
+
+
+def pod(**spec: Any) -> dict[str, Any]:
+    """Return a pod that says nothing else of security."""
+    return {**plain(), "spec": {**plain()["spec"], **spec}}
+
+
+def annotated(profile: str) -> dict[str, Any]:
+    return {**plain(), "metadata": {"annotations": {"seccomp.security.alpha.kubernetes.io/pod": profile}}}
+
+
+WINDOWS = pod(os={"name": "windows"})
+ROOT = restricted()
+ROOT["spec"].setdefault("securityContext", {})["runAsUser"] = 0
+ESCALATION, DROP, USER, SECCOMP = "allowPrivilegeEscalation", "drop", "runAsNonRoot", "seccompProfile.type"
+
+
+@pytest.mark.parametrize(
+    ("held", "of", "fields"),
+    [
+        ("baseline:v1.0", pod(hostPID=True), ["hostPID"]),
+        ("baseline:v1.24", pod(volumes=[{"name": "a", "hostPath": {"path": "/a"}}]), ["hostPath"]),
+        ("baseline:v1.18", annotated("unconfined"), ["io/pod]"]),
+        ("baseline:v1.18", annotated("docker/default"), []),
+        ("baseline:v1.19", annotated("unconfined"), []),
+        ("restricted:v1.7", plain(), [USER]),
+        ("restricted:v1.8", plain(), [ESCALATION, USER]),
+        ("restricted:v1.19", plain(), [ESCALATION, USER, SECCOMP]),
+        ("restricted:v1.22", plain(), [ESCALATION, DROP, USER, SECCOMP]),
+        ("restricted:v1.24", WINDOWS, [ESCALATION, DROP, USER, SECCOMP]),
+        ("restricted:v1.25", WINDOWS, [USER]),
+        ("restricted:v1.22", ROOT, []),
+        ("restricted:v1.23", ROOT, ["runAsUser"]),
+    ],
+)
+def test_a_pod_violates_what_the_pinned_definition_has(held: str, of: dict[str, Any], fields: list[str]) -> None:
+    certain = standard(held)
+    assert not [one for one in violations(of, Path()) if certain.violated_by(one) is Certainty.BY_VERSION]
+    found = [str(one.path) for one in violations(of, Path()) if certain.violated_by(one) is Certainty.YES]
+    assert len(found) == len(fields), found
+    assert all(map(str.endswith, found, fields)), found

@@ -70,8 +70,9 @@ def violation(level: Level = Level.BASELINE, **when: int) -> PodSecurityViolatio
         ("baseline:v1.34", violation(since=34), Certainty.BY_VERSION),
         ("baseline:v1.34", violation(until=35), Certainty.YES),
         ("baseline:v1.33", violation(since=34), Certainty.NO),
-        # Definitions before 1.25 are not known.
-        ("baseline:v1.20", violation(), Certainty.BY_VERSION),
+        ("baseline:v1.20", violation(), Certainty.YES),
+        ("baseline:v1.20", violation(since=22), Certainty.NO),
+        ("baseline:v1.20", violation(until=22), Certainty.YES),
         ("baseline:v1.20", violation(Level.RESTRICTED), Certainty.NO),
     ],
 )

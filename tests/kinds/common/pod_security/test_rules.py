@@ -103,6 +103,12 @@ def test_the_value_that_is_forbidden_and_the_version_are_told() -> None:
     assert jobs.faults(refused) == [expected]
 
 
+def test_a_namespace_that_pins_an_old_definition_is_held_to_it() -> None:
+    denied = ask(plain(hostPID=True), {ENFORCE: "baseline", f"{ENFORCE}-version": "v1.24"})
+    expected = f"{POD}.hostPID: Invalid value: true: must be false or not set: {ENFORCED} baseline of v1.24"
+    assert jobs.faults(denied) == [expected]
+
+
 def test_the_strictest_level_says_what_would_do() -> None:
     added = hardened()
     added["containers"][0]["securityContext"]["capabilities"]["add"] = ["SYS_PTRACE"]
