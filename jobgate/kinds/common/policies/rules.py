@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from jobgate.kinds.common.durations import LONGEST_DURATION, overflows
 from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, spec_of
@@ -38,6 +38,9 @@ from webhook import (
     Task,
     rule,
 )
+
+#: Events of pods that Kubernetes replaces.
+_FAILURES: Final = frozenset({LifecycleEvent.ANY, LifecycleEvent.POD_FAILED, LifecycleEvent.POD_EVICTED})
 
 
 @rule("policies", "tasks.policies")
@@ -156,6 +159,21 @@ def pending_pods_are_given_time(job: Job[Any], _: Context) -> Iterator[Notice]:
                 yield Notice(place, "PodPending requires a timeout: without one, the policy never applies")
 
 
+@rule("policies", "tasks.policies")
+def failed_pods_are_replaced_at_once(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """Where jobgate runs the job, Kubernetes replaces failed pods, and no timeout delays that."""
+    if job.kind.qualified_plural not in context.settings.runs:
+        return
+    for path, policy in read_all(job, "event", "events", "exit_code", "action", "timeout"):
+        fails = policy.exit_code or _FAILURES.intersection(event for _, event in events_of(policy, path))
+        if fails and policy.timeout and policy.action in {Action.RESTART_POD, Action.RESTART_PARTITION}:
+            yield Notice(
+                path / "timeout",
+                f"the runner replaces a failed pod without this delay, and {policy.action} does nothing "
+                "if it runs again by then: remove the timeout",
+            )
+
+
 @rule("policies", "tasks.policies", whole=("tasks.template",))
 def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
     """Volcano raises TaskFailed after too many container restarts, which restartPolicy Never excludes."""
@@ -259,6 +277,7 @@ policy_rules = (
     timeouts_can_be_read,
     events_are_raised,
     pending_pods_are_given_time,
+    failed_pods_are_replaced_at_once,
     failing_tasks_can_restart,
     restarted_partitions_exist,
     exit_codes_come_before_failures,
