@@ -37,6 +37,7 @@ from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIN
 Object = dict[str, Any]
 
 _KINDS = {
+    "jobs": ("Job", "batch.volcano.sh/v1alpha1"),
     "dijobs": ("DIJob", "diengine.opendilab.org/v2alpha1"),
     "mxjobs": ("MxJob", "mxnet.mlkube.io/v1beta1"),
     "torchjobs": ("TorchJob", "train.distributed.io/v1alpha1"),
@@ -49,7 +50,7 @@ _CHILDREN = {
     "configmaps": "/api/v1/namespaces/{}/configmaps",
 }
 #: How a job ends.
-SUCCEEDED, FAILED, GONE = "Succeeded", "Failed", "gone"
+SUCCEEDED, COMPLETED, FAILED, GONE = "Succeeded", "Completed", "Failed", "gone"
 _FAILURE = 3
 
 
@@ -105,6 +106,13 @@ def mx(annotations: Mapping[str, str]) -> Object:
     return {"jobMode": "dist", "replicaSpecs": specs}
 
 
+def volcano(annotations: Mapping[str, str], **spec: Any) -> Object:
+    """Return the spec of a Volcano Job."""
+    template = pods("main", annotations)
+    template["spec"]["restartPolicy"] = "Never"
+    return {**spec, "tasks": [{"name": "work", "replicas": 2, "template": template}]}
+
+
 def cases() -> list[Case]:
     """Return one job of each sort."""
     done, fails = ends(0, "2s"), ends(_FAILURE, "1s")
@@ -131,6 +139,10 @@ def cases() -> list[Case]:
         Case("torchjobs", torch({}), GONE, None, ("delete",)),
         Case("mxjobs", mx(done)),
         Case("mxjobs", mx({}), GONE, None, ("delete",)),
+        Case("jobs", volcano(done), COMPLETED, 0),
+        Case("jobs", volcano(fails), FAILED, 0),
+        Case("jobs", volcano({}, policies=[restart]), COMPLETED, 1, ("fail", "end")),
+        Case("jobs", volcano({}), GONE, None, ("delete",)),
     ]
 
 
@@ -238,7 +250,7 @@ class Soak:
     def _end(self, one: Live, found: Object, running: list[str], act: str) -> bool:
         """End one pod, or all, as soon as all run after the restarts that there should be."""
         wanted = sum(each["replicas"] for each in found["spec"]["tasks"])
-        again = act == "fail" or found["status"].get("restarts", 0) == (one.case.restarts or 0)
+        again = act == "fail" or (_restarts(found) or 0) == (one.case.restarts or 0)
         ready: bool = again and len(running) == wanted
         for name in running[: 1 if act == "fail" else None] if ready else ():
             end_pod(self.api, self.namespace, name, _FAILURE if act == "fail" else 0)
@@ -265,8 +277,8 @@ class Soak:
                 continue
             if found is None or not _is(found, one.case.ends):
                 yield f"{one.name}: not {one.case.ends}, but {found and _holding(found)}; left to do: {one.left}"
-            elif one.case.restarts is not None and found["status"].get("restarts") != one.case.restarts:
-                yield f"{one.name}: {found['status'].get('restarts')} restarts, not {one.case.restarts}"
+            elif one.case.restarts is not None and _restarts(found) != one.case.restarts:
+                yield f"{one.name}: {_restarts(found)} restarts, not {one.case.restarts}"
         yield from self._left_over({one["metadata"]["uid"]: one for one in stored.values()})
 
     def _left_over(self, owners: Mapping[str, Object]) -> Iterator[str]:
@@ -301,8 +313,19 @@ def _listed(answer: Answer) -> Object | None:
     return answer[1] if answer[0] == 200 else None
 
 
+def _restarts(found: Mapping[str, Any]) -> int | None:
+    """Return how many times a job was restarted, by its status; a Volcano Job has another word for it."""
+    status = found["status"]
+    count: int | None = status.get("restarts", status.get("retryCount"))
+    return count
+
+
 def _holding(found: Mapping[str, Any]) -> list[str]:
-    conditions = (found.get("status") or {}).get("conditions") or ()
+    """Return the conditions that hold; of a Volcano Job, which has no such conditions, its phase."""
+    status = found.get("status") or {}
+    if isinstance(state := status.get("state"), Mapping):
+        return [state["phase"]]
+    conditions = status.get("conditions") or ()
     return [one["type"] for one in conditions if one["status"] == "True"]
 
 

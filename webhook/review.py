@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from typing import Any
@@ -238,10 +238,10 @@ def _findings(
             for one in violations
             if opaque(kind.spec, one.path) or (isinstance(one, TooMany) and one.path == parts)
         ]
-        document = without(document, hidden)
+        document, context = _hide(document, context, hidden)
     spec, whole = view(kind.spec, document.get("spec"))
     if updates and violations and not whole:
-        document = without(document, _in_the_way(kind, spec, violations))
+        document, context = _hide(document, context, [*_in_the_way(kind, spec, violations)])
         spec, whole = view(kind.spec, document.get("spec"))
     broken = _Broken(violations)
     for rule, job in kind.plan.calls(Job(kind, document, spec), whole=whole, updates=context.old is not None):
@@ -252,6 +252,13 @@ def _findings(
         if context.spent():  # a rule that goes through much asks for itself
             yield _late()
             break
+
+
+def _hide(document: Mapping[str, Any], context: Context, places: Sequence[Path]) -> tuple[Mapping[str, Any], Context]:
+    """Return the object and the context without these places, in the stored object too: else they would be changes."""
+    if context.old is not None:
+        context = replace(context, old=without(context.old, places))
+    return without(document, places), context
 
 
 def _findings_in_plain(job: Job[Any], context: Context) -> Iterator[tuple[str, Cause | Notice]]:

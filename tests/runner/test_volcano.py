@@ -264,6 +264,9 @@ def test_what_the_runner_deletes_is_no_event(restarts: dict[str, str], event: st
     before = uids_of(found)
     found.wait(5)
     happen(found, event)
+    # It remembers, deletes, and sees what it has deleted.
+    for _ in range(3):
+        found.step()
     found.settle()
     now = uids_of(found)
     kept = {"train-work-1"} if restarts.get("action") else set()

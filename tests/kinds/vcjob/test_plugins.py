@@ -144,6 +144,14 @@ IN_THE_WAY = task("work", template=template(volumes=[{"name": "job-ssh", "emptyD
         ({"minAvailable": 2, "tasks": WAITING}, False, []),
         ({"queue": "research"}, False, ["the job is not queued"]),
         ({"queue": "default"}, False, []),
+        (
+            {"policies": [{"event": "PodFailed", "action": "RestartPod", "timeout": "1m"}]},
+            False,
+            ["without this delay"],
+        ),
+        ({"policies": [{"exitCode": 3, "action": "RestartPod", "timeout": "1m"}]}, False, ["without this delay"]),
+        ({"policies": [{"event": "PodPending", "action": "RestartPod", "timeout": "1m"}]}, False, []),
+        ({"policies": [{"event": "PodFailed", "action": "RestartJob", "timeout": "1m"}]}, False, []),
     ],
 )
 def test_a_job_that_jobgate_runs_is_judged_by_what_its_own_plugins_can(

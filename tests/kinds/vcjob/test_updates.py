@@ -87,8 +87,9 @@ def test_a_stored_job_stays_in_a_queue_that_closes() -> None:
         assert faults(validate(changed(("tasks/0/replicas", 4)), STORED, queues)) == []
 
 
-def test_a_job_with_an_older_fault_can_still_be_scaled() -> None:
-    broken = changed(("plugins/unknown", []))
+@pytest.mark.parametrize("fault", [("plugins/unknown", []), ("volumes", [None])])
+def test_a_job_with_an_older_fault_can_still_be_scaled(fault: tuple[str, Any]) -> None:
+    broken = changed(fault)
     response = validate(
         jsonpatch.apply_patch(broken, [{"op": "add", "path": "/spec/tasks/0/replicas", "value": 4}]), broken
     )

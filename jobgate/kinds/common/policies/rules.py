@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from jobgate.kinds.common.durations import LONGEST_DURATION, overflows
 from jobgate.kinds.common.heeded import acted_on
@@ -45,6 +45,9 @@ _RESTARTS = {
     Action.RESTART_JOB: "the job restarts when a task succeeds, and fails when no restart is left",
     Action.RESTART_TASK: "the task restarts when it succeeds",
 }
+
+#: Events of pods that Kubernetes replaces.
+_FAILURES: Final = frozenset({LifecycleEvent.ANY, LifecycleEvent.POD_FAILED, LifecycleEvent.POD_EVICTED})
 
 
 @rule("policies", "tasks.policies")
@@ -183,6 +186,21 @@ def pending_pods_are_given_time(job: Job[Any], _: Context) -> Iterator[Notice]:
                 yield Notice(place, "PodPending requires a timeout: without one, the policy never applies")
 
 
+@rule("policies", "tasks.policies")
+def failed_pods_are_replaced_at_once(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """Where jobgate runs the job, Kubernetes replaces failed pods, and no timeout delays that."""
+    if job.kind.qualified_plural not in context.settings.runs:
+        return
+    for path, policy in read_all(job, "event", "events", "exit_code", "action", "timeout"):
+        fails = policy.exit_code or _FAILURES.intersection(event for _, event in events_of(policy, path))
+        if fails and policy.timeout and policy.action in {Action.RESTART_POD, Action.RESTART_PARTITION}:
+            yield Notice(
+                path / "timeout",
+                f"the runner replaces a failed pod without this delay, and {policy.action} does nothing "
+                "if it runs again by then: remove the timeout",
+            )
+
+
 @rule("policies", "tasks.policies", whole=("tasks.template",))
 def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
     """Volcano raises TaskFailed after too many container restarts, which restartPolicy Never excludes."""
@@ -287,6 +305,7 @@ policy_rules = (
     events_are_raised,
     success_restarts_nothing,
     pending_pods_are_given_time,
+    failed_pods_are_replaced_at_once,
     failing_tasks_can_restart,
     restarted_partitions_exist,
     exit_codes_come_before_failures,
