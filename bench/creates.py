@@ -33,7 +33,7 @@ from webhook import Phase
 
 _POLICIES = Path(__file__).with_suffix(".yaml")
 _DISABLED = {"jobgate.dev/admission": "disabled"}
-NEITHER, OURS, POLICIES, NOTHING = "neither", JOBGATE, "policies", CONSTANT
+NEITHER, OURS, POLICIES, NOTHING, ONE_FIELD = "neither", JOBGATE, "policies", CONSTANT, "one-field"
 #: The namespaces, each with what is done there at admission, and its labels.
 NAMESPACES: Mapping[str, Mapping[str, str]] = {
     NEITHER: _DISABLED,
@@ -41,6 +41,7 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {
     POLICIES: {**_DISABLED, "bench": POLICIES},
     GO: {**_DISABLED, "bench": GO},
     NOTHING: {**_DISABLED, "bench": NOTHING},
+    ONE_FIELD: {**_DISABLED, "bench": ONE_FIELD},
 }
 _RULE = {
     "apiGroups": ["diengine.opendilab.org"],
@@ -67,7 +68,7 @@ def main(argv: list[str] | None = None) -> int:
         for name, labels in NAMESPACES.items():
             plane.client.post("/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
         stack.enter_context(InstalledWebhook(plane, folder))
-        for name in (GO, NOTHING):
+        for name in (GO, NOTHING, ONE_FIELD):
             stack.enter_context(other(name, plane, go, folder / name))
         plane.kubectl("apply", "-f", str(_POLICIES))
         for name in (POLICIES, GO):
@@ -90,9 +91,9 @@ def other(name: str, plane: ControlPlane, go: Path, folder: Path) -> Iterator[No
     folder.mkdir()
     ca = base64.b64encode(servers.write_certificate(folder).encode()).decode()
     port, metrics = servers.free_ports(2)
-    command = servers.commands(folder, {JOBGATE: (0, 0), CONSTANT: (port, 0), GO: (port, metrics)}, {GO: go}, folder)[
-        name
-    ]
+    ports = {JOBGATE: (0, 0), CONSTANT: (port, 0), GO: (port, metrics)}
+    commands = servers.commands(folder, ports, {GO: go}, folder)
+    command = [*commands[CONSTANT], "--one-field"] if name == ONE_FIELD else commands[name]
     with servers.started(name, command, port, None, folder / "log"):
         for phase in ("mutating", "validating"):
             path = DIJOB.path(Phase.MUTATE if phase == "mutating" else Phase.VALIDATE)
@@ -162,7 +163,7 @@ def _check(api: ClusterApi) -> None:
         status, stored = create(api, name, job(3, 0, name))
         assert status == 201, stored
         named = all("name" in task for task in stored["spec"]["tasks"])
-        assert named is (name not in {NEITHER, NOTHING}), stored["spec"]
+        assert named is (name not in {NEITHER, NOTHING, ONE_FIELD}), stored["spec"]
 
 
 if __name__ == "__main__":
