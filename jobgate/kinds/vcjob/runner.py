@@ -138,10 +138,10 @@ def failed(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> str:
     if gang_minimum(job) >= sum_of_minima(job):
         for one in tasks.values():
             if one.succeeded < one.least:
-                return f"{one.succeeded} pods of task {one.name} have succeeded, and it needs {one.least}"
+                return f"task {one.name} needs {one.least} pods that succeed, and has {one.succeeded}"
     if success is not None and total < success:
-        return f"{total} pods have succeeded, and minSuccess is {success}"
-    return f"{total} pods have succeeded, and the job needs {least}" if total < least else ""
+        return f"minSuccess needs {success} pods that succeed, and there are {total}"
+    return f"the job needs {least} pods that succeed, and has {total}" if total < least else ""
 
 
 def _minimum(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> int:
