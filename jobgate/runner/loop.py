@@ -29,6 +29,7 @@ from jobgate.runner.plan import plan, report
 from jobgate.runner.reading import Caches, keep_job
 from jobgate.runner.seen import CLAIMS, JobKey, controllers_of
 from jobgate.runner.subject import Observed, Subject, moment
+from jobgate.runner.uncreated import UncreatedPods
 from webhook import Kind
 
 SOURCE = "jobgate-runner"
@@ -63,6 +64,7 @@ class JobReconciler:
         metrics: ControllerMetrics,
         later: Callable[[JobKey, float], None],
         dispatcher: Dispatcher | None = None,
+        uncreated: UncreatedPods | None = None,
     ) -> None:
         """Look at nothing yet.
 
@@ -72,12 +74,14 @@ class JobReconciler:
             metrics: what is counted.
             later: has a job looked at again in so many seconds.
             dispatcher: of queues; None where there are none.
+            uncreated: finds out why pods are not created; None where nobody does.
         """
         self._caches = caches
         self._objects = objects
         self._metrics = metrics
         self._later = later
         self._dispatcher = dispatcher
+        self._uncreated = uncreated
         self._replaced: dict[JobKey, set[str]] = {}
         #: How many looks in a row left something undone.
         self._undone: dict[JobKey, int] = {}
@@ -119,7 +123,7 @@ class JobReconciler:
             return ReconcileResult.FINE, None
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
             return ReconcileResult.FINE, None  # it is looked at as soon as something is decided
-        observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
+        observed = await self._observed(key, kind, document)
         actions = plan(subject, observed)
         creates = any(isinstance(one, Create) for one in actions)
         if creates and not written and not await self._exists(subject, resource):
@@ -169,6 +173,17 @@ class JobReconciler:
                 result = ReconcileResult.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
         return _Done(ReconcileResult.AGAIN if failed else result, blocked, stored)
+
+    async def _observed(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Observed:
+        """Return what is there of a job, and why some of its pods are not."""
+        namespace = key[1]
+        observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
+        if self._uncreated is None or has_ended(kind, document):
+            return observed
+        why, after = await self._uncreated.why(namespace, observed)
+        if after is not None:
+            self._later(key, after)
+        return replace(observed, uncreated=why)
 
     def _document(self, key: JobKey) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""

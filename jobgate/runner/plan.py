@@ -209,11 +209,15 @@ def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -
     if sight.observed.unknown_groups and gangs(subject):
         unknown = f"tasks that have not started wait until PodGroups can be read: {sight.observed.unknown_groups}"
         yield RequeueAfter(_RETRY_PERIOD)
-    progress = replace(progress_of(subject, sight), blocked="; ".join(filter(None, (blocked, subject.gate, unknown))))
+    uncreated = sight.observed.uncreated
+    reasons = filter(None, (blocked, subject.gate, unknown, uncreated))
+    progress = replace(progress_of(subject, sight), blocked="; ".join(reasons))
     written = _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     yield from written
     if written and unknown:
         yield RecordEvent("Warning", "CannotReadPodGroups", unknown)
+    if written and uncreated:
+        yield RecordEvent("Warning", "CannotCreatePods", uncreated)
     if found.later is not None:
         yield RequeueAfter(max(found.later, 0.0))
 

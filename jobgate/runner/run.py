@@ -37,6 +37,7 @@ from jobgate.runner.queues import Queues, read_queues
 from jobgate.runner.reading import Caches, JobReader, Jobs, keep_job
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import JobKey, Seen
+from jobgate.runner.uncreated import SELECTOR, UncreatedPods
 from jobgate.serving.reload import FileReloader
 from webhook import Kind
 
@@ -127,7 +128,8 @@ class RunnerController:
             Dispatcher(settings.queues, caches, changed, queue.add, backoff) if settings.queues is not None else None
         )
         writes = Paced(self._cluster, Pace(settings.requests_per_second))
-        loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher)
+        uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))
+        loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
         of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
         ours = self._cluster.labelled(RUN_LABEL)
