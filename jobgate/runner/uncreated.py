@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from jobgate.cluster import Api, ApiError
+from jobgate.cluster import Api
 from jobgate.cluster.events import EVENTS
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text, whole
@@ -82,8 +82,8 @@ class UncreatedPods:
                     uid, said = text(mapping(event.get("involvedObject")).get("uid")), text(event.get("message"))
                     # Of two in the same second the same one counts each time.
                     found[uid] = max(found.get(uid, (LONG_AGO, "")), (_last(event), _POD.sub("", said)[:LIMIT]))
-        except (ApiError, OSError, TimeoutError) as error:
-            fields = {"namespace": namespace, "reason": str(error)}
+        except Exception as error:  # noqa: BLE001  # the job is looked at in any case
+            fields = {"namespace": namespace, "reason": f"{type(error).__qualname__}: {error}"}
             _logger.warning("cannot read why pods are not created, will be retried", extra={"fields": fields})
             return before
         return found
