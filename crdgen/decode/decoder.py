@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 from crdgen.decode.shapes import Choice, ListOf, MapOf, Scalar, Shape, Struct
 from crdgen.formats import is_date_time
-from crdgen.schema.look import CompleteSchema
 
 _INT32: Final = 2**31
 _INT64: Final = 2**63
@@ -70,8 +69,6 @@ class Decoder:
                 return self._scalar(value, shape, path)
 
     def _struct(self, value: Any, shape: Struct, path: str, *, seen: bool) -> Any:
-        if isinstance(value, CompleteSchema):
-            return value
         if not isinstance(value, Mapping):
             return self._wrong(path, value, "an object")
         fields = shape.fields()
@@ -154,8 +151,6 @@ def is_too_deep(document: Any) -> bool:
 
 
 def _children(value: Any) -> list[Any]:
-    if isinstance(value, CompleteSchema):
-        return []
     if isinstance(value, Mapping):
         return list(value.values())
     return value if isinstance(value, list) else []

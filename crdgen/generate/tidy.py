@@ -9,7 +9,7 @@ from typing import Any, Final
 from crdgen.generate.errors import SchemaError, SchemaErrors
 from crdgen.generate.walk import PREFIX, map_children
 from crdgen.schema import INT_OR_STRING, PRESERVE, TYPES, Schema
-from crdgen.schema.look import CompleteSchema, without
+from crdgen.schema.look import with_children, without
 
 
 def tidy(schema: Schema, path: str) -> Schema:
@@ -21,19 +21,11 @@ def tidy(schema: Schema, path: str) -> Schema:
 
 
 def _tidied(schema: Schema, path: str, errors: SchemaErrors) -> Schema:
-    if isinstance(schema, CompleteSchema):
-        return schema
     with errors.collecting():
         if schema.get("type") not in TYPES and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
             raise SchemaError(path, *_untyped(schema.get("type")))
-    result = {key: value for key, value in schema.items() if not key.startswith(PREFIX)}
-    for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
-        if isinstance(schema.get(keyword), dict):
-            result[keyword] = _tidied(schema[keyword], f"{path}{step}", errors)
-    if "properties" in schema:
-        properties: dict[str, Schema] = schema["properties"]
-        result["properties"] = {name: _tidied(child, f"{path}.{name}", errors) for name, child in properties.items()}
-    return result
+    plain = {key: value for key, value in schema.items() if not key.startswith(PREFIX)}
+    return with_children(plain, lambda child, step: _tidied(child, path + step, errors))
 
 
 def _untyped(found: object) -> tuple[str, str]:
@@ -57,7 +49,7 @@ def _sorted(value: Any, *, names: bool = False) -> Any:
     """Return a value in order; `names` tells that its keys are those of fields, and no keywords."""
     if isinstance(value, list):
         return [_sorted(item) for item in value]
-    if not isinstance(value, dict) or isinstance(value, CompleteSchema):
+    if not isinstance(value, dict):
         return value
     ordered = {key: _settled(key, value[key], names=names) for key in sorted(value)}
     required = ordered.get("required")
@@ -85,8 +77,6 @@ _SENTENCE: Final = re.compile(r"[.!?](?=\s|$)|\n|$")
 
 def policy(schema: Schema, limit: int | None) -> Schema:
     """Return the schema with each description cut to so many characters; None keeps it, 0 drops it."""
-    if isinstance(schema, CompleteSchema):
-        return schema
     result = without(schema, POLICY)
     below = schema.get(POLICY, limit)
     if limit is not None and "description" in result:

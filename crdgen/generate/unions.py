@@ -12,7 +12,7 @@ from crdgen.generate.inline import OWN, merge
 from crdgen.generate.mixed import mixed
 from crdgen.generate.walk import MIXED, PREFIX
 from crdgen.schema import BRANCHES, PRESERVE, TEXTS, VALIDATIONS, VALUES, Schema
-from crdgen.schema.look import without
+from crdgen.schema.look import with_children, without
 
 _NULL: Final = "null"
 # What stays of a branch that an author wrote: what holds for values. Types are said once, outside.
@@ -120,12 +120,8 @@ def _value_branches(schema: Schema) -> Schema:
 
 
 def _value_branch(branch: Schema) -> Schema:
-    result = {key: value for key, value in branch.items() if key in _OF_BRANCH}
-    if "properties" in result:
-        result["properties"] = {name: _value_branch(child) for name, child in result["properties"].items()}
-    if isinstance(result.get("items"), dict):
-        result["items"] = _value_branch(result["items"])
-    return _value_branches(result)
+    said = {key: value for key, value in branch.items() if key in _OF_BRANCH}
+    return _value_branches(with_children(said, lambda child, _: _value_branch(child)))
 
 
 def _without_null_default(schema: Schema) -> Schema:

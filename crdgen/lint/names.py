@@ -8,7 +8,7 @@ from crdgen.decode.objectmeta import COMMON
 from crdgen.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
 from crdgen.formats import is_uri
 from crdgen.lint.rule import Problem, error, warning
-from crdgen.lint.version import Definition
+from crdgen.lint.versions import Definition
 from crdgen.schema import limits
 from crdgen.schema.limits import API_APPROVED, COMMUNITY_GROUPS
 from crdgen.schema.look import size

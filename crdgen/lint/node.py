@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from crdgen.evaluate.correlation import keeps_items_apart
 from crdgen.schema import EMBEDDED, Schema
-from crdgen.schema.look import CompleteSchema
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
@@ -75,6 +74,13 @@ class Node:
         return self.schema.get(keyword) is True
 
     @property
+    def around(self) -> "Iterator[Node]":
+        """The nodes around it, the nearest first."""
+        if self.parent is not None:
+            yield self.parent
+            yield from self.parent.around
+
+    @property
     def properties(self) -> dict[str, Schema]:
         """The declared fields."""
         properties: dict[str, Schema] = self.schema.get("properties", {})
@@ -94,15 +100,11 @@ class Node:
 
 
 def nodes(schema: Schema, path: str) -> list[Node]:
-    """Return all nodes of a decoded schema, parents before their children; takes time linear in it.
-
-    What is inside of a sealed one is left out, unless it stands where not everything may stand that may elsewhere.
-    """
+    """Return all nodes of a decoded schema, parents before their children; takes time linear in it."""
     result = [Node(schema, path)]
     for node in result:
-        if not isinstance(node.schema, CompleteSchema) or node.branch or node.inside_meta or node.no_default:
-            node.children.extend(_children(node))
-            result.extend(node.children)
+        node.children.extend(_children(node))
+        result.extend(node.children)
     return result
 
 

@@ -18,7 +18,6 @@ from crdgen.markers.marker import Descriptions
 from crdgen.resource.resource import Column, Conversion, CustomResource, Names, Scale, Version, own
 from crdgen.schema import INT_OR_STRING, SCALARS, VALIDATIONS, Schema
 from crdgen.schema.limits import API_APPROVED
-from crdgen.schema.look import opened
 
 _API_VERSION: Final = "apiextensions.k8s.io/v1"
 # What the API server takes, and no author means.
@@ -46,8 +45,7 @@ def crd(resource: CustomResource) -> dict[str, Any]:
         with errors.collecting():
             raise _error(finding, resource.names.kind)
     errors.raise_all()
-    plain: dict[str, Any] = opened(made)
-    return plain
+    return made
 
 
 def _error(finding: Finding, kind: str) -> SchemaError:
@@ -57,7 +55,7 @@ def _error(finding: Finding, kind: str) -> SchemaError:
 
 
 def definition(resource: CustomResource) -> dict[str, Any]:
-    """Return the definition before it is linted; parts of its schemas may be sealed."""
+    """Return the definition before it is linted."""
     approved = {API_APPROVED: resource.api_approved} if resource.api_approved else {}
     texts = {"labels": dict(resource.labels), "annotations": dict(resource.annotations) | approved}
     spec: dict[str, Any] = {

@@ -4,7 +4,7 @@ Here are the type `Schema` and what Kubernetes calls its own extensions of JSON 
 pkg/apis/apiextensions/v1/types_jsonschema.go, where each is described).
 
 - `limits`: what the API server takes at most, and the lists that it chooses from
-- `look`: reads a CRD that may be any JSON, and marks parts of schemas that are finished
+- `look`: reads a CRD that may be any JSON
 """
 
 from typing import Any, Final, TypeAlias

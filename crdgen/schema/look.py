@@ -1,7 +1,7 @@
 """Looking into a CRD that may be any JSON: what has the wrong type is taken as absent."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 
@@ -48,6 +48,17 @@ def children(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
             yield step, schema[keyword]
 
 
+def with_children(schema: Mapping[str, Any], function: Callable[[Any, str], Any]) -> dict[str, Any]:
+    """Return a copy whose fields, items and values went through the function, which is given the step to each."""
+    result = dict(schema)
+    if "properties" in schema:
+        result["properties"] = {name: function(child, f".{name}") for name, child in schema["properties"].items()}
+    for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
+        if isinstance(schema.get(keyword), dict):
+            result[keyword] = function(schema[keyword], step)
+    return result
+
+
 def number(value: Any) -> float | None:
     """Return the number, or None for all else; true and false are none."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
@@ -89,29 +100,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(child) for child in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-class CompleteSchema(dict[str, Any]):
-    """A schema node whose inside is complete, in order, and taken by the API server wherever it stands."""
-
-
-def sealed(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a node with its children sealed. The node itself stays open: its field has words of its own."""
-    result = dict(schema)
-    if "properties" in result:
-        result["properties"] = {name: CompleteSchema(child) for name, child in result["properties"].items()}
-    if isinstance(result.get("items"), dict):
-        result["items"] = CompleteSchema(result["items"])
-    return result
-
-
-def opened(value: Any) -> Any:
-    """Return a copy without seals: plain JSON, which shares nothing with other schemas."""
-    if isinstance(value, dict):
-        return {key: opened(child) for key, child in value.items()}
-    if isinstance(value, list):
-        return [opened(item) for item in value]
-    return value
 
 
 def utf8(text: str) -> bytes:
