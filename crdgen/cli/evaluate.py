@@ -1,6 +1,5 @@
 """`crdgen eval`: validate objects against a CRD."""
 
-import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
@@ -11,7 +10,7 @@ from crdgen.evaluate import Evaluation, Reason, Violation, evaluate
 from crdgen.lint import Severity, lint
 from crdgen.reading import Manifest
 from crdgen.resource.text import to_yaml
-from crdgen.schema.look import mapping, missing
+from crdgen.schema.look import mapping, missing, path_of, shown
 
 ABOUT: Final = """Report how the API server would handle objects: which fields it prunes, which defaults it sets, which
 errors it returns.
@@ -135,12 +134,12 @@ def _lines(verdict: _Verdict) -> Iterator[str]:
     word = "rejected" if verdict.result.violations else "accepted"
     yield f"{verdict.place}: {kind} {verdict.name}: {word}"
     for path, value in verdict.pruned.items():
-        yield f"  - {path}: {_shown(value)} is pruned: the field is not declared"
+        yield f"  - {path}: {shown(value, 200)} is pruned: the field is not declared"
     for path, value in verdict.left.items():
-        why = "null is removed" if value is None else f"{_shown(value)} is ignored: only its subresource writes it"
+        why = "null is removed" if value is None else f"{shown(value, 200)} is ignored: only its subresource writes it"
         yield f"  - {path}: {why}"
     for path, value in verdict.defaulted.items():
-        yield f"  + {path}: {_shown(value)} is the default"
+        yield f"  + {path}: {shown(value, 200)} is the default"
     causes = [_cause(violation) for violation in verdict.result.violations]
     if len(causes) == 1:
         yield f'The {kind} "{verdict.name}" is invalid: {causes[0]}'
@@ -151,18 +150,12 @@ def _lines(verdict: _Verdict) -> Iterator[str]:
 
 def _cause(violation: Violation) -> str:
     """Return what `kubectl` prints of a cause: path, reason, value, message."""
-    value = "" if violation.reason is Reason.REQUIRED else f"{_shown(violation.value)}: "
+    value = "" if violation.reason is Reason.REQUIRED else f"{shown(violation.value, 200)}: "
     return f"{_path(violation.path)}: {_WORDS.get(violation.reason, 'Invalid value')}: {value}{violation.message}"
 
 
 def _path(steps: tuple[str | int, ...]) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-    return text.lstrip(".") or "<nil>"
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 200 else f"{text[:197]}…"
+    return path_of(steps).lstrip(".") or "<nil>"
 
 
 def _entry(verdict: _Verdict) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError, SchemaErrors
 from crdgen.generate.walk import PREFIX, map_children
-from crdgen.schema import INT_OR_STRING, PRESERVE, TYPES, Schema
+from crdgen.schema import INT_OR_STRING, OF_OBJECTS, PRESERVE, TYPES, Schema
 from crdgen.schema.look import with_children, without
 
 
@@ -35,39 +35,26 @@ def _untyped(found: object) -> tuple[str, str]:
     return problem, "use one type, or `Annotated[Any, PreserveUnknown]`"
 
 
-# Keywords whose values are JSON of the author's, in which `required` is a field like any other.
-_VALUES: Final = frozenset({"default", "enum", "example"})
-
-
 def order(schema: Schema) -> Schema:
     """Return the schema with its keys and required names sorted; enums and defaults keep the author's order."""
-    ordered: Schema = _sorted(schema)
+    ordered: Schema = _sorted(schema, names=False)
     return ordered
 
 
-def _sorted(value: Any, *, names: bool = False) -> Any:
-    """Return a value in order; `names` tells that its keys are those of fields, and no keywords."""
+def _sorted(value: Any, *, names: bool | None) -> Any:
+    """Return a value in order; `names` says whether its keys are names of fields, and is None in an author's JSON."""
     if isinstance(value, list):
-        return [_sorted(item) for item in value]
+        return [_sorted(item, names=names) for item in value]
     if not isinstance(value, dict):
         return value
-    ordered = {key: _settled(key, value[key], names=names) for key in sorted(value)}
-    required = ordered.get("required")
-    if isinstance(required, list):
-        ordered["required"] = sorted(required)
+    ordered = {key: _sorted(value[key], names=_below(key, names=names)) for key in sorted(value)}
+    if names is False and isinstance(ordered.get("required"), list):
+        ordered["required"] = sorted(ordered["required"])
     return ordered
 
 
-def _settled(key: str, value: Any, *, names: bool) -> Any:
-    if key in _VALUES and not names:
-        return _by_key(value)
-    return _sorted(value, names=key == "properties" and not names)
-
-
-def _by_key(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_by_key(item) for item in value]
-    return {key: _by_key(value[key]) for key in sorted(value)} if isinstance(value, dict) else value
+def _below(key: str, *, names: bool | None) -> bool | None:
+    return None if names is None or (key in OF_OBJECTS and not names) else key == "properties" and not names
 
 
 # Left in a node by a marker: the limit for what is below it.

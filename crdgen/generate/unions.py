@@ -7,7 +7,7 @@ from typing import Final
 
 from crdgen.escaping import escape
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.hoist import hoist, named
+from crdgen.generate.hoist import as_number, hoist, named
 from crdgen.generate.inline import OWN, merge
 from crdgen.generate.mixed import mixed
 from crdgen.generate.walk import MIXED, PREFIX
@@ -55,19 +55,13 @@ def _unite(members: list[Schema], path: str, tag: str | None) -> Schema:
         fix = "use `Annotated[Any, PreserveUnknown]`"
         raise SchemaError(path, f"a member of the union ({names}) has no type of its own", fix)
     if "number" in by_type and "integer" in by_type:
-        by_type["number"] += [_as_number(part) for part in by_type.pop("integer")]
+        by_type["number"] += [as_number(part) for part in by_type.pop("integer")]
     united = [_of_one_type(parts, path, tag) for parts in by_type.values()]
     return united[0] if len(united) == 1 else mixed(united, path)
 
 
 def _takes_all(part: Schema) -> bool:
     return bool(part.get(PRESERVE)) and "type" not in part and MIXED not in part and "enum" not in part
-
-
-def _as_number(part: Schema) -> Schema:
-    """An integer among numbers."""
-    rest = without(part, "format")
-    return {"multipleOf": 1, **rest, "type": "number"}
 
 
 def _of_one_type(parts: list[Schema], path: str, tag: str | None) -> Schema:

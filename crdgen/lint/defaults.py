@@ -12,7 +12,7 @@ from crdgen.formats import text_format
 from crdgen.lint.node import Node, NodeLevel
 from crdgen.lint.rule import EVALUATED, Problem, error, warning
 from crdgen.schema import BRANCHES, EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
-from crdgen.schema.look import with_children
+from crdgen.schema.look import path_of, with_children
 
 _VALUE: Final = "value"
 # What the API server checks of objects, and not of defaults.
@@ -62,7 +62,9 @@ def default_of_a_resource_is_whole(node: Node) -> Iterator[Problem]:
         schema, value = _surrounded(node)
     check = resources(schema)
     for violation in (check(value) if check else None) or ():
-        yield Problem(_at(violation.path), f"the default is no whole resource: {violation.message}", "correct it")
+        yield Problem(
+            f"default{path_of(violation.path)}", f"the default is no whole resource: {violation.message}", "correct it"
+        )
 
 
 @warning("schema/defaulting/algorithm.go", "properties")
@@ -135,11 +137,7 @@ def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Problem]:
         return
     for violation in violations:
         problem = f"the default breaks the schema: {violation.message}"
-        yield Problem(_at(violation.path[1:]), problem, "correct it, or what it breaks")
-
-
-def _at(path: tuple[str | int, ...]) -> str:
-    return "default" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+        yield Problem(f"default{path_of(violation.path[1:])}", problem, "correct it, or what it breaks")
 
 
 def _as_defaults_are_checked(schema: Schema) -> Schema:

@@ -6,12 +6,9 @@ from enum import Enum
 from typing import Any, Final
 
 from crdgen.evaluate.correlation import keeps_items_apart
-from crdgen.schema import EMBEDDED, Schema
+from crdgen.schema import BRANCHES, EITHER, EMBEDDED, Schema
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
-
-#: The two branches that int-or-string may have, in this order.
-INT_OR_STRING_BRANCHES: Final = [{"type": "integer"}, {"type": "string"}]
 
 
 class NodeLevel(Enum):
@@ -125,7 +122,7 @@ def _children(node: Node) -> Iterator[Node]:
         yield _child(node, items, "items", "[]", level=NodeLevel.ITEM, uncorrelated=uncorrelated)
     for index, schema in enumerate(items if isinstance(items, list) else ()):
         yield _child(node, schema, f"items[{index}]", "[]", level=NodeLevel.ITEM, uncorrelated=uncorrelated)
-    for keyword in ("allOf", "anyOf", "oneOf"):
+    for keyword in BRANCHES:
         exempt = keyword == "anyOf" and _is_int_or_string(node)
         for index, schema in enumerate(node.schema.get(keyword, ())):
             yield _child(node, schema, f"{keyword}[{index}]", "", branch=True, exempt=exempt)
@@ -135,7 +132,7 @@ def _children(node: Node) -> Iterator[Node]:
 
 def _is_int_or_string(node: Node) -> bool:
     """Return whether `anyOf` is that of int-or-string, which may also be the first thing in `allOf`."""
-    if node.schema.get("anyOf") != INT_OR_STRING_BRANCHES:
+    if node.schema.get("anyOf") != EITHER:
         return False
     parent = node.parent
     return not node.branch or (parent is not None and not parent.branch and node.path == f"{parent.path}.allOf[0]")

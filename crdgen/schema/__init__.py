@@ -27,8 +27,14 @@ VALUES: Final = frozenset(
     }
 )
 
+#: Keywords whose values are JSON of objects, in which nothing is a keyword.
+OF_OBJECTS: Final = frozenset({"default", "enum", "example"})
+
 #: Whose values are lists of schemas that a value is held against as a whole.
 BRANCHES: Final = ("allOf", "anyOf", "oneOf")
+
+#: The two branches that int-or-string may have, in this order.
+EITHER: Final = [{"type": "integer"}, {"type": "string"}]
 
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"

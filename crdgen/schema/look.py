@@ -1,7 +1,7 @@
 """Looking into a CRD that may be any JSON: what has the wrong type is taken as absent."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 
@@ -64,15 +64,29 @@ def number(value: Any) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+def plain(value: Any) -> Any:
+    """Return JSON as it is read again: 1.0 is written as 1."""
+    if isinstance(value, dict):
+        return {key: plain(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [plain(child) for child in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def canonical(value: Any) -> str:
     """Return text that is the same for equal JSON only: 1 and 1.0 are equal, 1, "1" and true are not."""
-    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False)
+    return json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
 
 
-def shown(value: Any) -> str:
+def shown(value: Any, most: int = 80) -> str:
     """Return the value as JSON, cut where it is long."""
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:77]}…"
+    return text if len(text) <= most else f"{text[: most - 3]}…"
+
+
+def path_of(steps: Iterable[str | int]) -> str:
+    """Return a path as `.spec.tasks[0].name`."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
 
 
 def size(value: Any) -> int:
@@ -92,14 +106,6 @@ def missing(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]
     elif isinstance(before, list) and isinstance(after, list):
         for index, (one, other) in enumerate(zip(before, after, strict=False)):
             yield from missing(one, other, f"{path}[{index}]")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(child) for key, child in value.items()}
-    if isinstance(value, list):
-        return [_plain(child) for child in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def utf8(text: str) -> bytes:
