@@ -12,7 +12,7 @@ from typing import Any
 
 from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, kind_on, may_be_wired, some_on, wires
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import If, Setting, any_of, base64, joined
+from jobgate.installation.tree import If, any_of, base64, joined, setting
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import (
     ITEMS_PATH,
@@ -155,7 +155,7 @@ def _entry(
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
         "clientConfig": _client(path),
-        "failurePolicy": Setting("failure_policy"),
+        "failurePolicy": setting("failure_policy"),
         "matchPolicy": "Equivalent",
         **narrowed,
         "namespaceSelector": _namespaces(),
@@ -170,8 +170,8 @@ def _entry(
 
 def _client(path: str) -> dict[str, Any]:
     return {
-        "service": {"namespace": NAMESPACE, "name": Setting("service"), "port": Setting("service_port"), "path": path},
-        "caBundle": If(Setting("ca_bundle"), base64(Setting("ca_bundle"))),
+        "service": {"namespace": NAMESPACE, "name": setting("service"), "port": setting("service_port"), "path": path},
+        "caBundle": If(setting("ca_bundle"), base64(setting("ca_bundle"))),
     }
 
 

@@ -14,7 +14,7 @@ from jobgate.installation.choices import NAMESPACE, RUNS, may_be_wired, plugin_o
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, holds, labelled, of, policy, rules, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
-from jobgate.installation.tree import Expression, ForEach, If, LoopItem, Setting, all_of, any_of, begins, joined
+from jobgate.installation.tree import ITEM, Expression, ForEach, If, all_of, any_of, begins, joined, setting
 from jobgate.installation.workload import pod_settings
 from jobgate.kinds.common.wiring import members_of
 from jobgate.names import MANAGED_BY
@@ -51,7 +51,7 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
                 *bound(ACCOUNT, _rules(kinds)),
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(kinds),
-                If(plugin_on("ssh"), ForEach(Setting("secrets_in"), _secrets())),
+                If(plugin_on("ssh"), ForEach(setting("secrets_in"), _secrets())),
                 If(RUNS, [_deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
@@ -85,7 +85,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         rule("", "namespaces", verbs=("list", "watch")),
         # PodGroups of the system that queues pods.
         *(
-            If(begins(Setting("queueing"), system), rule(api_version.rpartition("/")[0], plural, verbs=MANAGE))
+            If(begins(setting("queueing"), system), rule(api_version.rpartition("/")[0], plural, verbs=MANAGE))
             for system, (api_version, plural) in GROUPS.items()
         ),
     ]
@@ -97,7 +97,7 @@ def _deleting_any(kinds: Iterable[Kind]) -> list[Kind]:
 
 def _secrets() -> list[Any]:
     """Return the permission to create Secrets in a namespace, but not to list, change or delete them."""
-    return bound(ACCOUNT, [rule("", "secrets", verbs=("get", "create"))], LoopItem(), name=f"{ACCOUNT}-secrets")
+    return bound(ACCOUNT, [rule("", "secrets", verbs=("get", "create"))], ITEM, name=f"{ACCOUNT}-secrets")
 
 
 def _policy(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
@@ -144,8 +144,8 @@ def _secret() -> str:
 
 
 def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
-    health = joined("--health-port=", Setting("health_port"))
-    run = ForEach(Setting("run"), joined("--run=", LoopItem()))
+    health = joined("--health-port=", setting("health_port"))
+    run = ForEach(setting("run"), joined("--run=", ITEM))
     args = ["control", health, f"--lease-name={LEASE}", *pod_settings(kinds), run]
     controls = container("controller", args, "50m", "512Mi")
     return deployment(ACCOUNT, SELECTOR, pod(ACCOUNT, controls, topologySpreadConstraints=spread(SELECTOR)), REPLICAS)

@@ -9,7 +9,7 @@ import yaml
 
 from jobgate.installation.choices import RUNS, namespaced
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import ChartFile, If, Setting, all_of
+from jobgate.installation.tree import If, all_of, chart_file, setting
 
 _NAME = "jobgate-metrics"
 _LABELS = {**LABELS, "app.kubernetes.io/component": "metrics"}
@@ -33,7 +33,7 @@ def _text(name: str) -> str:
 
 def monitoring() -> list[Any]:
     """Return a Service of all metrics, the ServiceMonitor, the alerts and the dashboard, if they are enabled."""
-    return [If(all_of(RUNS, Setting("monitoring")), [_service(), _monitor(), _rules(), _dashboard()])]
+    return [If(all_of(RUNS, setting("monitoring")), [_service(), _monitor(), _rules(), _dashboard()])]
 
 
 def _service() -> dict[str, Any]:
@@ -43,7 +43,7 @@ def _service() -> dict[str, Any]:
         "publishNotReadyAddresses": True,
         "selector": {"app.kubernetes.io/name": "jobgate"},
         # By name: pods without metrics have no such port.
-        "ports": [{"name": "metrics", "port": Setting("health_port"), "targetPort": "health", "protocol": "TCP"}],
+        "ports": [{"name": "metrics", "port": setting("health_port"), "targetPort": "health", "protocol": "TCP"}],
     }
     return namespaced("v1", "Service", _NAME, {"spec": spec}, _LABELS)
 
@@ -61,4 +61,4 @@ def _rules() -> dict[str, Any]:
 
 def _dashboard() -> dict[str, Any]:
     labels = {**LABELS, "grafana_dashboard": "1"}
-    return namespaced("v1", "ConfigMap", "jobgate-dashboard", {"data": {_FILE: ChartFile(_FILE, dashboard())}}, labels)
+    return namespaced("v1", "ConfigMap", "jobgate-dashboard", {"data": {_FILE: chart_file(_FILE, dashboard())}}, labels)

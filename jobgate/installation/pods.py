@@ -7,7 +7,7 @@ from typing import Any
 
 from jobgate.installation.choices import namespaced
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import Expression, If, Setting, negated
+from jobgate.installation.tree import Expression, If, negated, setting
 
 #: User and group: `nonroot` of distroless images.
 USER = 65532
@@ -49,7 +49,7 @@ def pod(
     return {
         "serviceAccountName": account,
         "automountServiceAccountToken": True,
-        **({"priorityClassName": If(Setting("priority_class"), Setting("priority_class"))} if critical else {}),
+        **({"priorityClassName": If(setting("priority_class"), setting("priority_class"))} if critical else {}),
         "terminationGracePeriodSeconds": grace,
         "securityContext": {
             "runAsNonRoot": True,
@@ -77,10 +77,10 @@ def container(
         ports: ports in addition to the one for these.
         more: further fields.
     """
-    health = {"name": "health", "containerPort": Setting("health_port"), "protocol": "TCP"}
+    health = {"name": "health", "containerPort": setting("health_port"), "protocol": "TCP"}
     return {
         "name": name,
-        "image": Setting("image"),
+        "image": setting("image"),
         "args": args,
         **({"ports": [*ports, health], **_probes()} if serving else {}),
         "resources": {"requests": {"cpu": cpu, "memory": "128Mi"}, "limits": {"memory": limit}},
@@ -108,7 +108,7 @@ def spread(selector: Mapping[str, str], *, required: bool = False) -> list[Any]:
     nodes = "kubernetes.io/hostname"
     if not required:
         return [_apart(nodes, selector, "ScheduleAnyway")]
-    strict = Setting("required_spread")
+    strict = setting("required_spread")
     return [
         If(strict, _apart(nodes, selector, "DoNotSchedule")),
         If(negated(strict), _apart(nodes, selector, "ScheduleAnyway")),

@@ -13,7 +13,7 @@ from jobgate.installation.choices import NAMESPACE, RUNS, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, holds, policy, policy_for_all, rules, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
-from jobgate.installation.tree import ForEach, If, LoopItem, Setting, begins, has, joined
+from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.kinds.common.runner import RUN_BY, runner_of
 from jobgate.plugins.crew import KIND_LABEL, RUN_LABEL
@@ -26,12 +26,12 @@ LEASE: Final = "jobgate-runner"
 SELECTOR: Final = component("runner")
 REPLICAS: Final = 2
 
-_RUN: Final = Setting("run")
-_QUEUES: Final = Setting("queues")
+_RUN: Final = setting("run")
+_QUEUES: Final = setting("queues")
 _QUEUES_FOLDER: Final = "/etc/jobgate/queues"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
-KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", LoopItem()))
+KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", ITEM))
 #: The API groups of the PodGroups of each system.
 _GROUPS_OF: Final = {
     System.KUBERNETES: NATIVE_GROUP,
@@ -84,7 +84,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         # Pods that wait too long, or that a policy restarts, are deleted; none is created or changed.
         rule("", "pods", verbs=(*READ, "delete")),
         *(
-            If(begins(Setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
+            If(begins(setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
             for system, group in _GROUPS_OF.items()
         ),
         If(
@@ -156,8 +156,8 @@ def _deployment() -> dict[str, Any]:
         KINDS_FLAG,
         QUEUEING_FLAG,
         If(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
-        ForEach(Setting("ignore_operators"), joined("--ignore-operator=", LoopItem())),
-        joined("--health-port=", Setting("health_port")),
+        ForEach(setting("ignore_operators"), joined("--ignore-operator=", ITEM)),
+        joined("--health-port=", setting("health_port")),
         f"--lease-name={LEASE}",
         DOMAIN_FLAG,
     ]
