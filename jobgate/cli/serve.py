@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jobgate.cli.cluster import listening, own_namespace
+from jobgate.cli.cluster import listening, own_namespace, require_dns_name
 from jobgate.cli.extras import not_installed
 from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, installation, setting
 from jobgate.cluster import Pages
-from jobgate.names import dns_subdomain
 from jobgate.serving.reload import settings_reloaders
 from webhook import Kind
 
@@ -33,13 +32,6 @@ if TYPE_CHECKING:
     from webhook.server.metrics import Metrics
 
 _logger = logging.getLogger("jobgate")
-
-
-def _host(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    if value is not None and (fault := dns_subdomain(value)):
-        raise click.BadParameter(fault)
-    return value
-
 
 #: Command line of a worker process.
 _COMMAND = (sys.executable, "-c", "from jobgate.cli import main; main()")
@@ -57,7 +49,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @setting("--tls-key", type=_FILE, help="Private key of the certificate, PEM.")
 @setting(
     "--tls-name",
-    callback=_host,
+    callback=require_dns_name,
     metavar="NAME",
     help="Server name that API servers use. A certificate without it is rejected.  "
     "[default: jobgate-webhook.<namespace of the Secret>.svc; with files, any]",

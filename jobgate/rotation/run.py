@@ -12,7 +12,7 @@ from certs.plan import RotationSnapshot
 from certs.state import read_state
 from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, Selection
 from jobgate.cluster.client import Named
-from jobgate.cluster.endpoints import Address, Endpoints, Slices, fixed
+from jobgate.cluster.endpoints import Address, Endpoints
 from jobgate.cluster.events import EventRecorder
 from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
@@ -45,13 +45,7 @@ def places(client: Writer, scope: RotationScope) -> Places:
     return Places(
         store=TlsSecret(client, selection.namespace, scope.secret),
         targets=Bundles(client, selection),
-        # The server name that API servers use.
-        probe=Endpoints(
-            fixed(scope.addresses)
-            if scope.addresses
-            else Slices(client, selection.namespace, selection.service).addresses,
-            f"{selection.service}.{selection.namespace}.svc",
-        ),
+        probe=Endpoints(client, selection.namespace, selection.service, scope.addresses),
         clock=Server(client),
     )
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from jobgate.cluster import Resource
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
-from jobgate.cluster.objects import ObjectClient, Rejected
+from jobgate.cluster.objects import ObjectClient
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.kinds.common.members import labels_of
@@ -153,7 +153,7 @@ class JobReconciler:
                 continue
             try:
                 stored = await self._do(key, subject, resource, action) or stored
-            except Rejected as error:
+            except ApiError as error:
                 obstacle = await self._obstacle(key, subject.job.document, action, error)
                 if obstacle is None:
                     return _Done(ReconcileResult.AGAIN, blocked)
@@ -266,19 +266,19 @@ class JobReconciler:
     async def _remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         try:
             await self._objects.delete(resource, _whichever(found), propagation)
-        except Rejected as error:
+        except ApiError as error:
             if not (error.absent or error.conflict):
                 raise
             return  # it is gone, and another one may be there
         self._wrote(resource, found, "delete")
 
-    async def _obstacle(self, key: JobKey, document: Mapping[str, Any], action: Action, error: Rejected) -> str | None:
+    async def _obstacle(self, key: JobKey, document: Mapping[str, Any], action: Action, error: ApiError) -> str | None:
         """Return what is in the way of an action, and write an Event of it.
 
         Empty where it may pass before it matters, None where the cache is behind.
 
         Raises:
-            Rejected: the job itself cannot be written.
+            ApiError: the job itself cannot be written.
         """
         if error.conflict or error.absent or error.terminating:
             return None
@@ -341,7 +341,7 @@ class JobReconciler:
         try:
             await self._objects.create(EVENTS, made)
         except (ApiError, OSError, TimeoutError) as error:
-            if not (isinstance(error, Rejected) and error.exists):
+            if not (isinstance(error, ApiError) and error.exists):
                 fields = {
                     "object": f"{about['kind']}/{about['name']}",
                     "namespace": about["namespace"],

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import secrets
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
@@ -20,6 +23,10 @@ from webhook.server.probes import Answers, Exposed, answering
 _logger = logging.getLogger("jobgate")
 
 
+def _identity() -> str:
+    return f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where such a process runs.
@@ -27,7 +34,7 @@ class Place:
     Attributes:
         bind, health_port: address of probes and metrics.
         namespace, lease: the Lease.
-        identity: holder identity of this process.
+        identity: holder identity; another after a restart, which must not take over an earlier Lease.
         times: durations of the Lease.
     """
 
@@ -35,7 +42,7 @@ class Place:
     health_port: int
     namespace: str
     lease: str
-    identity: str
+    identity: str = field(default_factory=_identity)
     times: Times = field(default_factory=Times)
 
 
