@@ -164,9 +164,8 @@ def kind_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -
     """Parse values of the form `PLURAL.GROUP=FILE`."""
     kinds = installed() if values else ()
     models = {kind.qualified_plural: kind.settings for kind in kinds if kind.settings is not None}
-    known = (
-        f"kinds with settings: {', '.join(sorted(models))}" if models else "no kind of this installation has settings"
-    )
+    choice = f"kinds with settings: {', '.join(sorted(models))}"
+    known = choice if models else "no kind of this installation has settings"
     files: dict[str, KindFile] = {}
     for value in values:
         plural, path = value.partition("=")[::2]

@@ -8,8 +8,7 @@ from typing import Any
 from jobgate.cluster.endpoints import PORT_NAME, SERVICES, SLICES
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
-from jobgate.doctor.observed import DEPLOYMENTS, PODS, ClusterSnapshot, place
-from jobgate.doctor.selectors import matches
+from jobgate.doctor.observed import DEPLOYMENTS, PODS, ClusterSnapshot, labels_of, place
 from jobgate.installation.workload import ACCOUNT, SELECTOR
 
 _HTTPS = 443
@@ -30,7 +29,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     pods = observed.all(PODS, namespace)
     selector = (service or {}).get("spec", {}).get("selector")
     if service is not None and pods is not None and selector:
-        selected = [pod for pod in pods if matches({"matchLabels": selector}, _labels(pod))]
+        selected = [pod for pod in pods if selector.items() <= labels_of(pod).items()]
         if not selected:
             yield fault_at("service-selects-nothing", where, f"no pod has labels {_text(selector)}")
             return
@@ -58,7 +57,7 @@ def _ports(
 def _selected(
     expected: Expected, service: Mapping[str, Any], pods: Sequence[Mapping[str, Any]], where: str
 ) -> Iterator[FoundFault]:
-    others = [pod["metadata"]["name"] for pod in pods if not matches({"matchLabels": SELECTOR}, _labels(pod))]
+    others = [pod["metadata"]["name"] for pod in pods if not SELECTOR.items() <= labels_of(pod).items()]
     if others:
         yield fault_at("service-selects-others", where, f"matches {', '.join(sorted(others))}")
         return
@@ -110,10 +109,6 @@ def _ready_endpoints(slices: Sequence[Mapping[str, Any]]) -> set[str]:
         for endpoint in one.get("endpoints") or ()
         if (endpoint.get("conditions") or {}).get("ready") is not False
     }
-
-
-def _labels(pod: Mapping[str, Any]) -> dict[str, str]:
-    return pod["metadata"].get("labels") or {}
 
 
 def _text(labels: Mapping[str, str]) -> str:

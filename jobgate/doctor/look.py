@@ -22,7 +22,7 @@ from jobgate.cluster.writer import Writer
 from jobgate.doctor import jobs, rights
 from jobgate.doctor.certificates import without_strangers
 from jobgate.doctor.choices import VIEW, namespace_of, read_back, service_of
-from jobgate.doctor.configurations import concerns
+from jobgate.doctor.configurations import concerns, opted_out
 from jobgate.doctor.expected import Expected, conversion_client, expected
 from jobgate.doctor.observed import (
     ACCOUNTS,
@@ -42,7 +42,6 @@ from jobgate.doctor.observed import (
     Ref,
     entries_of,
 )
-from jobgate.doctor.selectors import opted_out
 from jobgate.installation import certificates, controller, runner, workload
 from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import LABELS

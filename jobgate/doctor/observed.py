@@ -153,6 +153,12 @@ def entries_of(configuration: Mapping[str, Any] | None) -> Sequence[Mapping[str,
     return [] if configuration is None else configuration.get("webhooks") or []
 
 
+def labels_of(found: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the labels of an object."""
+    labels: Mapping[str, str] = found["metadata"].get("labels") or {}
+    return labels
+
+
 def place(resource: Resource, name: str = "", namespace: str = "") -> str:
     """Return the name of an object as kubectl prints it, or that of all objects of a resource."""
     named = f"{resource.plural}/{name}" if name else resource.plural
