@@ -253,7 +253,7 @@ def status(*, scope: RotationScope, settings: RotationSettings, kubeconfig: Path
 
 
 def _document(found: RotationReport) -> dict[str, Any]:
-    from certs.mark import issuing_number
+    from certs.generation import issuing_number
 
     return {
         "generation": found.generation,

@@ -11,7 +11,7 @@ from certs.places import Places
 from certs.plan import RotationSnapshot
 from certs.state import read_state
 from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, Selection
-from jobgate.cluster.client import Named
+from jobgate.cluster.client import Client
 from jobgate.cluster.endpoints import Address, Endpoints
 from jobgate.cluster.events import EventRecorder
 from jobgate.cluster.resource import Resource
@@ -96,9 +96,9 @@ async def keep(client: Writer, scope: RotationScope, settings: RotationSettings,
 
         rotation = Rotation(places(client, scope), settings, on_step=done)
         # Only objects that the account may read by name are watched. CRDs are read at each pass.
-        watched: list[tuple[Resource, Named]] = [
-            (SECRETS, Named(client, scope.secret, scope.selection.namespace)),
-            *((one, Named(client, scope.selection.configuration, "")) for one in (MUTATING, VALIDATING)),
+        watched: list[tuple[Resource, Client]] = [
+            (SECRETS, client.named(scope.secret, scope.selection.namespace)),
+            *((one, client.named(scope.selection.configuration, "")) for one in (MUTATING, VALIDATING)),
         ]
         keeper = Keeper(rotation, watched)
         metrics.follow(keeper, settings)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Awaitable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
 from jobgate.cluster.access import is_allowed
@@ -27,21 +26,17 @@ from jobgate.pods import (
 )
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.stored import ItemStore
+from jobgate.serving.certificate import connected
 from jobgate.serving.metrics import CountedLookup, pod_lookups, watch_age
 from jobgate.serving.scale import ScaleReviewer
 from webhook import Kind, Phase, Registry, Request, Settings, User
 from webhook.server import Endpoint, Route
 from webhook.server.metrics import Metrics
 
-if TYPE_CHECKING:
-    from jobgate.cluster.writer import Writer
-
 #: Seconds between two attempts to connect.
 RETRY_PERIOD = 30.0
 #: Pods wait for their jobs to be known: the backoff bounds how long a newly installed kind stays unknown.
 BACKOFF = Backoff(first=1.0, most=10.0)
-
-_logger = logging.getLogger("jobgate")
 
 
 class ClusterView:
@@ -145,23 +140,14 @@ class ClusterView:
         return ", ".join(kind.qualified_plural for kind, _, jobs in self._jobs if self.reached and not jobs.settled)
 
     async def run(self) -> None:
-        """Keep everything up to date, until cancelled.
-
-        The client is imported in a thread: that takes seconds, in which the server must answer.
-        """
-        while self.reached:
-            try:
-                client = await (await asyncio.to_thread(_writer)).connect(self._kubeconfig, self._pages)
-            except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
-                reason = f"{type(error).__qualname__}: {error}"
-                _logger.error("failed to connect to the cluster", extra={"fields": {"reason": reason}})  # noqa: TRY400
-                await asyncio.sleep(RETRY_PERIOD)
-                continue
-            async with client, asyncio.TaskGroup() as group:
-                self._client = client
-                group.create_task(self.cache.run(client))
-                for _, _, jobs in self._jobs:
-                    group.create_task(jobs.run(client))
+        """Keep everything up to date, until cancelled."""
+        if not self.reached:
+            return
+        self._client = await connected(self._kubeconfig, self._pages, "failed to connect to the cluster", RETRY_PERIOD)
+        async with self._client as client, asyncio.TaskGroup() as group:
+            group.create_task(self.cache.run(client))
+            for _, _, jobs in self._jobs:
+                group.create_task(jobs.run(client))
 
     def needs(self, kind: Kind, request: Request) -> Awaitable[None] | None:
         """Return an awaitable that looks up the permissions a review needs; None if all are known."""
@@ -188,13 +174,6 @@ class ClusterView:
             raise LookupError("not connected to a cluster")
         found: dict[str, Any] | None = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
         return found
-
-
-def _writer() -> type[Writer]:
-    """Import the client of the API server, which takes seconds."""
-    from jobgate.cluster.writer import Writer  # noqa: PLC0415
-
-    return Writer
 
 
 def routes(cluster: ClusterView) -> Mapping[str, Route]:

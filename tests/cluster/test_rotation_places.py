@@ -26,7 +26,7 @@ from certs import (
     service_names,
 )
 from certs.bundle import read_certificates
-from certs.mark import number_of
+from certs.generation import number_of
 from certs.places import Changes, Places
 from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, Selection

@@ -17,7 +17,7 @@ import orjson
 
 from certs import CLUSTER_DOMAIN, Generation, Reading, Served, issue_generation, service_names
 from certs.bundle import fingerprint, read_certificates
-from certs.mark import marked_name
+from certs.generation import marked_name
 from jobgate.cluster import Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING
 from jobgate.cluster.endpoints import SERVICES, SLICES
