@@ -173,12 +173,7 @@ def serve(  # noqa: PLR0913 - one argument an option
 
 
 def limits_of(written: Iterable[str]) -> tuple[Limits, Pages]:
-    """Return the limits of the server and of lists that it reads, with those that are written.
-
-    Args:
-        written: each `NAME=VALUE`, in bytes, seconds or a number of things, as `review-time=1.5`. Names of the limits
-            of lists begin with `page-`.
-    """
+    """Return the limits of the server, and of lists that it reads, with those that are written as `review-time=1.5`."""
     from webhook.server.limits import Limits  # needs the extra `server`
 
     known = {

@@ -28,13 +28,7 @@ class Ownership(Enum):
 
 
 class Judgement(NamedTuple):
-    """The result of a comparison.
-
-    Attributes:
-        verdict: state of the object.
-        changes: changes to make, as a JSON merge patch.
-        why: message for the job's owner; empty if nothing is wrong.
-    """
+    """State of an object, changes as a JSON merge patch, and a message if something is wrong."""
 
     verdict: Ownership
     changes: Mapping[str, Any] = {}

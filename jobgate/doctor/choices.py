@@ -58,14 +58,7 @@ def service_of(observed: ClusterSnapshot, namespace: str, given: Mapping[str, An
 def read_back(
     observed: ClusterSnapshot, kinds: Iterable[Kind], namespace: str, given: Mapping[str, Any]
 ) -> Installation:
-    """Return the settings of the installation in a namespace.
-
-    Args:
-        observed: permissions, the Secret and handshakes are not needed.
-        kinds: all kinds.
-        namespace: of the installation.
-        given: settings by name of field; they take precedence.
-    """
+    """Return the settings of the installation in a namespace; those `given` by name of field take precedence."""
     policies = [entry.get("failurePolicy", "Fail") for _, entry in observed.webhooks()]
     service = service_of(observed, namespace, given)
     read = {

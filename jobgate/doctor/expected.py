@@ -65,13 +65,7 @@ class Expected:
 
 
 def expected(kinds: Registry, installation: Installation, definitions: Sequence[Mapping[str, Any]] = ()) -> Expected:
-    """Return the expected state of an installation.
-
-    Args:
-        kinds: all kinds.
-        installation: its settings.
-        definitions: the CRDs of all kinds, if they have been generated already: that takes half a second.
-    """
+    """Return the expected state of an installation; `definitions` are the CRDs of all kinds, if they are known."""
     chosen = tuple(kind for kind in kinds if installation.on("kinds", kind.qualified_plural))
     groups = base(kinds, installation)
     names = {kind.qualified_plural for kind in chosen}

@@ -89,12 +89,8 @@ async def look(
 ) -> tuple[ClusterSnapshot, Expected]:
     """Return the observed and the expected state of an installation.
 
-    Args:
-        client: connection to the API server.
-        kinds: all kinds.
-        given: settings of the installation by name of field; the others are read from the cluster.
-        servers: how servers are reached.
-        shipped: the CRDs of all kinds, if they have been generated already.
+    Settings that are not `given` by name of field are read from the cluster. `shipped` are the CRDs of all kinds, if
+    they have been generated already.
 
     Raises:
         CannotDiagnose: the API server does not respond, webhook configurations cannot be read, or settings conflict.

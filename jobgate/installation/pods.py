@@ -37,14 +37,9 @@ def deployment(
 def pod(
     account: str, container: Mapping[str, Any], *, grace: int = 30, critical: bool = False, **more: Any
 ) -> dict[str, Any]:
-    """Return the spec of a component's pod.
+    """Return the spec of a component's pod, with the token of its account and further fields.
 
-    Args:
-        account: its ServiceAccount; the token is mounted.
-        container: the only container.
-        grace: termination grace period, in seconds.
-        critical: whether it has the priority class of the installation, because admission requires it.
-        more: further fields.
+    A critical one has the priority class of the installation, because admission requires it. `grace` is in seconds.
     """
     return {
         "serviceAccountName": account,
@@ -66,16 +61,9 @@ def pod(
 def container(
     name: str, args: list[Any], cpu: str, limit: str, *, serving: bool = True, ports: Iterable[Any] = (), **more: Any
 ) -> dict[str, Any]:
-    """Return a container that complies with the restricted Pod Security level.
+    """Return a container that complies with the restricted Pod Security level, with a CPU request and a memory limit.
 
-    Args:
-        name: its name.
-        args: its arguments.
-        cpu: its CPU request.
-        limit: its memory limit.
-        serving: whether it has probes and metrics.
-        ports: ports in addition to the one for these.
-        more: further fields.
+    One that is serving has probes and metrics, on a port in addition to `ports`.
     """
     health = {"name": "health", "containerPort": setting("health_port"), "protocol": "TCP"}
     return {

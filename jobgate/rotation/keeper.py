@@ -27,7 +27,6 @@ class Keeper:
     """Runs a rotation whenever there may be something to do.
 
     Attributes:
-        rotation: the rotation.
         settled: whether a pass has been made.
         outcome: result of the last pass; None if it failed.
         problem: what blocks the rotation; empty if nothing does.

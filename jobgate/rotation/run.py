@@ -26,13 +26,7 @@ from jobgate.serving.leader import Place, lead_until_stopped
 
 @dataclass(frozen=True, slots=True)
 class RotationScope:
-    """What is rotated.
-
-    Attributes:
-        selection: the Service, and the objects whose bundles hold its CA.
-        secret: name of the Secret.
-        addresses: addresses of the servers, used instead of the Service's endpoints.
-    """
+    """The bundles and the Secret that are rotated; addresses of servers are used instead of the Service's endpoints."""
 
     selection: Selection
     secret: str

@@ -40,16 +40,7 @@ BACKOFF = Backoff(first=1.0, most=10.0)
 
 
 class ClusterView:
-    """What a server knows of its cluster.
-
-    Attributes:
-        cache: objects that rules look up.
-        pods: reviews pods.
-        workloads: reviews workloads whose pods name prerequisites.
-        access: permissions of users to use prerequisites.
-        scales: reviews the scale subresource of each kind that has it.
-        reached: whether a cluster is used.
-    """
+    """What a server knows of its cluster, and the reviewers that use it."""
 
     def __init__(
         self,
@@ -63,14 +54,8 @@ class ClusterView:
     ) -> None:
         """Create an empty view; `run` fills it.
 
-        Args:
-            kinds: kinds that are served.
-            settings: settings of the installation.
-            reached: whether a cluster is used. Without one, nothing is waited for, and pods that belong to a job are
-                denied: they might lack what the job requests.
-            kubeconfig: credentials, or None for the pod's service account.
-            metrics: receives cache ages and pod lookups.
-            pages: page size of lists.
+        Where no cluster is reached, nothing is waited for, and pods that belong to a job are denied: they might lack
+        what the job requests. Without a kubeconfig, the pod's service account is used.
         """
         metrics = metrics or Metrics()
         resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})

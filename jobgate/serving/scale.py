@@ -35,14 +35,7 @@ _logger = logging.getLogger("jobgate")
 
 
 class ScaleReviewer:
-    """Reviews the scale subresource of a kind.
-
-    Attributes:
-        access: known permissions of users.
-        settings: returns the settings of reviews; those of the server, once there is one.
-        limits: limits of the server.
-        review_thread: the thread for large jobs; that of the server, once there is one.
-    """
+    """Reviews the scale subresource of a kind, with settings, limits and thread of the server once there is one."""
 
     def __init__(
         self,
@@ -55,18 +48,10 @@ class ScaleReviewer:
         access: Access | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create a reviewer.
+        """Create a reviewer; `read` and `access` are None without a cluster.
 
-        Args:
-            kind: kind of the jobs.
-            kinds: all served kinds.
-            read: reads a job; None without a cluster.
-            settings: returns the settings of reviews.
-            objects: other objects of the cluster.
-            budget: limits lookups of jobs, by namespace.
-            access: known permissions of users; None without a cluster. None are looked up, because a new number uses
-                no prerequisite that the job did not name before.
-            clock: returns seconds.
+        Unknown permissions are not looked up, because a new number uses no prerequisite that the job did not name
+        before.
         """
         self._kind = kind
         self._kinds = kinds
