@@ -16,6 +16,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from operator import eq, not_
 from typing import Any, NamedTuple
 
@@ -103,11 +104,6 @@ def _call(function: str, *operands: str | Expression) -> Expression:
     return Expression(f"({function} {written})", value)
 
 
-def equal(of: Expression, to: str) -> Expression:
-    """Return whether a value equals a text."""
-    return _call("eq", of, to)
-
-
 def has(of: Expression, item: str) -> Expression:
     """Return whether a list has an item."""
     return _call("has", item, of)
@@ -118,25 +114,20 @@ def begins(of: Expression, using: str) -> Expression:
     return _call("hasPrefix", using, of)
 
 
-def negated(of: Expression) -> Expression:
-    """Return whether a condition is false, or a value is empty."""
-    return _call("not", of)
-
-
-def all_of(*tests: Expression) -> Expression:
-    """Return whether all conditions are true."""
-    return _call("and", *tests)
+#: Whether a value equals a text.
+equal = partial(_call, "eq")
+#: Whether a condition is false, or a value is empty.
+negated = partial(_call, "not")
+#: Whether all conditions are true.
+all_of = partial(_call, "and")
+#: A text in base64.
+base64 = partial(_call, "b64enc")
 
 
 def any_of(tests: Iterable[Expression]) -> Expression:
     """Return whether one of the conditions, at least one, is true."""
     first, *others = dict.fromkeys(tests)
     return _call("or", first, *others) if others else first
-
-
-def base64(of: Expression) -> Expression:
-    """Return a text in base64."""
-    return _call("b64enc", of)
 
 
 def joined(*parts: str | Expression) -> Expression:
