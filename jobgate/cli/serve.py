@@ -7,13 +7,12 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Coroutine, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Iterable
 from dataclasses import fields
 from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -157,16 +156,18 @@ def serve(  # noqa: PLR0913 - one argument an option
     async def run() -> None:
         _freeze()
         stop = asyncio.Event()
-        async with AsyncExitStack() as stack:
-            stack.enter_context(server.stopping_on_signals(stop))
+        reloaders = settings_reloaders(endpoint, configured.kind_files)
+        with server.stopping_on_signals(stop):
             if sockets is not None:
                 stop_with_parent(stop)
-            for reloader in settings_reloaders(endpoint, configured.kind_files):
-                await stack.enter_async_context(_running(reloader.run()))
-            await stack.enter_async_context(_running(known.run()))
-            await stack.enter_async_context(_running(source.run()))
+            beside = [asyncio.create_task(one.run()) for one in (*reloaders, known, source)]
             drain = server.Drain(delay=drain_seconds)
-            await server.serve(endpoint, certificates.context, addresses, drain, stop=stop, sockets=sockets)
+            try:
+                await server.serve(endpoint, certificates.context, addresses, drain, stop=stop, sockets=sockets)
+            finally:
+                for task in beside:
+                    task.cancel()
+                await asyncio.wait(beside)
 
     with listening(where), asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(run())
@@ -262,18 +263,6 @@ def _freeze() -> None:
     gc.freeze()
     # Reviews make no cycles, but many containers: with the default threshold, collections take a tenth of their time.
     gc.set_threshold(10_000)
-
-
-@asynccontextmanager
-async def _running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run a coroutine until the context ends."""
-    task = asyncio.create_task(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 def _loop_factory() -> type[asyncio.AbstractEventLoop] | None:

@@ -124,7 +124,7 @@ def _values(kinds: Registry) -> str:
 
 def _templates(kinds: Registry) -> dict[str, list[Any]]:
     crds = {f"crds/{kind.qualified_plural}": [_definition(kind)] for kind in kinds}
-    groups = {name: [_hooked(tree) for tree in trees] for name, trees in base_trees(kinds).items()}
+    groups = {name: _hooked(trees) for name, trees in base_trees(kinds).items()}
     for one in prerequisites():
         crds[f"crds/{one['metadata']['name']}"] = [If(setting("crds"), _annotated(one, _KEPT))]
     return {**crds, **groups, "uninstall": [_emptied(kinds)]}
@@ -178,20 +178,18 @@ def _hooked(tree: Any) -> Any:
     A new webhook has no bundle until then.
     """
     if isinstance(tree, If):
-        inner = tree.then
-        return If(tree.test, [_hooked(one) for one in inner] if isinstance(inner, list) else _hooked(inner))
-    if isinstance(tree, Mapping) and tree["kind"] == "Job":
-        policy = "before-hook-creation,hook-succeeded"
-        hook = {"helm.sh/hook": "post-install,post-upgrade,post-rollback", "helm.sh/hook-delete-policy": policy}
-        return _annotated(tree, hook)
-    return tree
+        return If(tree.test, _hooked(tree.then))
+    if isinstance(tree, list):
+        return [_hooked(one) for one in tree]
+    if not isinstance(tree, Mapping) or tree["kind"] != "Job":
+        return tree
+    policy = "before-hook-creation,hook-succeeded"
+    hook = {"helm.sh/hook": "post-install,post-upgrade,post-rollback", "helm.sh/hook-delete-policy": policy}
+    return _annotated(tree, hook)
 
 
-def _annotated(tree: Any, annotations: Mapping[str, str]) -> Any:
-    if isinstance(tree, If):
-        return If(tree.test, _annotated(tree.then, annotations))
-    metadata = tree["metadata"]
-    return {**tree, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), **annotations}}}
+def _annotated(tree: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
+    return {**tree, "metadata": {**tree["metadata"], "annotations": annotations}}
 
 
 def _untitled(node: Any) -> Any:
