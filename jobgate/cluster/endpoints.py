@@ -65,13 +65,13 @@ class Endpoints:
         spec = (service or {}).get("spec") or {}
         if spec.get("type") != "ExternalName":
             return ()
-        ports = [port["port"] for port in _ours(spec.get("ports") or ())]
+        ports = [port["port"] for port in ours_of(spec.get("ports") or ())]
         return [(spec["externalName"], port) for port in ports or [HTTPS]]
 
 
 def addresses_of(endpoint_slice: Mapping[str, Any]) -> Iterator[Address]:
     """Yield the addresses of an EndpointSlice that API servers may connect to."""
-    ports = [port["port"] for port in _ours(endpoint_slice.get("ports") or ()) if port.get("port")]
+    ports = [port["port"] for port in ours_of(endpoint_slice.get("ports") or ()) if port.get("port")]
     for endpoint in endpoint_slice.get("endpoints") or ():
         conditions = endpoint.get("conditions") or {}
         # What is not said of readiness counts as ready (discovery.k8s.io/v1).
@@ -82,7 +82,8 @@ def addresses_of(endpoint_slice: Mapping[str, Any]) -> Iterator[Address]:
                 yield address, port
 
 
-def _ours(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+def ours_of(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return our port; of a Service or slice that does not name it, all ports."""
     return [port for port in ports if port.get("name") == PORT_NAME] or ports
 
 

@@ -28,6 +28,7 @@ ACCOUNT = "jobgate-controller"
 #: The Lease of the controller; the default of `jobgate control`.
 LEASE = "jobgate-controller"
 SELECTOR = component("controller")
+_SECRETS = f"{ACCOUNT}-secrets"
 
 #: One is active; the other takes over within seconds if its node fails.
 REPLICAS = 2
@@ -43,6 +44,7 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
     kinds = may_be_wired(kinds)
     if not kinds:
         return []
+    secrets = [rule("", "secrets", verbs=("get", "create"))]
     return [
         If(
             any_of(map(wires, kinds)),
@@ -51,7 +53,8 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
                 *bound(ACCOUNT, _rules(kinds)),
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(kinds),
-                If(plugin_on("ssh"), ForEach(setting("secrets_in"), _secrets())),
+                # To create Secrets in these namespaces, but not to list, change or delete them.
+                If(plugin_on("ssh"), ForEach(setting("secrets_in"), bound(ACCOUNT, secrets, ITEM, name=_SECRETS))),
                 If(RUNS, [_deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
@@ -67,6 +70,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
     jobs: dict[tuple[str, str], list[Kind]] = {}
     for kind in kinds:
         jobs.setdefault((kind.group, kind.plural), []).append(kind)
+    deleting_any = [kind for kind in kinds if (members := members_of(kind)) and members.deletes_any]
     return [
         *(If(any_of(map(wires, jobs[job])), rule(*job, verbs=READ)) for job in sorted(jobs)),
         If(
@@ -77,7 +81,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
             ],
         ),
         # Which pods are there, of operators that delete any on a scale-down: the lists of svc name these.
-        If(all_of(some_on(_deleting_any(kinds)), plugin_on("svc")), rule("", "pods", verbs=("list", "watch"))),
+        If(all_of(some_on(deleting_any), plugin_on("svc")), rule("", "pods", verbs=("list", "watch"))),
         rule("", "events", verbs=("create", "patch")),
         rule(GROUP, *_ITEMS, verbs=("list", "watch")),
         rule(GROUP, *(f"{one}/status" for one in _ITEMS), verbs=("patch",)),
@@ -89,15 +93,6 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
             for system, (api_version, plural) in GROUPS.items()
         ),
     ]
-
-
-def _deleting_any(kinds: Iterable[Kind]) -> list[Kind]:
-    return [kind for kind in kinds if (members := members_of(kind)) and members.deletes_any]
-
-
-def _secrets() -> list[Any]:
-    """Return the permission to create Secrets in a namespace, but not to list, change or delete them."""
-    return bound(ACCOUNT, [rule("", "secrets", verbs=("get", "create"))], ITEM, name=f"{ACCOUNT}-secrets")
 
 
 def _policy(kinds: Iterable[Kind]) -> list[dict[str, Any]]:

@@ -44,6 +44,7 @@ def runner(kinds: Iterable[Kind]) -> list[Any]:
     kinds = [kind for kind in kinds if runner_of(kind) is not None]
     if not kinds:
         return []
+    queues = namespaced("v1", "ConfigMap", _QUEUES_MAP, {"data": {_QUEUES_FILE: _QUEUES}})
     return [
         If(
             _RUN,
@@ -53,7 +54,7 @@ def runner(kinds: Iterable[Kind]) -> list[Any]:
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(),
                 *_taken_over(kinds),
-                If(RUNS, [If(_QUEUES, _queues()), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
+                If(RUNS, [If(_QUEUES, queues), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
     ]
@@ -166,7 +167,3 @@ def _deployment() -> dict[str, Any]:
     runs = container("runner", args, "100m", "1Gi", volumeMounts=If(_QUEUES, mounts))
     made = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(_QUEUES, volumes))
     return deployment(ACCOUNT, SELECTOR, made, REPLICAS)
-
-
-def _queues() -> dict[str, Any]:
-    return namespaced("v1", "ConfigMap", _QUEUES_MAP, {"data": {_QUEUES_FILE: _QUEUES}})

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobgate.cluster import Backoff, Informer, Key, Pages
+from jobgate.cluster import Backoff, Informer, Pages
 from jobgate.cluster.secret import SECRETS, SecretData
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.serving.metrics import watch_age
@@ -71,7 +71,7 @@ class SecretSource:
         self._kubeconfig = kubeconfig
         self._event = asyncio.Event()
         self.known: Informer[SecretData] = Informer(
-            SECRETS, BACKOFF, keep=partial(SecretData.of, keys=KEYS), changed=self._changed
+            SECRETS, BACKOFF, keep=partial(SecretData.of, keys=KEYS), changed=lambda _: self._event.set()
         )
 
     async def run(self) -> None:
@@ -109,9 +109,6 @@ class SecretSource:
             self._certificates.refuse(error)
             raise error
         self._certificates.offer(Candidate(*(content.data[key] for key in KEYS)))
-
-    def _changed(self, _: Key) -> None:
-        self._event.set()
 
 
 async def connected(kubeconfig: Path | None, pages: Pages | None, failure: str, retry: float) -> Writer:

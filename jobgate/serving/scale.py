@@ -87,15 +87,12 @@ class ScaleReviewer:
         stored = await self._stored(request)
         if isinstance(stored, Response):
             return stored
-        if not self._is_large(stored):
+        # An update contains the job twice.
+        if 2 * len(orjson.dumps(stored)) <= self.limits.inline:
             return self._judged(request, stored, wanted, end)
         if self.review_thread.full:
             raise too_busy(Shed.LARGE, "too many large objects at once")
         return await self.review_thread.run(lambda: self._judged(request, stored, wanted, end))
-
-    def _is_large(self, stored: Mapping[str, Any]) -> bool:
-        """Return whether an update of the job, which contains it twice, must be reviewed in the worker thread."""
-        return 2 * len(orjson.dumps(stored)) > self.limits.inline
 
     async def _stored(self, request: Request) -> Mapping[str, Any] | Response:
         """Return the job, or the response if it does not exist or cannot be read."""
