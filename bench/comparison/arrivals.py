@@ -63,14 +63,15 @@ class Caller:
         with suppress(ssl.SSLWantReadError):
             while more := self._socket.recv(65536):
                 self._arrived += more
-                if _whole(self._arrived):
+                if whole(self._arrived):
                     answer, self._arrived = self._arrived, b""
                     return answer
             raise ConnectionError("the server has closed the connection")
         return b""
 
 
-def _whole(answer: bytes) -> bool:
+def whole(answer: bytes) -> bool:
+    """Tell whether an answer has arrived to its end: by its length, or with the last of its chunks."""
     head, _, body = answer.partition(b"\r\n\r\n")
     length = _LENGTH.search(head)
     return len(body) >= int(length[1]) if length else answer.endswith(b"\r\n0\r\n\r\n")
