@@ -6,7 +6,8 @@
 - `golang`: builds the webhooks in Go into the cache, outside the tree
 - `servers`: starts each server on a core of its own, and reads its CPU time and memory
 - `constant`: the server that always answers the same
-- `load`: `wrk`, and its script `load.lua`
+- `load`: starts the callers: `wrk` with its script `load.lua`, as fast as a server answers, or
+- `arrivals`: requests at random, at a rate
 - `measuring`: rounds in which the servers take turns
 - `report`: the tables
 """

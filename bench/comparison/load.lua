@@ -1,23 +1,10 @@
 -- Sends the bodies of a file, one a line, in turn, and counts the answers that lack the words they should have.
 -- Six at signs in a body become the number of the request, so that no two requests have a template in common.
--- wrk … -- PATH FILE WORDS [RATE AFTER]: with a rate, requests a second come at random (Poisson arrivals), as those of an
--- API server do, from so many milliseconds on, when the handshakes are over; without one, a connection sends as soon as it
--- is answered.
-local ffi = require("ffi")
-ffi.cdef [[
-  typedef struct { long seconds, nanoseconds; } bench_time;
-  int clock_gettime(int clock, bench_time *time);
-]]
+-- wrk … -- PATH FILE WORDS
 local MARK = "@@@@@@"
-local MONOTONIC, clock = 1, ffi.new("bench_time")
-local requests, index, words, rate, after, due = {}, 0, nil, nil, nil, nil
+local requests, index, words = {}, 0, nil
 local threads = {}
 wrong = 0
-
-local function milliseconds()
-  ffi.C.clock_gettime(MONOTONIC, clock)
-  return tonumber(clock.seconds) * 1e3 + tonumber(clock.nanoseconds) / 1e6
-end
 
 function setup(thread)
   table.insert(threads, thread)
@@ -30,14 +17,7 @@ function init(arguments)
     for piece in (whole .. MARK):gmatch("(.-)" .. MARK) do pieces[#pieces + 1] = piece end
     requests[#requests + 1] = pieces
   end
-  words, rate, after = arguments[3], tonumber(arguments[4]), tonumber(arguments[5])
-  if not rate then delay = nil end
-end
-
-function delay()
-  local now = milliseconds()
-  due = (due or now + after) - math.log(1 - math.random()) * 1e3 / rate
-  return math.max(0, math.floor(due - now + 0.5))
+  words = arguments[3]
 end
 
 function request()

@@ -1,4 +1,4 @@
-"""`wrk` on a core of its own, and what it measured."""
+"""Load from a core of its own, and what it measured."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass, replace
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 _SCRIPT = Path(__file__).with_name("load.lua")
@@ -14,10 +15,6 @@ _SCRIPT = Path(__file__).with_name("load.lua")
 CONNECTIONS = 8
 #: Where one review takes so long that a queue of them would be shed.
 CONNECTIONS_OF_LARGE = 2
-#: Connections at a given rate: more than ever wait at once at half of the maximum.
-CONNECTIONS_AT_RATE = 32
-#: Seconds until the first request at a given rate: the handshakes are over then.
-HANDSHAKES = 0.25
 
 
 class Missing(RuntimeError):
@@ -26,7 +23,7 @@ class Missing(RuntimeError):
 
 @dataclass(frozen=True)
 class Load:
-    """What wrk saw, latencies in milliseconds."""
+    """What the callers saw, latencies in milliseconds."""
 
     requests: int
     seconds: float
@@ -58,22 +55,20 @@ class Sent:
     words: str
 
 
-def drive(
-    wrk: str,
-    port: int,
-    sent: Sent,
-    seconds: int,
-    core: int,
-    *,
-    connections: int = CONNECTIONS,
-    rate: float | None = None,
-) -> Load:
-    """Send for so many seconds, as fast as connections are free again, or at a rate."""
-    connections = connections if rate is None else CONNECTIONS_AT_RATE
-    command = ["taskset", "--cpu-list", str(core), wrk, "--threads", "1", "--connections", str(connections)]
-    command += ["--duration", f"{seconds}s", "--timeout", "20s", "--script", str(_SCRIPT)]
-    command += [f"https://127.0.0.1:{port}", "--", sent.path, str(sent.bodies), sent.words]
-    command += [] if rate is None else [str(rate), str(HANDSHAKES * 1000)]
-    ran = subprocess.run(command, check=True, capture_output=True, text=True)
-    load = Load(**json.loads(ran.stdout.splitlines()[-1]))
-    return load if rate is None else replace(load, seconds=load.seconds - HANDSHAKES)
+def drive(wrk: str, port: int, sent: Sent, seconds: int, core: int, *, connections: int = CONNECTIONS) -> Load:
+    """Send for so many seconds, as fast as connections are free again."""
+    command = [wrk, "--threads", "1", "--connections", str(connections), "--duration", f"{seconds}s"]
+    command += ["--timeout", "20s", "--script", str(_SCRIPT), f"https://127.0.0.1:{port}"]
+    return _load([*command, "--", sent.path, str(sent.bodies), sent.words], core)
+
+
+def arrive(port: int, sent: Sent, seconds: int, core: int, rate: float) -> Load:
+    """Send for so many seconds, at random, so many requests a second."""
+    command = [sys.executable, "-m", "bench.comparison.arrivals", str(port), sent.path, str(sent.bodies), sent.words]
+    return _load([*command, str(rate), str(seconds)], core)
+
+
+def _load(command: list[str], core: int) -> Load:
+    pinned = ["taskset", "--cpu-list", str(core), *command]
+    ran = subprocess.run(pinned, check=True, capture_output=True, text=True)
+    return Load(**json.loads(ran.stdout.splitlines()[-1]))

@@ -17,14 +17,14 @@ import orjson
 
 from bench import cluster
 from bench.comparison import servers
-from bench.comparison.load import CONNECTIONS, CONNECTIONS_OF_LARGE, Sent, drive
+from bench.comparison.load import CONNECTIONS, CONNECTIONS_OF_LARGE, Sent, arrive, drive
 from bench.comparison.scenarios import VARIANTS, Review
 from bench.comparison.servers import CONSTANT, JOBGATE, Server
 from webhook import Phase
 
-#: The cores of the server under load and of wrk.
+#: The cores of the server under load and of its callers.
 SERVER_CORE, CLIENT_CORE = 0, 1
-#: As many of the bodies are checked so; of the others, wrk's script sees the verdict.
+#: As many of the bodies are checked so; of the others, the callers see the verdict.
 SAMPLE = 4
 
 
@@ -159,9 +159,12 @@ class Bench:
     ) -> None:
         words = '"allowed":false' if scenario.denied else '"allowed":true'
         sent = Sent(scenario.path(phase), self._file(scenario, phase), words)
-        connections = CONNECTIONS_OF_LARGE if scenario.large else CONNECTIONS
         before = server.cpu()
-        load = drive(self._wrk, server.port, sent, seconds, CLIENT_CORE, connections=connections, rate=rate)
+        if rate is None:
+            connections = CONNECTIONS_OF_LARGE if scenario.large else CONNECTIONS
+            load = drive(self._wrk, server.port, sent, seconds, CLIENT_CORE, connections=connections)
+        else:
+            load = arrive(server.port, sent, seconds, CLIENT_CORE, rate)
         micros = (server.cpu() - before) / max(1, load.requests) * 1e6
         figures = (micros, load.requests / load.seconds, load.p50, load.p99, load.p999, load.wrong + load.failed)
         self.measured.turns.append(Turn(scenario.name, phase, server.name, rate is not None, number, *figures))

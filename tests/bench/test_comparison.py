@@ -1,8 +1,9 @@
-"""The bodies of the comparison, and its ratios."""
+"""The bodies of the comparison, and its callers."""
 
 import orjson
 import pytest
 
+from bench.comparison.arrivals import whole
 from bench.comparison.scenarios import SCENARIOS, Scenario
 from jobgate.kinds import installed
 from webhook import Phase, Request
@@ -15,3 +16,11 @@ _JOBS = [(scenario, phase) for scenario in SCENARIOS if isinstance(scenario, Sce
 def test_each_body_gets_the_verdict_that_its_scenario_expects(scenario: Scenario, phase: Phase) -> None:
     answer = review(Request.parse(orjson.loads(scenario.request(phase, 3))), phase, installed())
     assert answer.allowed is not scenario.denied, answer.causes
+
+
+@pytest.mark.parametrize(
+    "end", ["Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"]
+)
+def test_an_answer_is_whole_with_its_last_byte_and_not_before(end: str) -> None:
+    answer = f"HTTP/1.1 200 OK\r\n{end}".encode()
+    assert [size for size in range(len(answer) + 1) if whole(answer[:size])] == [len(answer)]

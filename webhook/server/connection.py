@@ -323,6 +323,10 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     # What is answered
 
+    def waited(self) -> float:
+        """Return for how long what arrived last has waited, in seconds."""
+        return self._loop.time() - self.heard
+
     def answer(self, code: int, body: bytes, media: str = TEXT, headers: Mapping[str, str] | None = None) -> None:
         """Answer the request at hand, and go on with the next."""
         payload, self._payload = self._payload, None

@@ -239,8 +239,7 @@ class Endpoint:
         if call.refusal is not None:
             self._refuse(call, call.refusal)
             return
-        waited = asyncio.get_running_loop().time() - call.connection.heard
-        if waited > min(call.seconds - MARGIN, self.limits.queue_time):
+        if call.connection.waited() > min(call.seconds - MARGIN, self.limits.queue_time):
             self._refuse(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
         elif call.size > self.limits.inline:
             if self.review_thread.full:

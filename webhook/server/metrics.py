@@ -22,8 +22,8 @@ T = TypeVar("T")
 #: What came of a certificate that is served.
 SERVED = "served"
 
-#: As many answers of a path are noted before they are counted.
-TOGETHER = 256
+#: As many answers of a path are noted before they are counted. The next request waits meanwhile, about 40 µs.
+TOGETHER = 64
 
 
 class Metrics:

@@ -29,10 +29,10 @@ class RequestQueue(Generic[T]):
         self._waiting.append(item)
         if not self._due:
             self._due = True
-            asyncio.get_running_loop().call_soon(self._run)
+            loop = asyncio.get_running_loop()  # a system call, up to Python 3.11: not for each item
+            loop.call_soon(self._run, loop)
 
-    def _run(self) -> None:
-        loop = asyncio.get_running_loop()
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         end = loop.time() + SLICE
         try:
             while self._waiting and loop.time() < end:
@@ -40,4 +40,4 @@ class RequestQueue(Generic[T]):
         finally:
             self._due = bool(self._waiting)
             if self._due:
-                loop.call_soon(self._run)
+                loop.call_soon(self._run, loop)
