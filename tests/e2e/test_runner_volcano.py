@@ -59,7 +59,7 @@ def test_kubectl_waits_for_a_phase_and_the_status_counts_pods(
     whole_controlplane.kubectl("wait", "--for=jsonpath={.status.state.phase}=Failed", "vcjob/counted", *place)
     status = one.status
     assert (status["succeeded"], status["failed"]) == (4, 1)
-    assert "it needs 3" in status["state"]["message"]
+    assert "needs 3 pods that succeed" in status["state"]["message"]
 
 
 def test_a_pod_is_marked_and_knows_its_place(space: Space) -> None:
