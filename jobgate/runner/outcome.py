@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from jobgate.kinds.common.pod.reading import mapping, text
-from jobgate.kinds.common.policies.model import Action
+from jobgate.kinds.common.policies.model import Action, LifecycleEvent
 from jobgate.kinds.common.runner import NO_RESTART, Phase, TaskProgress
-from jobgate.runner.policies import OF_PODS, Decision, decisions
+from jobgate.runner.policies import OF_JOBS, OF_PODS, Decision, decisions
 from jobgate.runner.progress import restarts_of, tasks_of
 from jobgate.runner.state import COMMAND, annotations_of
 from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment
@@ -20,6 +20,10 @@ STOPPED: Final = {Action.TERMINATE_JOB: "JobTerminated", Action.COMPLETE_JOB: "J
 DEADLINE: Final = "DeadlineExceeded"
 #: Actions that a user may ask for.
 COMMANDS: Final = (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
+
+
+#: What happens to pods that do not end by it.
+_OF_LIVE_PODS: Final = frozenset({LifecycleEvent.POD_PENDING, LifecycleEvent.TASK_FAILED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +113,13 @@ def _due(subject: Subject, sight: Sight) -> _Due:
             found.failures_wait = found.failures_wait or decision.because.event != "PodPending"
         elif decision.action in OF_PODS:
             found.pods += _pods(subject, sight, decision)
-        elif decision.action in _OF_JOBS and found.now is None:
+        elif decision.action in OF_JOBS and found.now is None:
             found.now = decision
     return found
 
 
-#: What policies can do with a job that is not held.
-_OF_JOBS: Final = frozenset({Action.RESTART_JOB, Action.RESTART_TASK, Action.ABORT_JOB, *_ENDS})
-
-
 def _pods(subject: Subject, sight: Sight, decision: Decision) -> list[PodSeen]:
-    """Return the pods to delete: of its partition, or the one that waits. One that failed is replaced without us."""
+    """Return the live pods to delete: of its partition, or the one itself. One that failed is replaced without us."""
     because = decision.because
     if because.pod is None:
         return []
@@ -133,7 +133,7 @@ def _pods(subject: Subject, sight: Sight, decision: Decision) -> list[PodSeen]:
         older = [pod for index, pod in newest.items() if index // size == mine and (pod.born <= born or pod.born < due)]
         chosen = [pod for pod in older if not (replacement and pod.index == because.pod.index)]
     else:
-        chosen = [because.pod] if because.pod.phase == "Pending" else []
+        chosen = [because.pod] if because.event in _OF_LIVE_PODS else []
     return [pod for pod in chosen if pod.going is None and pod.phase in {"Pending", "Running"}]
 
 

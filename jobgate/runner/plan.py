@@ -69,7 +69,7 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
     else:
         corrections = list(_corrections(subject, sight))
         yield from corrections
-        yield from (Delete(pod.document) for pod in found.pods)
+        yield from _deletions(subject, sight)
         # What is made shows up in a moment, and the job is looked at again: one status says both. What is rejected
         # does not show up: `report`.
         if not any(isinstance(one, Create) for one in corrections):
@@ -127,6 +127,12 @@ def _marked(subject: Subject, sight: Sight, found: Outcome) -> list[Action]:
     there = {text(metadata_of(pod).get("uid")) for pod in sight.observed.pods}
     deleted = tuple(sorted(wanted | there.intersection(state.deleted)))
     return [Patch(subject.job.document, replace(state, deleted=deleted).changes())]
+
+
+def _deletions(subject: Subject, sight: Sight) -> Iterator[Action]:
+    """Yield the deletions of pods that were marked: what they were decided of may be gone by now."""
+    live = (pod for task in sight.tasks.values() for pod in task.pods if pod.phase in {"Pending", "Running"})
+    yield from (Delete(pod.document) for pod in live if pod.uid in subject.state.deleted and pod.going is None)
 
 
 def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:

@@ -200,7 +200,7 @@ class World:
         if spec["suspend"]:
             self.leave(live)
             return
-        failed = [pod for pod in pods if phase(pod) == "Failed"]
+        failed = [pod for pod in pods if phase(pod) == "Failed" and not is_ignored(spec, pod)]
         done = {index(pod) for pod in pods if phase(pod) == "Succeeded"}
         status |= {"failed": len(failed), "succeeded": len(done)}
         none_left = spec.get("backoffLimitPerIndex") == 0
@@ -297,6 +297,13 @@ def is_fatal(spec: Mapping[str, Any], pod: Mapping[str, Any], action: str = "Fai
     rules = spec.get("podFailurePolicy", {}).get("rules", ())
     exits = [one["onExitCodes"] for one in rules if one["action"] == action and "onExitCodes" in one]
     return any(tests[one["operator"]](one["values"]) for one in exits)
+
+
+def is_ignored(spec: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
+    """Whether a failure does not count, as the pod was evicted."""
+    rules = spec.get("podFailurePolicy", {}).get("rules", ())
+    evicted = any(one["type"] == "DisruptionTarget" for one in pod["status"].get("conditions", ()))
+    return evicted and any(one["action"] == "Ignore" for one in rules)
 
 
 def finished(batch: Mapping[str, Any]) -> bool:
