@@ -119,7 +119,7 @@ class JobReconciler:
             return ReconcileResult.FINE, None
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
             return ReconcileResult.FINE, None  # it is looked at as soon as something is decided
-        observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
+        observed = self._caches.observed(document["metadata"]["uid"], namespace)
         actions = plan(subject, observed)
         creates = any(isinstance(one, Create) for one in actions)
         if creates and not written and not await self._exists(subject, resource):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.kinds.common.policies.model import Action, LifecycleEvent
@@ -11,7 +12,7 @@ from jobgate.kinds.common.runner import NO_RESTART, Phase, TaskProgress
 from jobgate.runner.policies import OF_JOBS, OF_PODS, Decision, decisions
 from jobgate.runner.progress import restarts_of, tasks_of
 from jobgate.runner.state import COMMAND, annotations_of
-from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment
+from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment, uid_of
 
 #: How each action on a job ends it.
 _ENDS: Final = {Action.TERMINATE_JOB: Phase.TERMINATED, Action.COMPLETE_JOB: Phase.SUCCEEDED}
@@ -19,7 +20,10 @@ _ENDS: Final = {Action.TERMINATE_JOB: Phase.TERMINATED, Action.COMPLETE_JOB: Pha
 STOPPED: Final = {Action.TERMINATE_JOB: "JobTerminated", Action.COMPLETE_JOB: "JobCompleted"}
 DEADLINE: Final = "DeadlineExceeded"
 #: Actions that a user may ask for.
-COMMANDS: Final = (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
+COMMANDS: Final = {
+    str(one): one
+    for one in (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
+}
 
 
 #: What happens to pods that do not end by it.
@@ -38,6 +42,7 @@ class Outcome:
         message: why, in a sentence.
         pods: that are deleted so that others take their places.
         later: seconds until something else becomes due; None where nothing does.
+        obeyed: the uid of the Command that asked for the action; empty where none did.
     """
 
     action: Action | None = None
@@ -47,6 +52,7 @@ class Outcome:
     message: str = ""
     pods: tuple[PodSeen, ...] = ()
     later: float | None = None
+    obeyed: str = ""
 
 
 @dataclass
@@ -61,8 +67,9 @@ class _Due:
 
 def outcome(subject: Subject, sight: Sight) -> Outcome:
     """Return what becomes of a job that has not ended."""
-    if command := _command(subject):
-        return _acted(subject, sight, command, "", "Command", f"{command} was asked for by the annotation {COMMAND}")
+    for action, how, uid in _commands(subject, sight):
+        found = _acted(subject, sight, action, "", "Command", f"{action} was asked for by {how}")
+        return replace(found, obeyed=uid)
     tasks = tasks_of(subject, sight)
     held = bool(subject.state.held) or subject.suspended
     succeeded = not held and not sight.old and subject.runner.succeeded(subject.job, tasks)
@@ -82,9 +89,18 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
     return Outcome(pods=tuple(due.pods), later=min(times, default=None))
 
 
-def _command(subject: Subject) -> Action | None:
-    asked = text(annotations_of(subject.job.document).get(COMMAND))
-    return next((one for one in COMMANDS if one == asked), None)
+def _commands(subject: Subject, sight: Sight) -> Iterator[tuple[Action, str, str]]:
+    """Yield what is asked for, by the annotation and by Commands: the action, how, and the uid of the Command."""
+    if action := COMMANDS.get(text(annotations_of(subject.job.document).get(COMMAND))):
+        yield action, f"the annotation {COMMAND}", ""
+    for one in sight.observed.commands:
+        if not is_done(subject, one):
+            yield COMMANDS[one["action"]], f"the Command {one['metadata']['name']}", uid_of(one)
+
+
+def is_done(subject: Subject, command: Mapping[str, Any]) -> bool:
+    """Return whether a Command was obeyed, or asks for nothing that can be done."""
+    return uid_of(command) in subject.state.deleted or text(command.get("action")) not in COMMANDS
 
 
 def _acted(subject: Subject, sight: Sight, action: Action, task: str, reason: str, message: str) -> Outcome:

@@ -1,6 +1,7 @@
 """A Volcano Job that jobgate runs: its state machine, its status and its pods are those of Volcano."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,15 +9,19 @@ import pytest
 from controlplane.operators import vcjob as volcano
 from jobgate.kinds.common.policies.model import LifecycleEvent
 from jobgate.kinds.common.runner import RUN_BY, adoption
+from jobgate.kinds.vcjob import VCJOB
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner import RequeueAfter
+from jobgate.runner.commands import Commands
 from jobgate.runner.policies import matching
 from jobgate.runner.rendering import batch_job, claims
+from jobgate.runner.seen import JobKey
 from jobgate.runner.state import COMMAND, STATE
 from tests.operators.conftest import env_of
+from tests.runner.queues.test_waiting import fill
 from tests.runner.test_plan import happen, uids_of
 from tests.runner.test_rendering import children, pods_of
-from tests.runner.world import World, merge, stamp, subject, vcjob, vctask
+from tests.runner.world import START, UID, World, merge, stamp, subject, vcjob, vctask
 
 PENDING = {"event": "PodPending", "timeout": "10s"}
 FAILED = {"event": "PodFailed", "action": "RestartJob"}
@@ -432,6 +437,72 @@ def test_a_command_restarts_no_job_that_has_no_restart_left() -> None:
         "NoRestartLeft",
         True,
     )
+
+
+def vcctl(action: str, name: str = "asked", second: int = 0) -> dict[str, Any]:
+    """A Command for the job, as `vcctl` makes it."""
+    metadata = {"name": name, "uid": f"uid-{name}", "creationTimestamp": stamp(START + timedelta(seconds=second))}
+    return {"kind": "Command", "metadata": metadata, "action": action, "target": {"kind": "Job", "uid": UID}}
+
+
+@pytest.mark.parametrize(
+    ("action", "expected", "retries"),
+    [
+        ("AbortJob", "Aborted", 0),
+        ("ResumeJob", "Running", 0),
+        ("RestartJob", "Running", 1),
+        ("TerminateJob", "Terminated", 0),
+        ("CompleteJob", "Completed", 0),
+        ("OpenQueue", "Running", 0),
+    ],
+)
+@pytest.mark.parametrize("dies_after", [None, 1])
+def test_a_command_is_obeyed_once_and_deleted(action: str, expected: str, retries: int, dies_after: int | None) -> None:
+    found = world(vctask(2))
+    found.commands = [vcctl(action)]
+    for _ in range(20):
+        found.step(dies_after)
+        found.kubernetes()
+    found.settle()
+    assert (phase(found), found.status["retryCount"], found.commands) == (expected, retries, [])
+
+
+def test_commands_are_obeyed_in_their_order_though_they_are_seen_for_longer() -> None:
+    found = world(vctask(2))
+    commands = [vcctl("AbortJob", "first"), vcctl("ResumeJob", "second", 1)]
+    said = []
+    for _ in range(8):
+        found.commands = [*commands]
+        found.step()
+        found.kubernetes()
+        said = [one.reason for one in found.events]
+    assert said == ["AbortJob", "ResumeJob"]
+    found.commands = []
+    found.settle()
+    assert (phase(found), found.status["retryCount"]) == ("Running", 0)
+
+
+def test_the_commands_of_a_job_that_has_ended_are_deleted() -> None:
+    found = world()
+    found.end()
+    found.settle()
+    found.commands = [vcctl("RestartJob")]
+    found.settle()
+    assert (phase(found), found.commands) == ("Completed", [])
+
+
+def test_commands_are_known_by_the_job_that_they_are_for() -> None:
+    changed: list[JobKey] = []
+    commands = Commands(VCJOB, changed.append)
+    assert commands.of(UID, "lab") == []
+    items = [{**vcctl("AbortJob", name, second), "spec": {}} for name, second in (("a", 2), ("b", 1), ("queue", 0))]
+    items[2]["target"] = {"kind": "Queue", "uid": UID, "name": "default"}
+    for one in items:
+        one["metadata"]["namespace"] = "lab"
+        one["target"].setdefault("name", "train")
+    fill(commands.informer, items)
+    assert [one["metadata"]["name"] for one in commands.of(UID, "lab")] == ["b", "a"]
+    assert (commands.of(UID, "other"), {*changed}) == ([], {("jobs.batch.volcano.sh", "lab", "train")})
 
 
 @pytest.mark.parametrize(("most", "restarts", "expected"), [(0, 0, "Running"), (0, 1, "Terminated"), (2, 1, "Running")])

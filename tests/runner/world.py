@@ -86,6 +86,7 @@ class World:
         self.services: dict[str, Object] = {}
         self.groups: dict[str, Object] = {}
         self.claims: dict[str, Object] = {}
+        self.commands: list[Object] = []
         self.unknown_groups = ""
         self.events: list[RecordEvent] = []
         self.log: list[str] = []
@@ -100,7 +101,7 @@ class World:
         """What the runner sees."""
         found = (self.jobs.values(), self.pods, self.services.values(), self.groups.values())
         jobs, pods, services, groups = (copy.deepcopy(list(one)) for one in found)
-        return Observed(self.now, jobs, pods, services, groups, self.unknown_groups)
+        return Observed(self.now, jobs, pods, services, groups, self.unknown_groups, copy.deepcopy(self.commands))
 
     def plan(self) -> list[Action]:
         """What the runner would do."""
@@ -151,6 +152,8 @@ class World:
         self.log.append(f"delete {kind} {name}")
         if self._is_whole(found):
             self.gone = True
+        elif kind == "Command":
+            self.commands = [one for one in self.commands if one["metadata"]["name"] != name]
         elif kind == "Pod":
             self.leave([one for one in self.pods if one["metadata"]["name"] == name])
         elif foreground:

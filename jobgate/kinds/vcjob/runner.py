@@ -277,6 +277,7 @@ RUNNER = Runner(
     failed=failed,
     running=running,
     default_queue=DEFAULT_QUEUE,
+    commands=True,
     rivals=("volcano-controllers", "vc-controller-manager"),
     heeds=frozenset(
         {
