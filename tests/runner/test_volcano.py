@@ -592,8 +592,10 @@ def test_pods_are_marked_as_by_volcano() -> None:
 def test_volcanos_scheduler_schedules_only_where_gangs_are_volcanos(
     groups: Grouping | None, written: str, expected: str | None
 ) -> None:
-    found = children(subject(vcjob(schedulerName=written), groups))
-    assert found.jobs["work"]["spec"]["template"]["spec"].get("schedulerName") == expected
+    own = vctask(name="own")
+    own["template"]["spec"]["schedulerName"] = written
+    found = children(subject(vcjob(vctask(), own, schedulerName=written), groups))
+    assert [one["spec"]["template"]["spec"].get("schedulerName") for one in found.jobs.values()] == [expected] * 2
 
 
 def test_a_claim_is_made_once_and_named_in_the_job() -> None:

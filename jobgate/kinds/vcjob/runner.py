@@ -100,7 +100,12 @@ def marks(member: Member) -> Mapping[str, Mapping[str, str]]:
 
 
 def pod(job: Job[JobSpec], task: Task, crew: Crew, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec of a task's pods: with the job's volumes in every container, and what plugins add."""
+    """Return the spec of a task's pods: with the job's volumes in every container, and what plugins add.
+
+    As for a job, Volcano's scheduler is none here unless gangs are Volcano's.
+    """
+    if spec.get("schedulerName") == SCHEDULER:
+        spec = {key: value for key, value in spec.items() if key != "schedulerName"}
     return frameworks.pod(crew, task.name or "", mounted(job, spec))
 
 
