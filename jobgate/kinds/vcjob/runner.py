@@ -25,7 +25,7 @@ from jobgate.kinds.common.runner import (
 from jobgate.kinds.vcjob import frameworks
 from jobgate.kinds.vcjob.claims import adopts, claims, mounted
 from jobgate.kinds.vcjob.models import JobPhase, JobSpec
-from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, SCHEDULER
+from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, SCHEDULER, VOLCANO
 from jobgate.plugins import Crew, Member
 from webhook import Job, Task
 
@@ -40,7 +40,7 @@ _PHASES: Final = {
 _ABORTED: Final = frozenset({"Aborting", "Aborted"})
 #: How a job has ended, by its phase; in the last two Volcano was deleting its pods when the runner took over.
 _ENDS: Final = {
-    **{str(_PHASES[phase]): phase for phase in (Phase.SUCCEEDED, Phase.FAILED, Phase.TERMINATED)},
+    **{str(name): phase for phase, name in _PHASES.items() if phase.ended},
     str(JobPhase.COMPLETING): Phase.SUCCEEDED,
     str(JobPhase.TERMINATING): Phase.TERMINATED,
 }
@@ -284,14 +284,6 @@ RUNNER = Runner(
     default_queue=DEFAULT_QUEUE,
     commands=True,
     rivals=("volcano-controllers", "vc-controller-manager"),
-    heeds=frozenset(
-        {
-            "policies",
-            "min_available",
-            "scheduler_name",
-            "priority_class_name",
-            "ttl_seconds_after_finished",
-            "depends_on",
-        }
-    ),
+    # Jobs are queued only where the runner has queues.
+    heeds=VOLCANO.heeds - {"queue"},
 )
