@@ -101,7 +101,9 @@ class World:
         """What the runner sees."""
         found = (self.jobs.values(), self.pods, self.services.values(), self.groups.values())
         jobs, pods, services, groups = (copy.deepcopy(list(one)) for one in found)
-        return Observed(self.now, jobs, pods, services, groups, self.unknown_groups, copy.deepcopy(self.commands))
+        return Observed(
+            self.now, jobs, pods, services, groups, self.unknown_groups, commands=copy.deepcopy(self.commands)
+        )
 
     def plan(self) -> list[Action]:
         """What the runner would do."""
