@@ -42,7 +42,7 @@ class Outcome:
         message: why, in a sentence.
         pods: that are deleted so that others take their places.
         later: seconds until something else becomes due; None where nothing does.
-        obeyed: the uid of the Command that asked for the action; empty where none did.
+        command: the uid of the Command that asked for the action; empty where none did.
     """
 
     action: Action | None = None
@@ -52,7 +52,7 @@ class Outcome:
     message: str = ""
     pods: tuple[PodSeen, ...] = ()
     later: float | None = None
-    obeyed: str = ""
+    command: str = ""
 
 
 @dataclass
@@ -69,7 +69,7 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
     """Return what becomes of a job that has not ended."""
     for action, how, uid in _commands(subject, sight):
         found = _acted(subject, sight, action, "", "Command", f"{action} was asked for by {how}")
-        return replace(found, obeyed=uid)
+        return replace(found, command=uid)
     tasks = tasks_of(subject, sight)
     held = bool(subject.state.held) or subject.suspended
     succeeded = not held and not sight.old and subject.runner.succeeded(subject.job, tasks)
@@ -99,7 +99,7 @@ def _commands(subject: Subject, sight: Sight) -> Iterator[tuple[Action, str, str
 
 
 def is_done(subject: Subject, command: Mapping[str, Any]) -> bool:
-    """Return whether a Command was obeyed, or asks for nothing that can be done."""
+    """Return whether a Command was carried out, or asks for nothing that can be done."""
     return uid_of(command) in subject.state.deleted or text(command.get("action")) not in COMMANDS
 
 

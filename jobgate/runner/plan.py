@@ -102,8 +102,8 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
         after = again if state.held else state
     else:
         after = state.restarted(replaced, found.task)
-    # A Command is stored with what it leads to: so it is obeyed once, and deleted at the next look.
-    deleted = {*sight.observed.uids.intersection(state.deleted), found.obeyed} - {""}
+    # A Command is stored with what it leads to: so it is carried out once, and deleted at the next look.
+    deleted = {*sight.observed.uids.intersection(state.deleted), found.command} - {""}
     after = replace(after, deleted=tuple(sorted(deleted)))
     yield Patch(subject.job.document, after.changes(**{COMMAND: None}))
     yield RecordEvent("Normal", str(found.action), found.message)

@@ -28,8 +28,8 @@ class RunState:
         held: why no pod may run: an action, as `AbortJob`; empty where they may.
         admitted: whether a queue has released the job.
         resumed: how many of the attempts began as the job was resumed, not restarted.
-        deleted: the uids of pods, and of Commands that were obeyed, that the runner deletes, or has deleted and are not
-            gone yet.
+        deleted: the uids of pods, and of Commands that were carried out, that the runner deletes, or has deleted
+            and that are not gone yet.
     """
 
     attempt: int = 0

@@ -457,7 +457,9 @@ def vcctl(action: str, name: str = "asked", second: int = 0) -> dict[str, Any]:
     ],
 )
 @pytest.mark.parametrize("dies_after", [None, 1])
-def test_a_command_is_obeyed_once_and_deleted(action: str, expected: str, retries: int, dies_after: int | None) -> None:
+def test_a_command_is_carried_out_once_and_deleted(
+    action: str, expected: str, retries: int, dies_after: int | None
+) -> None:
     found = world(vctask(2))
     found.commands = [vcctl(action)]
     for _ in range(20):
@@ -467,7 +469,7 @@ def test_a_command_is_obeyed_once_and_deleted(action: str, expected: str, retrie
     assert (phase(found), found.status["retryCount"], found.commands) == (expected, retries, [])
 
 
-def test_commands_are_obeyed_in_their_order_though_they_are_seen_for_longer() -> None:
+def test_commands_are_carried_out_in_their_order_though_they_are_seen_for_longer() -> None:
     found = world(vctask(2))
     commands = [vcctl("AbortJob", "first"), vcctl("ResumeJob", "second", 1)]
     said = []
