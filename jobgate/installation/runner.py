@@ -82,6 +82,11 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
             for kind, runs in mine
             if (runner := runner_of(kind)) and runner.claims
         ),
+        *(
+            If(runs, rule("bus.volcano.sh", "commands", verbs=("list", "watch", "delete")))
+            for kind, runs in mine
+            if (runner := runner_of(kind)) and runner.commands
+        ),
         # Pods that wait too long, or that a policy restarts, are deleted; none is created or changed.
         rule("", "pods", verbs=(*READ, "delete")),
         *(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, text
-from jobgate.kinds.common.policies.model import Action
+from jobgate.kinds.common.policies.model import Action, LifecycleEvent
 from jobgate.kinds.common.runner import NO_RESTART, Phase, TaskProgress
-from jobgate.runner.policies import OF_PODS, Decision, decisions
+from jobgate.runner.policies import OF_JOBS, OF_PODS, Decision, decisions
 from jobgate.runner.progress import restarts_of, tasks_of
 from jobgate.runner.state import COMMAND, annotations_of
-from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment
+from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment, uid_of
 
 #: How each action on a job ends it.
 _ENDS: Final = {Action.TERMINATE_JOB: Phase.TERMINATED, Action.COMPLETE_JOB: Phase.SUCCEEDED}
@@ -19,7 +20,14 @@ _ENDS: Final = {Action.TERMINATE_JOB: Phase.TERMINATED, Action.COMPLETE_JOB: Pha
 STOPPED: Final = {Action.TERMINATE_JOB: "JobTerminated", Action.COMPLETE_JOB: "JobCompleted"}
 DEADLINE: Final = "DeadlineExceeded"
 #: Actions that a user may ask for.
-COMMANDS: Final = (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
+COMMANDS: Final = {
+    str(one): one
+    for one in (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
+}
+
+
+#: What happens to pods that do not end by it.
+_OF_LIVE_PODS: Final = frozenset({LifecycleEvent.POD_PENDING, LifecycleEvent.TASK_FAILED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,7 @@ class Outcome:
         message: why, in a sentence.
         pods: that are deleted so that others take their places.
         later: seconds until something else becomes due; None where nothing does.
+        command: the uid of the Command that asked for the action; empty where none did.
     """
 
     action: Action | None = None
@@ -43,6 +52,7 @@ class Outcome:
     message: str = ""
     pods: tuple[PodSeen, ...] = ()
     later: float | None = None
+    command: str = ""
 
 
 @dataclass
@@ -57,8 +67,9 @@ class _Due:
 
 def outcome(subject: Subject, sight: Sight) -> Outcome:
     """Return what becomes of a job that has not ended."""
-    if command := _command(subject):
-        return _acted(subject, sight, command, "", "Command", f"{command} was asked for by the annotation {COMMAND}")
+    for action, how, uid in _commands(subject, sight):
+        found = _acted(subject, sight, action, "", "Command", f"{action} was asked for by {how}")
+        return replace(found, command=uid)
     tasks = tasks_of(subject, sight)
     held = bool(subject.state.held) or subject.suspended
     succeeded = not held and not sight.old and subject.runner.succeeded(subject.job, tasks)
@@ -78,9 +89,18 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
     return Outcome(pods=tuple(due.pods), later=min(times, default=None))
 
 
-def _command(subject: Subject) -> Action | None:
-    asked = text(annotations_of(subject.job.document).get(COMMAND))
-    return next((one for one in COMMANDS if one == asked), None)
+def _commands(subject: Subject, sight: Sight) -> Iterator[tuple[Action, str, str]]:
+    """Yield what is asked for, by the annotation and by Commands: the action, how, and the uid of the Command."""
+    if action := COMMANDS.get(text(annotations_of(subject.job.document).get(COMMAND))):
+        yield action, f"the annotation {COMMAND}", ""
+    for one in sight.observed.commands:
+        if not is_done(subject, one):
+            yield COMMANDS[one["action"]], f"the Command {one['metadata']['name']}", uid_of(one)
+
+
+def is_done(subject: Subject, command: Mapping[str, Any]) -> bool:
+    """Return whether a Command was carried out, or asks for nothing that can be done."""
+    return uid_of(command) in subject.state.deleted or text(command.get("action")) not in COMMANDS
 
 
 def _acted(subject: Subject, sight: Sight, action: Action, task: str, reason: str, message: str) -> Outcome:
@@ -109,17 +129,13 @@ def _due(subject: Subject, sight: Sight) -> _Due:
             found.failures_wait = found.failures_wait or decision.because.event != "PodPending"
         elif decision.action in OF_PODS:
             found.pods += _pods(subject, sight, decision)
-        elif decision.action in _OF_JOBS and found.now is None:
+        elif decision.action in OF_JOBS and found.now is None:
             found.now = decision
     return found
 
 
-#: What policies can do with a job that is not held.
-_OF_JOBS: Final = frozenset({Action.RESTART_JOB, Action.RESTART_TASK, Action.ABORT_JOB, *_ENDS})
-
-
 def _pods(subject: Subject, sight: Sight, decision: Decision) -> list[PodSeen]:
-    """Return the pods to delete: of its partition, or the one that waits. One that failed is replaced without us."""
+    """Return the live pods to delete: of its partition, or the one itself. One that failed is replaced without us."""
     because = decision.because
     if because.pod is None:
         return []
@@ -133,7 +149,7 @@ def _pods(subject: Subject, sight: Sight, decision: Decision) -> list[PodSeen]:
         older = [pod for index, pod in newest.items() if index // size == mine and (pod.born <= born or pod.born < due)]
         chosen = [pod for pod in older if not (replacement and pod.index == because.pod.index)]
     else:
-        chosen = [because.pod] if because.pod.phase == "Pending" else []
+        chosen = [because.pod] if because.event in _OF_LIVE_PODS else []
     return [pod for pod in chosen if pod.going is None and pod.phase in {"Pending", "Running"}]
 
 

@@ -18,7 +18,7 @@ from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
 from jobgate.runner.gangs import Gang, gangs
-from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
+from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, is_done, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
 from jobgate.runner.rendering import batch_job, beside, claims, failures
 from jobgate.runner.state import COMMAND, RunState
@@ -54,7 +54,9 @@ def _adoption(subject: Subject) -> dict[str, Any]:
 
 
 def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
-    if _ended(subject) is not None:
+    ended = _ended(subject) is not None
+    yield from (Delete(one) for one in sight.observed.commands if ended or is_done(subject, one))
+    if ended:
         yield from _after(subject, sight)
         return
     found = outcome(subject, sight)
@@ -69,7 +71,7 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
     else:
         corrections = list(_corrections(subject, sight))
         yield from corrections
-        yield from (Delete(pod.document) for pod in found.pods)
+        yield from _deletions(subject, sight)
         # What is made shows up in a moment, and the job is looked at again: one status says both. What is rejected
         # does not show up: `report`.
         if not any(isinstance(one, Create) for one in corrections):
@@ -100,6 +102,9 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
         after = again if state.held else state
     else:
         after = state.restarted(replaced, found.task)
+    # A Command is stored with what it leads to: so it is carried out once, and deleted at the next look.
+    deleted = {*sight.observed.uids.intersection(state.deleted), found.command} - {""}
+    after = replace(after, deleted=tuple(sorted(deleted)))
     yield Patch(subject.job.document, after.changes(**{COMMAND: None}))
     yield RecordEvent("Normal", str(found.action), found.message)
 
@@ -124,9 +129,14 @@ def _marked(subject: Subject, sight: Sight, found: Outcome) -> list[Action]:
     state, wanted = subject.state, {pod.uid for pod in found.pods}
     if wanted <= {*state.deleted}:
         return []
-    there = {text(metadata_of(pod).get("uid")) for pod in sight.observed.pods}
-    deleted = tuple(sorted(wanted | there.intersection(state.deleted)))
+    deleted = tuple(sorted(wanted | sight.observed.uids.intersection(state.deleted)))
     return [Patch(subject.job.document, replace(state, deleted=deleted).changes())]
+
+
+def _deletions(subject: Subject, sight: Sight) -> Iterator[Action]:
+    """Yield the deletions of pods that were marked: what they were decided of may be gone by now."""
+    live = (pod for task in sight.tasks.values() for pod in task.pods if pod.phase in {"Pending", "Running"})
+    yield from (Delete(pod.document) for pod in live if pod.uid in subject.state.deleted and pod.going is None)
 
 
 def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:

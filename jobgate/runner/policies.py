@@ -25,8 +25,12 @@ MAX_RETRY: Final = 3
 SIGTERM: Final = 143
 SIGKILL: Final = 137
 
-#: Actions on single pods: the batch Job does these by itself, all others are the runner's.
+#: Actions on single pods: the batch Job does these by itself, those on tasks and the job are the runner's.
 OF_PODS: Final = frozenset({Action.RESTART_POD, Action.RESTART_PARTITION})
+#: Any other action does nothing to a job that is not aborted, as ResumeJob.
+OF_JOBS: Final = frozenset(
+    {Action.RESTART_JOB, Action.RESTART_TASK, Action.ABORT_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Happening:
         since: when.
         event: what.
         task: to which task; empty for the job.
-        pod: to which pod, if to one.
+        pod: to which pod, if to one; of a task that has failed, the pod with the most restarts.
         exit_code: of that pod.
         over: whether it does not hold any more, as another pod runs instead of one that failed.
     """
@@ -117,7 +121,7 @@ def matching(
 def takes_the_job(job: Job[Any], task: Task, event: LifecycleEvent) -> bool:
     """Return whether a policy answers an event of a task by more than a new pod instead of the one that it hit."""
     policy = matching(job, task, event)
-    return policy is not None and policy.action not in OF_PODS
+    return policy is not None and policy.action in OF_JOBS
 
 
 def fatal_codes(job: Job[Any], task: Task) -> tuple[int, ...]:
@@ -134,14 +138,17 @@ def fatal_codes(job: Job[Any], task: Task) -> tuple[int, ...]:
 def staying_codes(job: Job[Any], task: Task) -> tuple[str, list[int]]:
     """Return an operator of `onExitCodes` and its codes: a pod that ends with such a code is not replaced.
 
-    What was deleted ends with the code of SIGTERM, and is replaced; what had to be killed, where partitions restart.
+    What was deleted ends with the code of SIGTERM, and is replaced; what had to be killed, where a policy replaces pods
+    that are deleted, or restarts partitions.
     """
     fatal = fatal_codes(job, task)
     every = matching(job, task, LifecycleEvent.POD_FAILED)
     if every is not None and every.action in OF_PODS:
         return "In", sorted(fatal)
     policies = [policy for owner in (task, job) for policy in policies_of(owner)]
-    killed = (SIGKILL,) if any(policy.action is Action.RESTART_PARTITION for policy in policies) else ()
+    evicted = matching(job, task, LifecycleEvent.POD_EVICTED)
+    deletes = any(policy.action is Action.RESTART_PARTITION for policy in policies)
+    killed = (SIGKILL,) if deletes or (evicted is not None and evicted.action in OF_PODS) else ()
     single = {policy.exit_code for policy in policies if policy.exit_code} - {*fatal}
     # No container fails with 0; a list must have something.
     return "NotIn", sorted({*single, SIGTERM, *killed} - {*fatal}) or [0]
@@ -173,7 +180,8 @@ def _of_task(subject: Subject, task: TaskSeen) -> Iterator[Happening]:
     most = MAX_RETRY if stated is None else max(stated, 1)
     running = [pod for pod in task.newest.values() if pod.phase in {"Pending", "Running"}]
     if sum(pod.restarts for pod in running) >= most:
-        yield Happening(max(pod.born for pod in running), LifecycleEvent.TASK_FAILED, task.name)
+        worst = max(running, key=lambda pod: pod.restarts)
+        yield Happening(max(pod.born for pod in running), LifecycleEvent.TASK_FAILED, task.name, worst)
 
 
 def _of_group(group: Any, sight: Sight) -> Iterator[Happening]:

@@ -20,6 +20,7 @@ from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import WorkQueue
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
+from jobgate.kinds.common.runner import runner_of
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.plugins.queueing import (
     KUEUE_CRD,
@@ -30,6 +31,7 @@ from jobgate.plugins.queueing import (
     grouping,
     versions,
 )
+from jobgate.runner.commands import Commands
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import JobReconciler
 from jobgate.runner.queues import Queues, read_queues
@@ -141,7 +143,9 @@ class RunnerController:
         territory = Territory(settings.namespace, backoff)
         if settings.namespace:
             _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
-        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), now)
+        commanded = (kind for kind in self._kinds if (runner := runner_of(kind)) and runner.commands)
+        commands = next((Commands(kind, of_a_job, backoff) for kind in commanded), None)
+        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), now, commands)
         dispatcher = (
             Dispatcher(settings.queues, caches, changed, queue.add, backoff) if settings.queues is not None else None
         )
@@ -150,6 +154,7 @@ class RunnerController:
         loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
         of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
+        of_all += [commands.informer] if commands else []
         ours = self._cluster.labelled(RUN_LABEL)
         informers: list[tuple[Informer[Any], Api]] = [(one, self._cluster) for one in of_all]
         informers += [(one, ours) for one in seen.informers.values()]

@@ -19,6 +19,9 @@ PODS: Final = Resource("pods", "v1", "")
 SERVICES: Final = Resource("services", "v1", "")
 #: Made, or looked for, and not followed.
 CLAIMS: Final = Resource("persistentvolumeclaims", "v1", "")
+#: Volcano's, and not made here: `commands` follows them.
+COMMANDS: Final = Resource("commands", "v1alpha1", "bus.volcano.sh")
+_OTHERS: Final = {"PersistentVolumeClaim": CLAIMS, "Command": COMMANDS}
 
 #: Of which job something is: its kind as `<plural>.<group>`, its namespace and its name.
 JobKey = tuple[str, str, str]
@@ -116,8 +119,8 @@ class Seen:
 
     def resource(self, kind: str) -> Resource:
         """Return the resource of a kind of these objects."""
-        if kind == "PersistentVolumeClaim":
-            return CLAIMS
+        if kind in _OTHERS:
+            return _OTHERS[kind]
         return next(resource for resource, (name, _) in self._kinds.items() if name == kind)
 
     def _of(self, uid: str, inside: str, without: Resource | None) -> Iterator[tuple[Resource, Mapping[str, Any]]]:

@@ -28,7 +28,8 @@ class RunState:
         held: why no pod may run: an action, as `AbortJob`; empty where they may.
         admitted: whether a queue has released the job.
         resumed: how many of the attempts began as the job was resumed, not restarted.
-        deleted: the uids of pods that the runner deletes, or has deleted and are not gone yet.
+        deleted: the uids of pods, and of Commands that were carried out, that the runner deletes, or has deleted
+            and that are not gone yet.
     """
 
     attempt: int = 0
@@ -73,7 +74,7 @@ class RunState:
         restarts = self.restarts + replaced + 1
         if task:
             return replace(self, tasks={**self.tasks, task: self.tasks.get(task, 0) + 1}, restarts=restarts)
-        return replace(self, attempt=self.attempt + 1, tasks={}, restarts=restarts, held="", deleted=())
+        return replace(self, attempt=self.attempt + 1, tasks={}, restarts=restarts, held="")
 
     def changes(self, **annotations: str | None) -> dict[str, Any]:
         """Return the merge patch that writes the state, and with it other annotations."""

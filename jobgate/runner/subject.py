@@ -128,6 +128,7 @@ class Observed:
         jobs, pods, services, groups: the batch Jobs, Pods, Services and PodGroups of the job, as JSON.
         unknown_groups: why the PodGroups are not known; empty where they are.
         uncreated: why pods are not created, as far as that is known; empty where they are.
+        commands: Volcano's Commands for the job, the oldest first.
     """
 
     now: datetime
@@ -137,6 +138,12 @@ class Observed:
     groups: Sequence[Mapping[str, Any]] = ()
     unknown_groups: str = ""
     uncreated: str = ""
+    commands: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def uids(self) -> set[str]:
+        """The uids of what is deleted one by one: pods and Commands."""
+        return {uid_of(one) for one in (*self.pods, *self.commands)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +170,7 @@ class PodSeen:
     @property
     def uid(self) -> str:
         """Its uid."""
-        return text(metadata_of(self.document).get("uid"))
+        return uid_of(self.document)
 
     @property
     def going(self) -> datetime | None:
@@ -313,6 +320,11 @@ def sorted_by_task(tasks: Iterable[str], state: RunState, observed: Observed) ->
         else:
             old.append(batch)
     return Sight({name: current.get(name, TaskSeen(name)) for name in names}, old, observed)
+
+
+def uid_of(found: Mapping[str, Any]) -> str:
+    """Return the uid of an object; empty where it has none."""
+    return text(metadata_of(found).get("uid"))
 
 
 def condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:

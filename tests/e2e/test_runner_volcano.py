@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from controlplane.controller import controller
+from controlplane.objects import ClusterObjects
 from controlplane.runner import RUN
 from controlplane.simulation import end_pod, ends
 from controlplane.space import Space
@@ -14,6 +15,26 @@ from tests.runner.world import vctask
 
 __all__ = ["process", "space"]
 
+VERSION = "bus.volcano.sh/v1alpha1"
+#: Volcano's CRD of Commands, without its schema.
+COMMANDS: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "commands.bus.volcano.sh"},
+    "spec": {
+        "group": "bus.volcano.sh",
+        "scope": "Namespaced",
+        "names": {"kind": "Command", "plural": "commands"},
+        "versions": [
+            {
+                "name": "v1alpha1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}
 CLAIM = {"accessModes": ["ReadWriteOnce"], "storageClassName": "", "resources": {"requests": {"storage": "1Gi"}}}
 
 
@@ -59,7 +80,7 @@ def test_kubectl_waits_for_a_phase_and_the_status_counts_pods(
     whole_controlplane.kubectl("wait", "--for=jsonpath={.status.state.phase}=Failed", "vcjob/counted", *place)
     status = one.status
     assert (status["succeeded"], status["failed"]) == (4, 1)
-    assert "it needs 3" in status["state"]["message"]
+    assert "needs 3 pods that succeed" in status["state"]["message"]
 
 
 def test_a_pod_is_marked_and_knows_its_place(space: Space) -> None:
@@ -161,3 +182,26 @@ def test_plugins_have_their_objects(space: Space, whole_controlplane: WholeContr
     assert {"/etc/volcano", "/root/.ssh/id_rsa"} <= {
         each["mountPath"] for each in spec["containers"][0]["volumeMounts"]
     }
+
+
+def test_a_job_is_suspended_and_resumed_by_volcanos_commands(
+    space: Space, whole_controlplane: WholeControlPlane
+) -> None:
+    objects = ClusterObjects(whole_controlplane.client)
+    objects.apply(COMMANDS)
+    try:
+        one = Run(space, vcjob("commanded", vctask(2)))
+        reaches(one, "Running")
+        target = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "name": "commanded", "controller": True}
+        target["uid"] = one.job["metadata"]["uid"]
+        for action, phase in (("AbortJob", "Aborted"), ("ResumeJob", "Running")):
+            metadata = {"generateName": "commanded-", "ownerReferences": [target]}
+            about = {"apiVersion": VERSION, "kind": "Command", "metadata": metadata}
+            space.create("commands", {**about, "action": action, "target": target}, VERSION)
+            reaches(one, phase)
+            wait_for(lambda: space.items("commands", VERSION) == [], WAIT, what="the Command is deleted")
+        assert one.status["retryCount"] == 0
+    finally:
+        whole_controlplane.client.delete(
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/commands.bus.volcano.sh"
+        )

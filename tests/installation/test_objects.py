@@ -214,8 +214,10 @@ def test_pods_of_volcano_are_wired_only_where_jobgate_runs_its_jobs() -> None:
             one["objectSelector"]["matchExpressions"][0] for one in hooks if one["name"].startswith("pods.mutate")
         )
         rules = [rule for one in found if one["kind"] == "ClusterRole" for rule in one["rules"]]
-        claims = [rule["verbs"] for rule in rules if rule["resources"] == ["persistentvolumeclaims"]]
-        assert (volcanos in marked["values"], claims) == (bool(run), [["get", "create"]] if run else [])
+        verbs = {rule["resources"][0]: rule["verbs"] for rule in rules}
+        rights = verbs.get("persistentvolumeclaims"), verbs.get("commands")
+        of_runner = (["get", "create"], ["list", "watch", "delete"]) if run else (None, None)
+        assert (volcanos in marked["values"], rights) == (bool(run), of_runner)
         # Those that Volcano makes are its own.
         assert not any(one["name"].startswith(f"pods.{volcanos}") for one in hooks)
         (control,) = (

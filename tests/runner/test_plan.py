@@ -219,8 +219,6 @@ def happen(found: World, event: str) -> None:
 def expected(event: str, action: str) -> tuple[str, set[str]]:
     """The phase after it, and which pods are still there and run."""
     others = {"train-judge-0", *({"train-work-1"} if event != LifecycleEvent.TASK_COMPLETED else ())}
-    if event == LifecycleEvent.TASK_FAILED:
-        others.add("train-work-0")
     match action:
         case "AbortJob":
             return "Pending", set()

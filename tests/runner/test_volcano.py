@@ -1,6 +1,7 @@
 """A Volcano Job that jobgate runs: its state machine, its status and its pods are those of Volcano."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,14 +9,19 @@ import pytest
 from controlplane.operators import vcjob as volcano
 from jobgate.kinds.common.policies.model import LifecycleEvent
 from jobgate.kinds.common.runner import RUN_BY, adoption
+from jobgate.kinds.vcjob import VCJOB
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner import RequeueAfter
+from jobgate.runner.commands import Commands
+from jobgate.runner.policies import matching
 from jobgate.runner.rendering import batch_job, claims
+from jobgate.runner.seen import JobKey
 from jobgate.runner.state import COMMAND, STATE
 from tests.operators.conftest import env_of
+from tests.runner.queues.test_waiting import fill
 from tests.runner.test_plan import happen, uids_of
 from tests.runner.test_rendering import children, pods_of
-from tests.runner.world import World, merge, stamp, subject, vcjob, vctask
+from tests.runner.world import START, UID, World, merge, stamp, subject, vcjob, vctask
 
 PENDING = {"event": "PodPending", "timeout": "10s"}
 FAILED = {"event": "PodFailed", "action": "RestartJob"}
@@ -185,22 +191,53 @@ def test_a_job_that_is_scaled_to_nothing_keeps_its_phase_and_grows_again() -> No
         assert (phase(found), len(found.running())) == ("Running", replicas)
 
 
+EVENTS: list[str] = [
+    LifecycleEvent.ANY,
+    LifecycleEvent.POD_FAILED,
+    LifecycleEvent.POD_EVICTED,
+    "a deletion",
+    LifecycleEvent.POD_PENDING,
+    LifecycleEvent.TASK_COMPLETED,
+    LifecycleEvent.TASK_FAILED,
+    LifecycleEvent.UNKNOWN,
+    "exit code 7",
+]
+WORK, ALL = {"train-work-0", "train-work-1"}, {"train-judge-0", "train-work-0", "train-work-1"}
+
+
+def restarted(event: str, action: str) -> tuple[str, set[str]]:
+    """The phase of a job after a policy has acted on an event, and which of its pods are new."""
+    # What happens to a gang happens to no task, and a task that has completed has no pod to restart.
+    of_no_pod = {LifecycleEvent.UNKNOWN, LifecycleEvent.TASK_COMPLETED}
+    match action:
+        case "AbortJob" | "TerminateJob" | "CompleteJob":
+            return action.removesuffix("eJob").removesuffix("Job") + "ed", set()
+        case "RestartJob":
+            return "Running", ALL
+        case "RestartTask":
+            return "Running", ALL if event == LifecycleEvent.UNKNOWN else WORK
+        case "RestartPartition":
+            return "Running", set() if event in of_no_pod else WORK
+        case "RestartPod":
+            return "Running", set() if event in of_no_pod else {"train-work-0"}
+        case _:  # nothing: a pod that was deleted is made again in any case, one that waits goes on waiting
+            new = {"train-work-0"} if event in {LifecycleEvent.POD_EVICTED, "a deletion"} else set()
+            return "Pending" if event == LifecycleEvent.POD_PENDING else "Running", new
+
+
+@pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize(
-    "event",
+    "action",
     [
-        LifecycleEvent.ANY,
-        LifecycleEvent.POD_FAILED,
-        LifecycleEvent.POD_EVICTED,
-        "a deletion",
-        LifecycleEvent.POD_PENDING,
-        LifecycleEvent.TASK_COMPLETED,
-        LifecycleEvent.TASK_FAILED,
-        LifecycleEvent.UNKNOWN,
-        "exit code 7",
+        "AbortJob",
+        "RestartJob",
+        "RestartTask",
+        "RestartPod",
+        "RestartPartition",
+        "TerminateJob",
+        "CompleteJob",
+        "ResumeJob",
     ],
-)
-@pytest.mark.parametrize(
-    "action", ["AbortJob", "RestartJob", "RestartTask", "RestartPod", "TerminateJob", "CompleteJob"]
 )
 def test_a_policy_answers_an_event(event: str, action: str) -> None:
     when: dict[str, dict[str, Any]] = {
@@ -208,25 +245,63 @@ def test_a_policy_answers_an_event(event: str, action: str) -> None:
         "a deletion": {"event": "PodEvicted"},
         "PodPending": PENDING,
     }
-    found = world(
-        vctask(2), vctask(1, name="judge"), policies=[{**when.get(event, {"event": str(event)}), "action": action}]
-    )
-    uids = uids_of(found)
+    policy = {**when.get(event, {"event": str(event)}), "action": action}
+    partition = {"totalPartitions": 1, "partitionSize": 2}
+    found = world(vctask(2, partitionPolicy=partition), vctask(1, name="judge"), policies=[policy])
+    before = uids_of(found)
+    found.wait(5)
     happen(found, event)
     found.settle()
-    survivors = {host for host, uid in uids_of(found).items() if uids[host] == uid}
-    others = {"train-judge-0", *({"train-work-1"} if event != LifecycleEvent.TASK_COMPLETED else ())}
-    if event in {LifecycleEvent.UNKNOWN, LifecycleEvent.TASK_FAILED}:
-        others.add("train-work-0")
-    expected: dict[str, tuple[str, set[str]]] = {
-        "AbortJob": ("Aborted", set()),
-        "RestartJob": ("Running", set()),
-        # What happens to a gang happens to no task.
-        "RestartTask": ("Running", {"train-judge-0"} if event != LifecycleEvent.UNKNOWN else set()),
-        "TerminateJob": ("Terminated", set()),
-        "CompleteJob": ("Completed", set()),
-    }
-    assert (phase(found), survivors) == expected.get(action, ("Running", others))
+    new = {host for host, uid in uids_of(found).items() if before[host] != uid}
+    assert (phase(found), new) == restarted(event, action)
+
+
+ANSWERS: list[tuple[list[dict[str, Any]], list[dict[str, Any]], str, int | None, str | None]] = [
+    # The policies of the task come first, then the job's; of a list the first that matches.
+    ([{"event": "PodFailed", "action": "A"}], [{"event": "PodFailed", "action": "B"}], "PodFailed", 1, "A"),
+    ([{"event": "PodEvicted", "action": "A"}], [{"event": "PodFailed", "action": "B"}], "PodFailed", 1, "B"),
+    ([{"event": "*", "action": "A"}], [{"event": "PodFailed", "action": "B"}], "PodFailed", 1, "A"),
+    ([], [{"events": ["PodEvicted", "TaskFailed"], "action": "B"}], "TaskFailed", None, "B"),
+    ([], [{"event": "PodEvicted", "events": ["TaskFailed"], "action": "B"}], "PodEvicted", None, "B"),
+    ([], [{"exitCode": 7, "action": "A"}, {"event": "PodFailed", "action": "B"}], "PodFailed", 7, "A"),
+    ([], [{"exitCode": 7, "action": "A"}, {"event": "PodFailed", "action": "B"}], "PodFailed", 8, "B"),
+    ([], [{"event": "PodFailed", "action": "B"}, {"exitCode": 7, "action": "A"}], "PodFailed", 7, "B"),
+    ([{"exitCode": 8, "action": "A"}], [{"event": "*", "action": "B"}], "PodFailed", 7, "B"),
+    # A pod that waits is an event only with a timeout, of `*` too.
+    (
+        [{"event": "*", "action": "A"}],
+        [{"event": "PodPending", "timeout": "1s", "action": "B"}],
+        "PodPending",
+        None,
+        "B",
+    ),
+    ([{"event": "*", "timeout": "1s", "action": "A"}], [], "PodPending", None, "A"),
+    ([{"event": "PodPending", "action": "A"}], [], "PodPending", None, None),
+]
+
+
+@pytest.mark.parametrize(("own", "of_job", "event", "code", "expected"), ANSWERS)
+def test_the_first_policy_that_matches_answers(
+    own: list[dict[str, Any]], of_job: list[dict[str, Any]], event: str, code: int | None, expected: str | None
+) -> None:
+    actions = {"A": "RestartTask", "B": "AbortJob"}
+    policies = [[{**one, "action": actions[one["action"]]} for one in some] for some in (own, of_job)]
+    found = subject(vcjob(vctask(policies=policies[0]), policies=policies[1]))
+    policy = matching(found.job, found.tasks["work"], LifecycleEvent(event), code)
+    assert (policy and policy.action) == (actions[expected] if expected else None)
+
+
+def test_a_pod_that_was_marked_is_deleted_although_the_event_is_gone() -> None:
+    partition = {"totalPartitions": 1, "partitionSize": 2}
+    policies = [{"event": "PodEvicted", "action": "RestartPartition"}]
+    found = world(vctask(2, partitionPolicy=partition), policies=policies)
+    before = uids_of(found)
+    found.leave([found.pod()])
+    found.step()
+    found.kubernetes()
+    assert [pod["metadata"]["uid"] for pod in found.pods_of("work", 1)] == [before["train-work-1"]]
+    found.settle()
+    assert {host for host, uid in uids_of(found).items() if before[host] != uid} == WORK
 
 
 def test_a_policy_acts_before_the_job_completes() -> None:
@@ -364,6 +439,74 @@ def test_a_command_restarts_no_job_that_has_no_restart_left() -> None:
     )
 
 
+def vcctl(action: str, name: str = "asked", second: int = 0) -> dict[str, Any]:
+    """A Command for the job, as `vcctl` makes it."""
+    metadata = {"name": name, "uid": f"uid-{name}", "creationTimestamp": stamp(START + timedelta(seconds=second))}
+    return {"kind": "Command", "metadata": metadata, "action": action, "target": {"kind": "Job", "uid": UID}}
+
+
+@pytest.mark.parametrize(
+    ("action", "expected", "retries"),
+    [
+        ("AbortJob", "Aborted", 0),
+        ("ResumeJob", "Running", 0),
+        ("RestartJob", "Running", 1),
+        ("TerminateJob", "Terminated", 0),
+        ("CompleteJob", "Completed", 0),
+        ("OpenQueue", "Running", 0),
+    ],
+)
+@pytest.mark.parametrize("dies_after", [None, 1])
+def test_a_command_is_carried_out_once_and_deleted(
+    action: str, expected: str, retries: int, dies_after: int | None
+) -> None:
+    found = world(vctask(2))
+    found.commands = [vcctl(action)]
+    for _ in range(20):
+        found.step(dies_after)
+        found.kubernetes()
+    found.settle()
+    assert (phase(found), found.status["retryCount"], found.commands) == (expected, retries, [])
+
+
+def test_commands_are_carried_out_in_their_order_though_they_are_seen_for_longer() -> None:
+    found = world(vctask(2))
+    commands = [vcctl("AbortJob", "first"), vcctl("ResumeJob", "second", 1)]
+    said = []
+    for _ in range(8):
+        found.commands = [*commands]
+        found.step()
+        found.kubernetes()
+        said = [one.reason for one in found.events]
+    assert said == ["AbortJob", "ResumeJob"]
+    found.commands = []
+    found.settle()
+    assert (phase(found), found.status["retryCount"]) == ("Running", 0)
+
+
+def test_the_commands_of_a_job_that_has_ended_are_deleted() -> None:
+    found = world()
+    found.end()
+    found.settle()
+    found.commands = [vcctl("RestartJob")]
+    found.settle()
+    assert (phase(found), found.commands) == ("Completed", [])
+
+
+def test_commands_are_known_by_the_job_that_they_are_for() -> None:
+    changed: list[JobKey] = []
+    commands = Commands(VCJOB, changed.append)
+    assert commands.of(UID, "lab") == []
+    items = [{**vcctl("AbortJob", name, second), "spec": {}} for name, second in (("a", 2), ("b", 1), ("queue", 0))]
+    items[2]["target"] = {"kind": "Queue", "uid": UID, "name": "default"}
+    for one in items:
+        one["metadata"]["namespace"] = "lab"
+        one["target"].setdefault("name", "train")
+    fill(commands.informer, items)
+    assert [one["metadata"]["name"] for one in commands.of(UID, "lab")] == ["b", "a"]
+    assert (commands.of(UID, "other"), {*changed}) == ([], {("jobs.batch.volcano.sh", "lab", "train")})
+
+
 @pytest.mark.parametrize(("most", "restarts", "expected"), [(0, 0, "Running"), (0, 1, "Terminated"), (2, 1, "Running")])
 def test_a_task_fails_with_so_many_restarts_of_its_containers(most: int, restarts: int, expected: str) -> None:
     found = world(vctask(maxRetry=most), policies=[{"event": "TaskFailed", "action": "TerminateJob"}])
@@ -397,6 +540,8 @@ def test_an_ended_job_is_deleted_when_its_time_has_come() -> None:
         ("Never", [{"exitCode": 7, "action": "RestartPod"}], ("NotIn", [7, 143])),
         ("Never", [{"exitCode": 143, "action": "AbortJob"}], ("NotIn", [0])),
         ("Never", [{"exitCode": 7, "action": "RestartPartition"}], ("NotIn", [7, 137, 143])),
+        ("Never", [{"event": "PodEvicted", "action": "RestartPod"}], ("NotIn", [137, 143])),
+        ("Never", [{"event": "PodEvicted", "action": "ResumeJob"}], ("NotIn", [143])),
         ("Never", [{"exitCode": 7, "action": "AbortJob"}, {**FAILED, "action": "RestartPod"}], ("In", [7])),
     ],
 )
@@ -449,8 +594,10 @@ def test_pods_are_marked_as_by_volcano() -> None:
 def test_volcanos_scheduler_schedules_only_where_gangs_are_volcanos(
     groups: Grouping | None, written: str, expected: str | None
 ) -> None:
-    found = children(subject(vcjob(schedulerName=written), groups))
-    assert found.jobs["work"]["spec"]["template"]["spec"].get("schedulerName") == expected
+    own = vctask(name="own")
+    own["template"]["spec"]["schedulerName"] = written
+    found = children(subject(vcjob(vctask(), own, schedulerName=written), groups))
+    assert [one["spec"]["template"]["spec"].get("schedulerName") for one in found.jobs.values()] == [expected] * 2
 
 
 def test_a_claim_is_made_once_and_named_in_the_job() -> None:

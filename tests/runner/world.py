@@ -86,6 +86,7 @@ class World:
         self.services: dict[str, Object] = {}
         self.groups: dict[str, Object] = {}
         self.claims: dict[str, Object] = {}
+        self.commands: list[Object] = []
         self.unknown_groups = ""
         self.events: list[RecordEvent] = []
         self.log: list[str] = []
@@ -100,7 +101,9 @@ class World:
         """What the runner sees."""
         found = (self.jobs.values(), self.pods, self.services.values(), self.groups.values())
         jobs, pods, services, groups = (copy.deepcopy(list(one)) for one in found)
-        return Observed(self.now, jobs, pods, services, groups, self.unknown_groups)
+        return Observed(
+            self.now, jobs, pods, services, groups, self.unknown_groups, commands=copy.deepcopy(self.commands)
+        )
 
     def plan(self) -> list[Action]:
         """What the runner would do."""
@@ -151,6 +154,8 @@ class World:
         self.log.append(f"delete {kind} {name}")
         if self._is_whole(found):
             self.gone = True
+        elif kind == "Command":
+            self.commands = [one for one in self.commands if one["metadata"]["name"] != name]
         elif kind == "Pod":
             self.leave([one for one in self.pods if one["metadata"]["name"] == name])
         elif foreground:
@@ -200,7 +205,7 @@ class World:
         if spec["suspend"]:
             self.leave(live)
             return
-        failed = [pod for pod in pods if phase(pod) == "Failed"]
+        failed = [pod for pod in pods if phase(pod) == "Failed" and not is_ignored(spec, pod)]
         done = {index(pod) for pod in pods if phase(pod) == "Succeeded"}
         status |= {"failed": len(failed), "succeeded": len(done)}
         none_left = spec.get("backoffLimitPerIndex") == 0
@@ -297,6 +302,13 @@ def is_fatal(spec: Mapping[str, Any], pod: Mapping[str, Any], action: str = "Fai
     rules = spec.get("podFailurePolicy", {}).get("rules", ())
     exits = [one["onExitCodes"] for one in rules if one["action"] == action and "onExitCodes" in one]
     return any(tests[one["operator"]](one["values"]) for one in exits)
+
+
+def is_ignored(spec: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
+    """Whether a failure does not count, as the pod was evicted."""
+    rules = spec.get("podFailurePolicy", {}).get("rules", ())
+    evicted = any(one["type"] == "DisruptionTarget" for one in pod["status"].get("conditions", ()))
+    return evicted and any(one["action"] == "Ignore" for one in rules)
 
 
 def finished(batch: Mapping[str, Any]) -> bool:

@@ -254,6 +254,7 @@ class Runner:
         rivals: words in the names of Deployments, of their images and of Leases by which the kind's operator is known.
         priority: what a job itself says of its priority in a queue; None where its priority class says it.
         default_queue: that jobs have which name none; for Kueue it is none.
+        commands: whether Volcano's objects of kind Command ask for actions on its jobs.
         heeds: the words of a job and its tasks that the runner acts on, of those that not every operator does.
     """
 
@@ -289,6 +290,7 @@ class Runner:
     orphaned: str = ""
     rivals: tuple[str, ...] = ()
     default_queue: str = ""
+    commands: bool = False
     heeds: frozenset[str] = frozenset()
 
 

@@ -21,15 +21,14 @@ def claims(job: Job[JobSpec]) -> Mapping[str, Mapping[str, Any] | None]:
 
 def adopts(job: Job[JobSpec]) -> Mapping[str, Any]:
     """Return the volumes with the names of their claims, where Volcano writes them."""
-    volumes = [dict(one) for _, one in objects(spec_of(job.document).get("volumes"))]
-    unnamed = [
-        place
+    volumes = [one for _, one in objects(spec_of(job.document).get("volumes"))]
+    named = [
+        one
+        if one.get("volumeClaim") is None or one.get("volumeClaimName")
+        else {**one, "volumeClaimName": _made_up(job, place)}
         for place, one in enumerate(volumes)
-        if one.get("volumeClaim") is not None and not one.get("volumeClaimName")
     ]
-    for place in unnamed:
-        volumes[place]["volumeClaimName"] = _made_up(job, place)
-    return {"volumes": volumes} if unnamed else {}
+    return {"volumes": named} if named != volumes else {}
 
 
 def mounted(job: Job[JobSpec], spec: dict[str, Any]) -> dict[str, Any]:

@@ -155,9 +155,10 @@ def services(_: Job[Any], crew: Crew) -> Iterator[dict[str, Any]]:
 
 def missing_task(job: Job[Any]) -> str:
     """Return which task a plugin does not start without; empty for none."""
-    flags = _flags(job.spec.plugins or {}, "ray") if "ray" in (job.spec.plugins or {}) else {}
-    there = any(task.name == flags["head"] for task in job.tasks) if flags else True
-    return "" if there else f"the task {flags['head']} of the plugin ray"
+    if "ray" not in (job.spec.plugins or {}):
+        return ""
+    head = _flags(job.spec.plugins, "ray")["head"]
+    return "" if any(task.name == head for task in job.tasks) else f"the task {head} of the plugin ray"
 
 
 def pod(crew: Crew, task: str, spec: dict[str, Any]) -> dict[str, Any]:

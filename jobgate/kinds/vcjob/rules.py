@@ -26,6 +26,7 @@ from jobgate.kinds.vcjob.updates import update_rules
 from jobgate.kinds.vcjob.volumes import volume_rules
 from jobgate.names import LABEL_LIMIT, dns_1035_label, dns_label
 from jobgate.plugins import Derived
+from jobgate.plugins.queueing import Queueing, System
 from webhook import (
     Cause,
     Context,
@@ -145,9 +146,12 @@ def _is_open(job: Job[JobSpec], context: Context) -> bool:
 def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A job in a queue that does not exist, or is not open, is never scheduled.
 
-    Stored jobs are not checked again.
+    Stored jobs are not checked again, nor jobs that jobgate runs, unless Volcano queues them.
     """
     if context.operation is not Operation.CREATE or job.spec.queue in {"", ROOT_QUEUE}:
+        return
+    queueing = context.settings.plugins.get(Queueing.name)
+    if runs_here(job, context) and getattr(queueing, "system", None) is not System.VOLCANO:
         return
     try:
         queue = context.objects.get(QUEUES, job.spec.queue)

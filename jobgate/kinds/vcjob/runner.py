@@ -25,7 +25,7 @@ from jobgate.kinds.common.runner import (
 from jobgate.kinds.vcjob import frameworks
 from jobgate.kinds.vcjob.claims import adopts, claims, mounted
 from jobgate.kinds.vcjob.models import JobPhase, JobSpec
-from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, SCHEDULER
+from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, SCHEDULER, VOLCANO
 from jobgate.plugins import Crew, Member
 from webhook import Job, Task
 
@@ -40,7 +40,7 @@ _PHASES: Final = {
 _ABORTED: Final = frozenset({"Aborting", "Aborted"})
 #: How a job has ended, by its phase; in the last two Volcano was deleting its pods when the runner took over.
 _ENDS: Final = {
-    **{str(_PHASES[phase]): phase for phase in (Phase.SUCCEEDED, Phase.FAILED, Phase.TERMINATED)},
+    **{str(name): phase for phase, name in _PHASES.items() if phase.ended},
     str(JobPhase.COMPLETING): Phase.SUCCEEDED,
     str(JobPhase.TERMINATING): Phase.TERMINATED,
 }
@@ -100,7 +100,12 @@ def marks(member: Member) -> Mapping[str, Mapping[str, str]]:
 
 
 def pod(job: Job[JobSpec], task: Task, crew: Crew, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec of a task's pods: with the job's volumes in every container, and what plugins add."""
+    """Return the spec of a task's pods: with the job's volumes in every container, and what plugins add.
+
+    As for a job, Volcano's scheduler is none here unless gangs are Volcano's.
+    """
+    if spec.get("schedulerName") == SCHEDULER:
+        spec = {key: value for key, value in spec.items() if key != "schedulerName"}
     return frameworks.pod(crew, task.name or "", mounted(job, spec))
 
 
@@ -277,15 +282,8 @@ RUNNER = Runner(
     failed=failed,
     running=running,
     default_queue=DEFAULT_QUEUE,
+    commands=True,
     rivals=("volcano-controllers", "vc-controller-manager"),
-    heeds=frozenset(
-        {
-            "policies",
-            "min_available",
-            "scheduler_name",
-            "priority_class_name",
-            "ttl_seconds_after_finished",
-            "depends_on",
-        }
-    ),
+    # Jobs are queued only where the runner has queues.
+    heeds=VOLCANO.heeds - {"queue"},
 )

@@ -9,7 +9,8 @@ from jobgate.kinds.common.gang import COUNT_LIMIT
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.kinds.common.quantity import is_whole, parse
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec, TopologyPolicy
-from webhook import Cause, Context, Forbidden, Invalid, Job, Path, Required, Rule, readable, rule
+from jobgate.kinds.vcjob.plugins import runs_here
+from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, Rule, readable, rule
 
 _TASKS = Path("spec") / "tasks"
 
@@ -27,6 +28,20 @@ def _one_tier(topology: NetworkTopology | None, path: Path) -> Iterator[Cause]:
     for _, one in readable([topology] if topology else [], "highest_tier_allowed", "highest_tier_name"):
         if one.highest_tier_allowed is not None and one.highest_tier_name:
             yield Forbidden(path / "highestTierName", "may not be set together with highestTierAllowed")
+
+
+@rule("network_topology", "tasks.partition_policy", reads=("tasks",))
+def networks_are_left_to_volcano(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
+    """Where jobgate runs the job, its pods are placed without regard to the network topology."""
+    if not runs_here(job, context):
+        return
+    text = "the runner ignores this field: pods are placed without regard to the network topology"
+    for _, spec in readable([job.spec], "network_topology"):
+        if spec.network_topology is not None:
+            yield Notice(Path("spec") / "networkTopology", text)
+    for path, _, policy in _partitioned(job, "network_topology"):
+        if policy.network_topology is not None:
+            yield Notice(path / "partitionPolicy" / "networkTopology", text)
 
 
 @rule("tasks.partition_policy", reads=("tasks",))
@@ -108,6 +123,7 @@ def _whole_cpus(resources: Mapping[str, Any], path: Path, policy: TopologyPolicy
 
 topology_rules: tuple[Rule, ...] = (
     tiers_are_named_in_one_way,
+    networks_are_left_to_volcano,
     partitions_hold_all_pods,
     no_more_partitions_are_needed_than_there_are,
     minimum_is_as_many_partitions,

@@ -126,6 +126,9 @@ UNPRIVILEGED = task("work", template=template(securityContext={"runAsUser": 1000
 IN_THE_WAY = task("work", template=template(volumes=[{"name": "job-ssh", "emptyDir": {}}]))
 
 
+PARTITION = {"totalPartitions": 1, "partitionSize": 1}
+
+
 @pytest.mark.parametrize(
     ("spec", "denied", "warned"),
     [
@@ -144,6 +147,12 @@ IN_THE_WAY = task("work", template=template(volumes=[{"name": "job-ssh", "emptyD
         ({"minAvailable": 2, "tasks": WAITING}, False, []),
         ({"queue": "research"}, False, ["the job is not queued"]),
         ({"queue": "default"}, False, []),
+        ({"networkTopology": {"highestTierAllowed": 1}}, False, ["spec.networkTopology: the runner ignores"]),
+        (
+            {"tasks": [task("work", partitionPolicy={**PARTITION, "networkTopology": {"highestTierAllowed": 1}})]},
+            False,
+            ["partitionPolicy.networkTopology: the runner ignores"],
+        ),
         (
             {"policies": [{"event": "PodFailed", "action": "RestartPod", "timeout": "1m"}]},
             False,
