@@ -7,7 +7,7 @@ operator itself writes it: both spellings are in the schema, and `checks.py` say
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
@@ -17,16 +17,16 @@ from crdgen import (
     CustomResource,
     Doc,
     Int32,
-    Int64,
     MaxItems,
     MinItems,
     Model,
     Names,
     PodTemplate,
-    Time,
     Version,
 )
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
+from jobgate.kinds.common.fields import Number, Positive
+from jobgate.kinds.common.runner import PhaseCondition
 from jobgate.names import ENTRIES_LIMIT
 
 
@@ -46,18 +46,18 @@ class ReplicaType(StrEnum):
 
 
 #: A port, as the API server takes them.
-Port = Int32(minimum=1, maximum=65535)
+Port: TypeAlias = Annotated[int, Int32(minimum=1, maximum=65535)]
 
 
 class ReplicaSpec(Model):
     """The pods of one role."""
 
-    replicas: Annotated[int, Int32(minimum=1), Doc("Number of pods of the role. A job has one scheduler.")] = 1
+    replicas: Annotated[Positive, Doc("Number of pods of the role. A job has one scheduler.")] = 1
     template: Annotated[PodTemplate, Doc("Template of the pods. The container named mxnet runs the training.")]
-    ps_root_port: Annotated[int | None, Port, Doc("Port of the scheduler. Only used for the role SCHEDULER.")] = None
-    former_ps_root_port: Annotated[
-        int | None, Port, Field(alias="PsRootPort"), Doc("The old spelling of psRootPort.")
-    ] = None
+    ps_root_port: Annotated[Port | None, Doc("Port of the scheduler. Only used for the role SCHEDULER.")] = None
+    former_ps_root_port: Annotated[Port | None, Field(alias="PsRootPort"), Doc("The old spelling of psRootPort.")] = (
+        None
+    )
     mx_replica_type: Annotated[ReplicaType, Doc("Role of the pods. A job has at most one element of each role.")] = (
         ReplicaType.WORKER
     )
@@ -78,17 +78,12 @@ class MxJobSpec(Model):
 
     job_mode: Annotated[JobMode, Doc("Training mode: local, or dist for distributed.")]
     runtime_id: Annotated[
-        str | None,
-        Doc("Part of the names of the job's objects. The operator generates four characters if not set."),
+        str | None, Doc("Part of the names of the job's objects. The operator generates four characters if not set.")
     ] = None
     former_runtime_id: Annotated[str | None, Field(alias="RuntimeId"), Doc("The old spelling of runtimeId.")] = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     replica_specs: Annotated[
-        list[ReplicaSpec],
-        Atomic,
-        MinItems(1),
-        MaxItems(ENTRIES_LIMIT),
-        Doc("Roles of the job, one element each."),
+        list[ReplicaSpec], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("Roles of the job, one element each.")
     ]
 
     @property
@@ -97,18 +92,11 @@ class MxJobSpec(Model):
         return self.runtime_id or self.former_runtime_id or None
 
 
-class MxJobCondition(Model):
+class MxJobCondition(PhaseCondition):
     """One condition of a job."""
 
     type: Annotated[str | None, Doc("Type of the condition.")] = None
     status: Annotated[str | None, Doc("True, False or Unknown.")] = None
-    reason: Annotated[str | None, Doc("Machine-readable reason for the last transition.")] = None
-    message: Annotated[str | None, Doc("Human-readable message about the last transition.")] = None
-    last_update_time: Annotated[Time | None, Doc("Time of the last update of the condition.")] = None
-    observed_generation: Annotated[int | None, Int64, Doc("Generation of the job that the condition was set for.")] = (
-        None
-    )
-    last_transition_time: Annotated[Time | None, Doc("Time of the last change of the status.")] = None
     transition_time: Annotated[
         str | None, Doc("Time at which the condition was created, in the time zone of the operator.")
     ] = None
@@ -122,11 +110,9 @@ class ReplicaStatus(Model):
         str | None, Field(alias="Mx_replica_type"), Doc("The old spelling of mxReplicaType.")
     ] = None
     state: Annotated[str | None, Doc("Unknown, Starting, Running, Failed or Succeeded.")] = None
-    replicas_states: Annotated[dict[str, Annotated[int, Int32]] | None, Doc("Number of pods by state.")] = None
+    replicas_states: Annotated[dict[str, Number] | None, Doc("Number of pods by state.")] = None
     former_replicas_states: Annotated[
-        dict[str, Annotated[int, Int32]] | None,
-        Field(alias="ReplicasStates"),
-        Doc("The old spelling of replicasStates."),
+        dict[str, Number] | None, Field(alias="ReplicasStates"), Doc("The old spelling of replicasStates.")
     ] = None
 
 
