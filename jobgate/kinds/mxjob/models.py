@@ -1,7 +1,7 @@
 """The shape of an MxJob: `mxnet.mlkube.io/v1beta1`.
 
 Two fields were published in a spelling that Kubernetes does not use. Objects and tools that have it are about, and the
-operator itself writes it: both spellings are in the schema, and `checks.py` says what holds between them.
+operator itself writes it: both spellings are in the schema, and `spellings.py` says what holds between them.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from crdgen import (
     CustomResource,
     Doc,
     Int32,
+    Int64,
     MaxItems,
     MinItems,
     Model,
     Names,
     PodTemplate,
+    Time,
     Version,
 )
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.fields import Number, Positive
-from jobgate.kinds.common.runner import PhaseCondition
 from jobgate.names import ENTRIES_LIMIT
 
 
@@ -92,11 +93,18 @@ class MxJobSpec(Model):
         return self.runtime_id or self.former_runtime_id or None
 
 
-class MxJobCondition(PhaseCondition):
+class MxJobCondition(Model):
     """One condition of a job."""
 
     type: Annotated[str | None, Doc("Type of the condition.")] = None
     status: Annotated[str | None, Doc("True, False or Unknown.")] = None
+    reason: Annotated[str | None, Doc("Machine-readable reason for the last transition.")] = None
+    message: Annotated[str | None, Doc("Human-readable message about the last transition.")] = None
+    last_update_time: Annotated[Time | None, Doc("Time of the last update of the condition.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("Generation of the job that the condition was set for.")] = (
+        None
+    )
+    last_transition_time: Annotated[Time | None, Doc("Time of the last change of the status.")] = None
     transition_time: Annotated[
         str | None, Doc("Time at which the condition was created, in the time zone of the operator.")
     ] = None

@@ -9,10 +9,10 @@ from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.tasks import expected_name, name_path
 from jobgate.kinds.common.templates import has_container, sets_none
 from jobgate.kinds.torchjob.elastic import elastic_rules
-from jobgate.kinds.torchjob.members import MAIN_CONTAINER
 from jobgate.kinds.torchjob.models import SpotTaskSpec, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
     DEPENDS_ON,
+    MAIN_CONTAINER,
     NETWORK_MODE,
     RESERVED_ENV,
     annotation,

@@ -6,7 +6,7 @@ import pytest
 
 from jobgate.kinds.common.members import Claim
 from jobgate.kinds.mxjob import MXJOB
-from jobgate.kinds.mxjob.members import MEMBERS, claim
+from jobgate.kinds.mxjob.operator import MEMBERS, claim
 from jobgate.plugins import Crew
 from tests.kinds.mxjob.jobs import dist, faults, local, mutate, template, validate
 from tests.plugins.crews import of_job, pod, promised, variables, wired

@@ -6,7 +6,7 @@ import pytest
 
 from jobgate.kinds.common.members import Claim
 from jobgate.kinds.torchjob import TORCHJOB
-from jobgate.kinds.torchjob.members import MEMBERS, claim
+from jobgate.kinds.torchjob.operator import MEMBERS, claim
 from jobgate.plugins import Crew
 from tests.kinds.torchjob.jobs import container, elastic, faults, job, mutate, task, tasks, template, validate
 from tests.plugins.crews import of_job, pod, promised, variables, wired
