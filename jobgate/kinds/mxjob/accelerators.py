@@ -13,9 +13,9 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from crdgen import Model
-from jobgate.kinds.common.pod.reading import PodContainer, mapping, objects, spec_of
+from jobgate.kinds.common.pod.reading import PodContainer, mapping, named_containers, objects, spec_of
 from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec
-from jobgate.kinds.mxjob.operator import MAIN_CONTAINER, main_containers
+from jobgate.kinds.mxjob.operator import MAIN_CONTAINER
 from jobgate.names import dns_label, environment_name, qualified_name
 from webhook import Cause, Context, Draft, Invalid, Job, Notice, adds_nothing, rule
 
@@ -154,7 +154,7 @@ def drivers_find_their_places(job: Job[MxJobSpec], context: Context) -> Iterator
     for task in job.tasks if accelerators else ():
         volumes = _by(spec_of(task.template).get("volumes"), "name")
         reported: set[str] = set()
-        for container in main_containers(task):
+        for container in named_containers(MAIN_CONTAINER, task.template, task.template_path):
             for resource, accelerator in _asked_for(container.json, accelerators):
                 for volume in accelerator.volumes:
                     place, own = volumes.get(volume.name, (0, None))

@@ -12,10 +12,9 @@ from typing import Any
 
 from jobgate.kinds.common.members import Claim, Members, index_of, labels_of
 from jobgate.kinds.common.operator import Operator
-from jobgate.kinds.common.pod.reading import PodContainer, containers
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
 from jobgate.plugins import Member, Variable
-from webhook import Job, Task, readable
+from webhook import Job, readable
 
 #: What an installation says whose operator adds its variables to those of the container.
 OWN_VARIABLES = "mxjobs/env"
@@ -70,12 +69,6 @@ def claim(pod: Mapping[str, Any]) -> Claim | None:
     if not batch_job.endswith(ending):
         return None
     return Claim(batch_job.removesuffix(ending), role.lower(), index_of(index), facts={RUNTIME_ID: runtime_id})
-
-
-def main_containers(task: Task) -> Iterator[PodContainer]:
-    """Yield the container that trains, of a task's template."""
-    found = containers(task.template, task.template_path, ("containers",))
-    return (container for container in found if container.json.get("name") == MAIN_CONTAINER)
 
 
 def facts(job: Job[MxJobSpec]) -> Mapping[str, str]:

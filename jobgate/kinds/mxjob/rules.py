@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from jobgate.kinds.common.pod.reading import PodContainer, mapping, metadata_of, objects
+from jobgate.kinds.common.pod.reading import PodContainer, mapping, metadata_of, named_containers, objects
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.tasks import (
     GENERATED_SUFFIX,
@@ -24,7 +24,6 @@ from jobgate.kinds.mxjob.operator import (
     MXNET_OPERATOR,
     OWN_VARIABLES,
     VARIABLES,
-    main_containers,
 )
 from jobgate.kinds.mxjob.spellings import (
     ROLES,
@@ -219,7 +218,7 @@ def _labels(job: Job[MxJobSpec], keys: Iterable[str]) -> Iterator[Path]:
 def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator sets the variables of the container with this name."""
     for task in job.tasks:
-        if not any(main_containers(task)):
+        if not any(named_containers(MAIN_CONTAINER, task.template, task.template_path)):
             detail = f"one container must be named {MAIN_CONTAINER}: {MXNET_OPERATOR.name} runs the training in it"
             yield Required(task.template_path / "spec" / "containers", detail)
 
@@ -253,7 +252,7 @@ def own_variables_need_a_fixed_operator(job: Job[MxJobSpec], context: Context) -
 def _distributed(job: Job[MxJobSpec]) -> Iterator[PodContainer]:
     """Yield the main containers of a distributed job."""
     for task in job.tasks if job.spec.job_mode is JobMode.DIST else ():
-        yield from main_containers(task)
+        yield from named_containers(MAIN_CONTAINER, task.template, task.template_path)
 
 
 RULES = (

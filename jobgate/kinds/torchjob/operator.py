@@ -8,11 +8,11 @@ from typing import Any
 
 from jobgate.kinds.common.members import Claim, Members, labelled_claim, labels_of
 from jobgate.kinds.common.operator import Operator
-from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, whole
+from jobgate.kinds.common.pod.reading import mapping, named_containers, objects, whole
 from jobgate.kinds.torchjob.models import RestartPolicy, TorchElasticPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.tasks import TaskType, TorchTask, task_of
 from jobgate.plugins import Member, Variable
-from webhook import Job, Task, readable
+from webhook import Job, Path, Task, readable
 
 #: What an installation says whose operator reads the canonical spellings, and `dependsOn`.
 CANONICAL_SPELLINGS = "torchjobs/canonical-spellings"
@@ -94,10 +94,8 @@ def _master_port(job: Job[TorchJobSpec]) -> int:
 
 def named_port(template: Mapping[str, Any]) -> int | None:
     """Return the port of the container that trains by which others find it; None where it has none."""
-    for _, container in objects(spec_of(template).get("containers")):
-        if container.get("name") != MAIN_CONTAINER:
-            continue
-        for _, port in objects(container.get("ports")):
+    for container in named_containers(MAIN_CONTAINER, template, Path()):
+        for _, port in objects(container.json.get("ports")):
             number = whole(port.get("containerPort"))
             if port.get("name") == PORT_NAME and number is not None:
                 return number
