@@ -8,9 +8,10 @@ from typing import Final
 from jobgate.kinds.common.dependencies import gangs_can_start
 from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.plugins import derived_names
-from jobgate.kinds.common.pod.reading import mapping
+from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name, names_have_room
+from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
 from jobgate.kinds.vcjob.plugins import (
@@ -22,8 +23,7 @@ from jobgate.kinds.vcjob.plugins import (
     the_runner_carries_out_the_arguments,
 )
 from jobgate.kinds.vcjob.topology import topology_rules
-from jobgate.kinds.vcjob.updates import update_rules
-from jobgate.kinds.vcjob.volumes import volume_rules
+from jobgate.kinds.vcjob.volumes import existing_claims_stay, volume_rules
 from jobgate.names import LABEL_LIMIT, dns_1035_label, dns_label
 from jobgate.plugins import Derived
 from webhook import (
@@ -133,15 +133,7 @@ def queue_is_not_the_root(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
         yield Forbidden(_QUEUE, f"{ROOT_QUEUE} accepts no jobs: use a child queue, such as default")
 
 
-def _is_open(job: Job[JobSpec], context: Context) -> bool:
-    try:
-        queue = context.objects.get(QUEUES, job.said("queue"))
-    except LookupError:
-        return True  # nothing is known of queues
-    return queue is not None and mapping(queue.get("status")).get("state") == _OPEN
-
-
-@rule("queue", quiet=_is_open)
+@rule("queue", quiet=lambda job, context: _queue_state(job.said("queue"), context) == _OPEN)
 def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A job in a queue that does not exist, or is not open, is never scheduled.
 
@@ -149,17 +141,21 @@ def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """
     if context.operation is not Operation.CREATE or job.spec.queue in {"", ROOT_QUEUE}:
         return
-    try:
-        queue = context.objects.get(QUEUES, job.spec.queue)
-    except LookupError:
-        return  # nothing is known of queues
-    if queue is None:
+    state = _queue_state(job.spec.queue, context)
+    if state is None:
         yield NotFound(_QUEUE, job.spec.queue, "no Queue with this name exists in the cluster")
-        return
-    state = mapping(queue.get("status")).get("state")
-    if state != _OPEN:
-        word = state if isinstance(state, str) and state else "not known yet"
-        yield Forbidden(_QUEUE, f"the queue {job.spec.queue} accepts no jobs: its state is {word}, must be {_OPEN}")
+    elif state != _OPEN:
+        detail = f"its state is {state or 'not known yet'}, must be {_OPEN}"
+        yield Forbidden(_QUEUE, f"the queue {job.spec.queue} accepts no jobs: {detail}")
+
+
+def _queue_state(name: str, context: Context) -> str | None:
+    """Return the state of a queue, None where there is none such. Where nothing is known of queues, all are open."""
+    try:
+        queue = context.objects.get(QUEUES, name)
+    except LookupError:
+        return _OPEN
+    return None if queue is None else text(mapping(queue.get("status")).get("state"))
 
 
 @rule("queue", quiet={"queue": {"maxLength": LABEL_LIMIT}})
@@ -168,6 +164,19 @@ def queue_name_fits_a_label(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     if len(job.spec.queue) > LABEL_LIMIT:
         yield TooLong(_QUEUE, job.spec.queue, LABEL_LIMIT, "used as a label on every pod")
 
+
+#: What may change in a stored job, whatever its phase.
+MAY_CHANGE = MayChange(
+    {
+        "spec.minAvailable": Mutable.ALWAYS,
+        "spec.priorityClassName": Mutable.ALWAYS,
+        "spec.tasks[*].replicas": Mutable.ALWAYS,
+        "spec.tasks[*].minAvailable": Mutable.ALWAYS,
+        # Where Volcano makes the claim, its controller writes the name; elsewhere `existing_claims_stay` holds it.
+        "spec.volumes[*].volumeClaimName": Mutable.ALWAYS,
+    },
+    keys={"spec.tasks": "name"},
+)
 
 RULES = (
     tasks_have_names,
@@ -197,5 +206,6 @@ RULES = (
     queue_is_not_the_root,
     queue_takes_jobs,
     queue_name_fits_a_label,
-    *update_rules,
+    MAY_CHANGE.rule(),
+    existing_claims_stay,
 )

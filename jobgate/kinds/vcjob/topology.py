@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.gang import COUNT_LIMIT
-from jobgate.kinds.common.pod.reading import items, mapping
+from jobgate.kinds.common.pod.reading import containers, mapping
 from jobgate.kinds.common.quantity import is_whole, parse
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec, TopologyPolicy
-from webhook import Cause, Context, Forbidden, Invalid, Job, Path, Required, Rule, readable, rule
+from webhook import Cause, Context, Forbidden, Invalid, Job, Path, Required, readable, rule
 
 _TASKS = Path("spec") / "tasks"
 
@@ -82,13 +82,10 @@ def pods_of_a_numa_policy_have_whole_cpus(job: Job[JobSpec], __: Context) -> Ite
     A container without requests requests its limits.
     """
     for index, task in readable(job.spec.tasks, "topology_policy", "template"):
-        if task.topology_policy in {None, TopologyPolicy.NONE}:
-            continue
-        pod = mapping(task.template.get("spec"))
-        for field in ("containers", "initContainers"):
-            for place, container in enumerate(items(pod.get(field))):
-                path = _TASKS / index / "template" / "spec" / field / place / "resources"
-                yield from _whole_cpus(mapping(mapping(container).get("resources")), path, task.topology_policy)
+        if task.topology_policy not in {None, TopologyPolicy.NONE}:
+            for container in containers(task.template, _TASKS / index / "template"):
+                resources = mapping(container.json.get("resources"))
+                yield from _whole_cpus(resources, container.path / "resources", task.topology_policy)
 
 
 def _whole_cpus(resources: Mapping[str, Any], path: Path, policy: TopologyPolicy | None) -> Iterator[Cause]:
@@ -106,7 +103,7 @@ def _whole_cpus(resources: Mapping[str, Any], path: Path, policy: TopologyPolicy
         yield Invalid((path / side).key("cpu"), cpus, f"{wanted}, at least 1")
 
 
-topology_rules: tuple[Rule, ...] = (
+topology_rules = (
     tiers_are_named_in_one_way,
     partitions_hold_all_pods,
     no_more_partitions_are_needed_than_there_are,
