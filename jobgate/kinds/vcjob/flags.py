@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from jobgate.plugins.flags import Flags, FlagType
+from jobgate.plugins.flags import Flag, Flags, FlagType
+
+_TEXT, _SWITCH, _PORT, _SECONDS = (
+    Flag(type_, type_.value) for type_ in (FlagType.TEXT, FlagType.SWITCH, FlagType.PORT, FlagType.SECONDS)
+)
 
 
-def _flags(type_: FlagType, *names: str) -> Flags:
-    return dict.fromkeys(names, type_)
+def _flags(flag: Flag, *names: str) -> Flags:
+    return dict.fromkeys(names, flag)
 
-
-_TEXT, _SWITCH, _PORT = FlagType.TEXT, FlagType.SWITCH, FlagType.PORT
 
 PLUGINS: Final[Mapping[str, Flags]] = {
     "ssh": {**_flags(_TEXT, "ssh-key-file-path", "ssh-private-key", "ssh-public-key"), "ssh-port": _PORT},
@@ -25,7 +27,7 @@ PLUGINS: Final[Mapping[str, Flags]] = {
         "worker": _TEXT,
         "port": _PORT,
         "wait-master-enabled": _SWITCH,
-        "wait-master-timeout": FlagType.SECONDS,
+        "wait-master-timeout": _SECONDS,
         "wait-master-image": _TEXT,
     },
     "hcclrank": {"master": _TEXT, "worker": _TEXT},

@@ -72,7 +72,6 @@ class Ssh(Plugin[SshArguments]):
 
     def derived(self, crew: Crew, arguments: SshArguments) -> Iterator[Derived]:
         """Yield the volume of the keys; the Secret, which is called the same, may have longer names."""
-        del crew, arguments
         yield Derived("plugin ssh", "volume", "<job>-ssh", dns_label, len("-ssh"))
 
     def wire(self, pod: Pod, member: Member, arguments: SshArguments) -> None:
