@@ -100,6 +100,9 @@ class ClusterClient(Api, ObjectClient, Protocol):
     def labelled(self, selector: str) -> Api:
         """Return a client that lists and watches only objects of a label selector."""
 
+    def within(self, namespace: str, fields: str) -> Api:
+        """Return a client that lists and watches only objects of a namespace and a field selector."""
+
 
 def rejection(resource: Resource, code: int, status: Mapping[str, Any]) -> Rejected:
     """Return the error of a response that is a Status."""

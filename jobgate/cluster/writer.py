@@ -26,6 +26,10 @@ class Writer(Client):
         """Return a client for objects of a label selector only; it is closed with this one."""
         return Narrowed(self, {"labelSelector": selector})
 
+    def within(self, namespace: str, fields: str) -> Client:
+        """Return a client for objects of a namespace and a field selector only; it is closed with this one."""
+        return Narrowed(self, {"fieldSelector": fields}, namespace)
+
     async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
         """Return one object as it is stored now, or None."""
         with _answered():

@@ -32,6 +32,10 @@ class MemoryCluster:
         other._selector = selector
         return other
 
+    def within(self, namespace: str, fields: str) -> Self:
+        del namespace, fields
+        return self
+
     # What a user or another controller does: without faults.
 
     def put(self, resource: Resource, document: Mapping[str, Any]) -> dict[str, Any]:

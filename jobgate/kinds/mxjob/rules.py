@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from jobgate.kinds.common.operator import KEPT, runs_here
 from jobgate.kinds.common.pod.reading import PodContainer, mapping, metadata_of, named_containers, objects
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.tasks import (
@@ -201,9 +202,9 @@ def labels_of_batch_jobs_are_left_to_them(job: Job[MxJobSpec], _: Context) -> It
 
 
 @rule(reads=("tasks.template",), quiet=("tasks.template.metadata",))
-def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
+def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
     """The operator overwrites the labels that it selects pods by."""
-    for path in _labels(job, LABELS):
+    for path in _labels(job, LABELS) if not runs_here(job, context) else ():
         yield Notice(path, f"{MXNET_OPERATOR.name} overwrites this value in every pod")
 
 
@@ -224,12 +225,13 @@ def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator
 
 
 @rule("job_mode", reads=("tasks.template",), quiet=sets_none(VARIABLES))
-def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
+def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
     """All roles need the same values, which only the operator knows."""
+    set_anyway = f"{MXNET_OPERATOR.name} sets this variable in the container {MAIN_CONTAINER}: remove it"
+    detail = KEPT if runs_here(job, context) else set_anyway
     for container in _distributed(job):
         for index, variable in objects(container.json.get("env")):
             if variable.get("name") in VARIABLES:
-                detail = f"{MXNET_OPERATOR.name} sets this variable in the container {MAIN_CONTAINER}: remove it"
                 yield Notice(container.path / "env" / index / "name", detail)
 
 
@@ -239,7 +241,9 @@ def own_variables_need_a_fixed_operator(job: Job[MxJobSpec], context: Context) -
 
     A warning only: the published operator needs an API that clusters no longer serve, so one that runs was changed.
     """
-    for container in _distributed(job) if OWN_VARIABLES not in context.settings.operator_can else ():
+    if OWN_VARIABLES in context.settings.operator_can or runs_here(job, context):
+        return
+    for container in _distributed(job):
         if container.json.get("env"):
             yield Notice(
                 container.path / "env",
