@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from jobgate.kinds.common.dependencies import gangs_can_start
+from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.plugins import derived_names
 from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name, names_have_room
+from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name, name_path, names_have_room
 from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
@@ -19,7 +20,6 @@ from jobgate.kinds.vcjob.plugins import (
     leading_tasks_are_there,
     plugins_are_known,
     plugins_understand_their_arguments,
-    runs_here,
     the_runner_carries_out_the_arguments,
 )
 from jobgate.kinds.vcjob.topology import topology_rules
@@ -88,8 +88,8 @@ def pods_of_the_runner_have_host_names(job: Job[JobSpec], context: Context) -> I
         return  # reported already, for what plugins and volumes name after the job
     name = expected_name(context)
     if fault := dns_label(name.rstrip("-")[:LABEL_LIMIT].rstrip("-")) if name else None:
-        place = Path("metadata") / ("name" if context.name else "generateName")
-        yield Invalid(place, context.name or context.generate_name, f"{fault}: used in the host names of the pods")
+        given = context.name or context.generate_name
+        yield Invalid(name_path(context), given, f"{fault}: used in the host names of the pods")
 
 
 _BY_PLUGINS: Final = (
