@@ -36,14 +36,14 @@ def whose(pod: Mapping[str, Any], kinds: Iterable[Kind]) -> ClaimedJob | None:
 
 
 def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
-    """Return whether a LabelSelector, which we have written, selects these labels."""
+    """Return whether a valid LabelSelector selects these labels; an empty one selects all."""
     for key, value in mapping(selector.get("matchLabels")).items():
         if labels.get(key) != value:
             return False
     return all(_OPERATORS[one["operator"]](one, labels) for one in items(selector.get("matchExpressions")))
 
 
-#: The operators of a LabelSelector; the selector is of a kind, so another one is a bug.
+#: The operators of a LabelSelector; the API server rejects others.
 _OPERATORS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], bool]]] = {
     "In": lambda one, labels: labels.get(one["key"]) in one["values"],
     "NotIn": lambda one, labels: labels.get(one["key"]) not in one["values"],

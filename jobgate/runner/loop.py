@@ -16,7 +16,7 @@ from typing import Any, Final
 from jobgate.cluster import Resource
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
-from jobgate.cluster.objects import ObjectClient, Rejected
+from jobgate.cluster.objects import ObjectClient
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.kinds.common.members import labels_of
@@ -146,7 +146,7 @@ class JobReconciler:
     ) -> _Done:
         """Do what can be done, and return what came of it."""
         result, blocked, stored = ReconcileResult.FINE, list[str](), None
-        errors: list[Rejected | OSError] = []
+        errors: list[ApiError | OSError] = []
         for action in actions:
             if isinstance(action, RequeueAfter):
                 self._later(key, action.seconds)
@@ -158,7 +158,7 @@ class JobReconciler:
                 continue
             try:
                 stored = await self._do(key, subject, resource, action) or stored
-            except (Rejected, OSError) as error:
+            except (ApiError, OSError) as error:
                 errors.append(error)
                 obstacle = await self._obstacle(key, subject.job.document, action, errors)
                 if obstacle is None:
@@ -282,28 +282,28 @@ class JobReconciler:
     async def _remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
         try:
             await self._objects.delete(resource, _whichever(found), propagation)
-        except Rejected as error:
+        except ApiError as error:
             if not (error.absent or error.conflict):
                 raise
             return  # it is gone, and another one may be there
         self._wrote(resource, found, "delete")
 
     async def _obstacle(
-        self, key: JobKey, document: Mapping[str, Any], action: Action, errors: Sequence[Rejected | OSError]
+        self, key: JobKey, document: Mapping[str, Any], action: Action, errors: Sequence[ApiError | OSError]
     ) -> str | None:
         """Return what is in the way of an action, the last error, and write an Event of it.
 
         Empty where it may pass before it matters, None where the cache is behind.
 
         Raises:
-            Rejected, OSError: the job itself cannot be written, or the API server is away.
+            ApiError, OSError: the job itself cannot be written, or the API server is away.
         """
         error = errors[-1]
-        if sum(not isinstance(one, Rejected) for one in errors) > 1:
+        if sum(not isinstance(one, ApiError) for one in errors) > 1:
             raise error  # it is not about one object that there is no answer
-        if isinstance(error, Rejected) and (error.conflict or error.absent or error.terminating):
+        if isinstance(error, ApiError) and (error.conflict or error.absent or error.terminating):
             return None
-        if isinstance(action, Create) and isinstance(error, Rejected) and error.exists:
+        if isinstance(action, Create) and isinstance(error, ApiError) and error.exists:
             return await self._in_the_way(document, action.manifest)
         if isinstance(action, Create):
             about = action.manifest
@@ -312,7 +312,7 @@ class JobReconciler:
         else:
             raise error
         name = f"{about['kind']} {about['metadata']['name']}"
-        final = isinstance(error, Rejected) and (
+        final = isinstance(error, ApiError) and (
             error.code == HTTPStatus.FORBIDDEN or error.invalid or isinstance(action, Create)
         )
         if not (final or self._undone.get(key, 0) + 1 >= REPORTED_AFTER):
@@ -320,7 +320,7 @@ class JobReconciler:
             _logger.warning("request failed, will be retried", extra={"fields": fields})
             return ""
         # What is rejected for what it says will be again. A webhook that fails may do so for long, and only for some.
-        why = f"{name}: {error if isinstance(error, Rejected) else 'the API server did not respond'}"
+        why = f"{name}: {error if isinstance(error, ApiError) else 'the API server did not respond'}"
         await self._report_blocked(
             document, about["kind"], "refused", RecordEvent("Warning", _CANNOT[type(action)], why)
         )
@@ -364,7 +364,7 @@ class JobReconciler:
         try:
             await self._objects.create(EVENTS, made)
         except (ApiError, OSError, TimeoutError) as error:
-            if not (isinstance(error, Rejected) and error.exists):
+            if not (isinstance(error, ApiError) and error.exists):
                 fields = {
                     "object": f"{about['kind']}/{about['name']}",
                     "namespace": about["namespace"],

@@ -17,7 +17,6 @@ from jobgate.cluster.bundles import CRDS
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ClusterClient
 from jobgate.controller.metrics import ControllerMetrics
-from jobgate.controller.pace import Pace, Paced
 from jobgate.controller.queue import WorkQueue
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
@@ -146,7 +145,7 @@ class RunnerController:
         dispatcher = (
             Dispatcher(settings.queues, caches, changed, queue.add, backoff) if settings.queues is not None else None
         )
-        writes = Paced(self._cluster, Pace(settings.requests_per_second))
+        writes = self._cluster.paced(settings.requests_per_second)
         uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))
         loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []

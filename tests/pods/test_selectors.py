@@ -4,15 +4,14 @@ from typing import Any
 
 import pytest
 
-from jobgate.doctor.selectors import matches
+from jobgate.pods.whose import selects
 
 LABELS = {"team": "vision", "tier": "gold"}
 
 
 @pytest.mark.parametrize(
-    "selector, selects",
+    "selector, expected",
     [
-        (None, True),
         ({}, True),
         ({"matchLabels": {"team": "vision"}}, True),
         ({"matchLabels": {"team": "vision", "tier": "tin"}}, False),
@@ -26,5 +25,5 @@ LABELS = {"team": "vision", "tier": "gold"}
         ({"matchLabels": {"team": "vision"}, "matchExpressions": [{"key": "floor", "operator": "Exists"}]}, False),
     ],
 )
-def test_a_selector_selects(selector: dict[str, Any] | None, selects: bool) -> None:
-    assert matches(selector, LABELS) is selects
+def test_a_selector_selects(selector: dict[str, Any], expected: bool) -> None:
+    assert selects(selector, LABELS) is expected
