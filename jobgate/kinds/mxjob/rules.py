@@ -50,10 +50,6 @@ def _schedulers_are_single(job: Job[MxJobSpec], _: Context) -> bool:
     return all(replicas == 1 for role, replicas in roles if role == ReplicaType.SCHEDULER)
 
 
-def _others_have_no_port(job: Job[MxJobSpec], _: Context) -> bool:
-    return all(role == ReplicaType.SCHEDULER or port is None for role, port in said_ports(job))
-
-
 @rule(reads=("tasks.type",), quiet=_roles_differ)
 def each_role_is_played_by_one_element(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """Pods are named by role and index: two elements of one role would share names."""
@@ -106,7 +102,10 @@ def there_is_one_local_worker(job: Job[MxJobSpec], _: Context) -> Iterator[Cause
             yield Invalid(task.at("replicas"), task.replicas, detail)
 
 
-@rule("replica_specs", quiet=_others_have_no_port)
+@rule(
+    "replica_specs",
+    quiet=lambda job, _: all(role == ReplicaType.SCHEDULER or port is None for role, port in said_ports(job)),
+)
 def the_port_is_the_schedulers(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """Only the port of the SCHEDULER is used."""
     for index, role in readable(job.spec.replica_specs, "mx_replica_type", "ps_root_port", "former_ps_root_port"):
