@@ -36,6 +36,7 @@ EXCEPTIONS = {
         "minimum_is_at_most_the_pods",
         "task_minima_are_at_most_their_replicas",
         "minima_agree",
+        "replicas_are_within_bounds",
         "a_gang_has_priorities_throughout",
     },
 }

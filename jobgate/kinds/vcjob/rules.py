@@ -9,7 +9,7 @@ from jobgate.kinds.common.dependencies import gangs_can_start
 from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.plugins import derived_names
-from jobgate.kinds.common.pod.reading import mapping, text
+from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name, name_path, names_have_room
 from jobgate.kinds.common.updates import MayChange, Mutable
@@ -133,7 +133,15 @@ def queue_is_not_the_root(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
         yield Forbidden(_QUEUE, f"{ROOT_QUEUE} accepts no jobs: use a child queue, such as default")
 
 
-@rule("queue", quiet=lambda job, context: _queue_state(job.said("queue"), context) == _OPEN)
+def _is_open(job: Job[JobSpec], context: Context) -> bool:
+    try:
+        queue = context.objects.get(QUEUES, job.said("queue"))
+    except LookupError:
+        return True  # nothing is known of queues
+    return queue is not None and mapping(queue.get("status")).get("state") == _OPEN
+
+
+@rule("queue", quiet=_is_open)
 def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A job in a queue that does not exist, or is not open, is never scheduled.
 
@@ -141,21 +149,17 @@ def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """
     if context.operation is not Operation.CREATE or job.spec.queue in {"", ROOT_QUEUE}:
         return
-    state = _queue_state(job.spec.queue, context)
-    if state is None:
-        yield NotFound(_QUEUE, job.spec.queue, "no Queue with this name exists in the cluster")
-    elif state != _OPEN:
-        detail = f"its state is {state or 'not known yet'}, must be {_OPEN}"
-        yield Forbidden(_QUEUE, f"the queue {job.spec.queue} accepts no jobs: {detail}")
-
-
-def _queue_state(name: str, context: Context) -> str | None:
-    """Return the state of a queue, None where there is none such. Where nothing is known of queues, all are open."""
     try:
-        queue = context.objects.get(QUEUES, name)
+        queue = context.objects.get(QUEUES, job.spec.queue)
     except LookupError:
-        return _OPEN
-    return None if queue is None else text(mapping(queue.get("status")).get("state"))
+        return  # nothing is known of queues
+    if queue is None:
+        yield NotFound(_QUEUE, job.spec.queue, "no Queue with this name exists in the cluster")
+        return
+    state = mapping(queue.get("status")).get("state")
+    if state != _OPEN:
+        word = state if isinstance(state, str) and state else "not known yet"
+        yield Forbidden(_QUEUE, f"the queue {job.spec.queue} accepts no jobs: its state is {word}, must be {_OPEN}")
 
 
 @rule("queue", quiet={"queue": {"maxLength": LABEL_LIMIT}})

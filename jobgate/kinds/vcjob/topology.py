@@ -9,7 +9,7 @@ from jobgate.kinds.common.gang import COUNT_LIMIT
 from jobgate.kinds.common.pod.reading import containers, mapping
 from jobgate.kinds.common.quantity import is_whole, parse
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec, TopologyPolicy
-from webhook import Cause, Context, Forbidden, Invalid, Job, Path, Required, readable, rule
+from webhook import Cause, Context, Forbidden, Invalid, Job, Path, Required, Rule, readable, rule
 
 _TASKS = Path("spec") / "tasks"
 
@@ -103,7 +103,7 @@ def _whole_cpus(resources: Mapping[str, Any], path: Path, policy: TopologyPolicy
         yield Invalid((path / side).key("cpu"), cpus, f"{wanted}, at least 1")
 
 
-topology_rules = (
+topology_rules: tuple[Rule, ...] = (
     tiers_are_named_in_one_way,
     partitions_hold_all_pods,
     no_more_partitions_are_needed_than_there_are,

@@ -60,7 +60,7 @@ SAME = {"DMLC_PS_ROOT_URI": "job-scheduler-a1b2-0", "DMLC_PS_ROOT_PORT": "9000",
         ("worker", 2, {"DMLC_ROLE": "worker", "DMLC_WORKER_ID": "2"}),
     ],
 )
-def test_all_are_told_where_the_scheduler_is_and_workers_their_number(task: str, index: int, own: Any) -> None:
+def test_all_get_the_address_of_the_scheduler_and_workers_their_number(task: str, index: int, own: Any) -> None:
     assert promised(of(), task, index) == SAME | own
 
 
@@ -106,7 +106,7 @@ def test_a_pod_whose_name_is_made_up_is_found_by_that_of_its_batch_job() -> None
     }
 
 
-def test_what_the_operator_has_set_stays_and_other_containers_are_told_the_same() -> None:
+def test_what_the_operator_has_set_stays_and_other_containers_get_the_same() -> None:
     both = {"template": template({"name": "mxnet", "image": "i"}, {"name": "board", "image": "i"})}
     found = of(plugins={"env": []}, worker={"replicas": 3} | both)
     env = [{"name": "DMLC_ROLE", "value": "worker"}, {"name": "DMLC_PS_ROOT_URI", "value": "elsewhere"}]

@@ -90,7 +90,7 @@ def test_the_port_is_that_of_the_masters_container_that_trains(parts: Any, port:
          {"NNODES": "3", "NPROC_PER_NODE": "2", "RDZV_BACKEND": "c10d"}),
     ],
 )  # fmt: skip
-def test_torchrun_is_told_what_the_policy_says(policy: dict[str, Any], expected: dict[str, str]) -> None:
+def test_torchrun_gets_what_the_policy_says(policy: dict[str, Any], expected: dict[str, str]) -> None:
     found = promised(of(**elastic(**policy)), "worker")
     reported = {name.removeprefix("PET_"): value for name, value in found.items() if name.startswith("PET_")}
     assert reported == {"MASTER_ADDR": "job-master-0", "MASTER_PORT": "23456", "NODE_RANK": "1"} | expected
@@ -100,7 +100,7 @@ def test_a_policy_that_is_not_enabled_says_nothing() -> None:
     assert promised(of(**elastic() | {"enableTorchElastic": False}), "worker") == promised(of(), "worker")
 
 
-def test_what_the_operator_has_set_stays_and_init_containers_are_told_too() -> None:
+def test_what_the_operator_has_set_stays_and_init_containers_get_it_too() -> None:
     parts = tasks(worker=task(2, template=template(initContainers=[container("wait")])))
     env = [{"name": "RANK", "value": "2"}, {"name": "MASTER_ADDR", "value": "localhost"}]
     after = wired(pod({"name": "torch", "env": env}, initContainers=[{"name": "wait"}]), of(parts, plugins={"env": []}))
