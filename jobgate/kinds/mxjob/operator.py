@@ -19,7 +19,7 @@ from webhook import Job, readable
 #: What an installation says whose operator adds its variables to those of the container.
 OWN_VARIABLES = "mxjobs/env"
 
-#: The container that trains: the operator tells it, and no other, where the scheduler is.
+#: The container that trains: the operator sets the address of the scheduler in it, and in no other.
 MAIN_CONTAINER = "mxnet"
 
 #: What the operator puts for a runtime id where the job has none: so many characters, not known before.
@@ -58,7 +58,7 @@ RUNTIME_ID, ROOT_PORT = "runtime-id", "root-port"
 def claim(pod: Mapping[str, Any]) -> Claim | None:
     """Return whose a pod of mxnet-operator is: its batch Job is called `<job>-<role>-<runtime id>-<index>`.
 
-    The pod's own name goes on with characters that the API server makes up, for which the rest may be cut.
+    The pod's own name ends with characters that the API server generates, for which the rest may be cut.
     """
     labels = labels_of(pod)
     batch_job = next((labels[key] for key in _BATCH_JOB if isinstance(labels.get(key), str)), None)

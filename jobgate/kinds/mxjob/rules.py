@@ -41,16 +41,12 @@ def _is_distributed(job: Job[MxJobSpec], _: Context) -> bool:
     return bool(job.said("job_mode") == JobMode.DIST)
 
 
-def _roles_differ(job: Job[MxJobSpec], _: Context) -> bool:
-    return len({*job.said("tasks.type")}) == len(job.said("tasks.type"))
-
-
 def _schedulers_are_single(job: Job[MxJobSpec], _: Context) -> bool:
     roles = zip(job.said("tasks.type"), job.said("tasks.replicas"), strict=True)
     return all(replicas == 1 for role, replicas in roles if role == ReplicaType.SCHEDULER)
 
 
-@rule(reads=("tasks.type",), quiet=_roles_differ)
+@rule(reads=("tasks.type",), quiet=lambda job, _: len({*job.said("tasks.type")}) == len(job.said("tasks.type")))
 def each_role_is_played_by_one_element(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """Pods are named by role and index: two elements of one role would share names."""
     is_local = job.word("job_mode") is JobMode.LOCAL

@@ -1,4 +1,4 @@
-"""What mutation adds to a TorchJob. What the operator assumes by itself, of jobs that do not say it, is not stored."""
+"""What mutation adds to a TorchJob. What the operator assumes of jobs that do not say it is not stored."""
 
 from __future__ import annotations
 

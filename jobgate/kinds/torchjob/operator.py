@@ -167,7 +167,7 @@ TORCH_ON_K8S = TorchOnK8s(
     name="torch-on-k8s",
     minor=22,
     pod_name="{job}-{task}-{index}",
-    # Of these the kind's own rules tell, in its spellings. Queues and gangs are no words of its own: as published it
+    # The kind's own rules report these, in its spellings. Queues and gangs are no words of its own: as published it
     # does not start, and takes no job out of a queue.
     heeds=frozenset({"depends_on", "ttl_seconds_after_finished", "active_deadline_seconds"}),
     capabilities=frozenset({CANONICAL_SPELLINGS.partition("/")[2]}),

@@ -1,4 +1,4 @@
-"""The rules of what a job brings forth: the version of a model, and the volume that the pods write it to."""
+"""The rules of a job's output: the version of a model, and the volume that the pods write it to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jobgate.names import LABEL_LIMIT, dns_subdomain
 from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, TooLong, rule
 from webhook.view import json_name
 
-#: What must be set of the spec, and of each sort of storage.
+#: What must be set of the spec, and of each type of storage.
 _OF_SPEC = {
     "model_name": "must be the name of the Model",
     "image_repo": "must be the repository of the image to build",

@@ -39,7 +39,7 @@ def _claim() -> Mapping[str, Any]:
 
 
 #: A PersistentVolumeClaim's spec. What typed clients could not read of it would keep them from listing any job.
-Claim: TypeAlias = Annotated[dict[str, Any], Replace(_claim)]
+ClaimSpec: TypeAlias = Annotated[dict[str, Any], Replace(_claim)]
 
 
 class TopologyMode(StrEnum):
@@ -114,7 +114,7 @@ class VolumeSpec(Model):
     volume_claim_name: Annotated[
         str | None, Field(max_length=SUBDOMAIN_LIMIT), Doc("Name of an existing PersistentVolumeClaim.")
     ] = None
-    volume_claim: Annotated[Claim | None, Doc("Spec of a PersistentVolumeClaim to create.")] = None
+    volume_claim: Annotated[ClaimSpec | None, Doc("Spec of a PersistentVolumeClaim to create.")] = None
 
 
 class JobSpec(Model):

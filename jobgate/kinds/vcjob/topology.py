@@ -58,7 +58,7 @@ def minimum_is_as_many_partitions(job: Job[JobSpec], __: Context) -> Iterator[Ca
     """If minPartitions is set, minAvailable must be the same number of pods, or not be set."""
     for path, task, policy in _partitioned(job, "total_partitions", "partition_size", "min_partitions"):
         if not 0 < policy.min_partitions <= policy.total_partitions:
-            continue  # of too many, another rule tells
+            continue  # reported by the rule above
         for _, one in readable([task], "min_available"):
             least = policy.min_partitions * policy.partition_size
             if least > COUNT_LIMIT:
@@ -98,7 +98,7 @@ def _whole_cpus(resources: Mapping[str, Any], path: Path, policy: TopologyPolicy
     try:
         amount = parse(cpus)
     except ValueError:
-        return  # no quantity at all, which the rules of templates tell
+        return  # no quantity, which the rules of templates report
     if not amount or not is_whole(amount):
         yield Invalid((path / side).key("cpu"), cpus, f"{wanted}, at least 1")
 

@@ -8,7 +8,7 @@ from jobgate.kinds.common.members import Claim
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.kinds.torchjob.operator import MEMBERS, claim
 from jobgate.plugins import Crew
-from tests.kinds.torchjob.jobs import container, elastic, faults, job, mutate, task, tasks, template, validate
+from tests.kinds.torchjob.jobs import container, elastic, job, task, tasks, template
 from tests.plugins.crews import of_job, pod, promised, variables, wired
 
 LABELS = {"group-name": "train.distributed.io", "job-name": "gpt", "task-type": "worker", "task-index": "3"}
@@ -116,18 +116,3 @@ def test_pods_are_found_by_a_service_of_the_job() -> None:
     assert set(variables(after, "torch")) == {"VC_HOST"} | {
         f"VC_{name}_{what}" for name in ("MASTER", "WORKER") for what in ("HOSTS", "NUM")
     }
-
-
-def test_plugins_are_checked_and_taken_whole() -> None:
-    assert faults(validate(job(plugins={"env": {"x": 1}, "mpi": []}))) == [
-        'spec.plugins[mpi]: Unsupported value: "mpi": supported values: "env", "svc", "ssh"',
-        "spec.plugins[env].x: Forbidden: env takes no arguments: remove it",
-    ]
-    good = job(plugins={"env": None, "svc": ["--publish-not-ready-addresses"]})
-    assert faults(mutate(good)) == faults(validate(good)) == []
-
-
-def test_the_operators_write_of_a_whole_job_erases_plugins_and_is_taken() -> None:
-    stored = TORCHJOB.schema.default(job(plugins={"env": []}))
-    written = {**stored, "spec": {key: value for key, value in stored["spec"].items() if key != "plugins"}}
-    assert faults(validate(written, stored)) == []
