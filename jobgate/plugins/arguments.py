@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from jobgate.plugins.flags import FlagType, cause_of, choices, read
+from jobgate.plugins.flags import Flag, Flags, FlagType, cause_of, choices, read
 from webhook import Cause, Forbidden, Invalid, NotSupported, Path, TypeInvalid
 
 A = TypeVar("A", bound="Arguments")
@@ -54,16 +54,26 @@ def parse(model: type[A], plugin: str, written: Any, path: Path) -> tuple[A | No
     Returns:
         The arguments, or None and what is wrong with them.
     """
+    flags = _flags(model)
     values: dict[str, Any] = {}
     places: dict[str, Path] = {}
     causes: list[Cause] = []
     if isinstance(written, Mapping):
         values = dict(written)
     elif isinstance(written, list):
-        values, places, causes = _of_flags(model, plugin, written, path)
+        causes = [
+            TypeInvalid(path / place, type(one).__name__, "must be a string")
+            for place, one in enumerate(written)
+            if not isinstance(one, str)
+        ]
+        for argument in () if causes else read(written, flags):
+            if argument.fault is not None:
+                causes.append(cause_of(path / argument.place, plugin, argument, flags))
+            else:
+                values[argument.name] = True if argument.value is None else argument.value
+                places[argument.name] = path / argument.place
     elif written is not None:
-        example = f"[{choices(_flags(model), _hidden(model))}]"
-        text = f"must be a list of flags, such as {example}, or a mapping"
+        text = f"must be a list of flags, such as [{choices(flags)}], or a mapping"
         return None, [TypeInvalid(path, type(written).__name__, text)]
     try:
         parsed = model.model_validate(values)
@@ -71,70 +81,30 @@ def parse(model: type[A], plugin: str, written: Any, path: Path) -> tuple[A | No
         errors = error.errors(include_url=False, include_context=False, include_input=False)
         # One for each argument, the first.
         first = {str(one["loc"][0]) if one["loc"] else "": one for one in reversed(errors)}
-        return None, causes + [_cause(model, plugin, name, one, path, places) for name, one in reversed(first.items())]
+        return None, causes + [_cause(flags, plugin, name, one, path, places) for name, one in reversed(first.items())]
     return (None if causes else parsed), causes
 
 
 @cache
-def _flags(model: type[Arguments]) -> Mapping[str, FlagType]:
-    return {
-        field.alias or name: FlagType.SWITCH if field.annotation is bool else FlagType.TEXT
-        for name, field in model.model_fields.items()
-    }
-
-
-def _of_flags(
-    model: type[Arguments], plugin: str, written: list[Any], path: Path
-) -> tuple[dict[str, Any], dict[str, Path], list[Cause]]:
-    """Return the values by flag, the path of each, and what is wrong with the flags."""
-    values: dict[str, Any] = {}
-    places: dict[str, Path] = {}
-    causes: list[Cause] = []
-    flags, hidden = _flags(model), _hidden(model)
-    if wrong := [place for place, one in enumerate(written) if not isinstance(one, str)]:
-        return {}, {}, [TypeInvalid(path / place, type(written[place]).__name__, "must be a string") for place in wrong]
-    for argument in read(written, flags):
-        place = path / argument.place
-        if argument.fault is not None:
-            what = _takes(model, argument.name)
-            causes.append(cause_of(place, plugin, argument, flags, hidden=hidden, what=what))
-        else:
-            values[argument.name] = True if argument.value is None else argument.value
-            places[argument.name] = place
-    return values, places, causes
+def _flags(model: type[Arguments]) -> Flags:
+    flags = {}
+    for name, field in model.model_fields.items():
+        type_ = FlagType.SWITCH if field.annotation is bool else FlagType.TEXT
+        what = next((one.what for one in field.metadata if isinstance(one, Takes)), type_.value)
+        hidden = any(isinstance(one, Unoffered) for one in field.metadata)
+        flags[field.alias or name] = Flag(type_, what, offered=not hidden)
+    return flags
 
 
 def _cause(
-    model: type[Arguments],
-    plugin: str,
-    name: str,
-    error: Mapping[str, Any],
-    path: Path,
-    places: Mapping[str, Path],
+    flags: Flags, plugin: str, name: str, error: Mapping[str, Any], path: Path, places: Mapping[str, Path]
 ) -> Cause:
     place = places.get(name, path / name if name else path)
     if error["type"] == "extra_forbidden":
-        flags = [flag for flag in _flags(model) if flag not in _hidden(model)]
-        return (
-            NotSupported(place, name, flags) if flags else Forbidden(place, f"{plugin} takes no arguments: remove it")
-        )
+        offered = [flag for flag in flags if flags[flag].offered]
+        if offered:
+            return NotSupported(place, name, offered)
+        return Forbidden(place, f"{plugin} takes no arguments: remove it")
     if not name:
         return Invalid(place, plugin, str(error["msg"]).removeprefix("Value error, "))
-    return Invalid(place, f"--{name}" if name in places else name, f"its value must be {_takes(model, name)}")
-
-
-def _takes(model: type[Arguments], flag: str) -> str:
-    for name, field in model.model_fields.items():
-        if (field.alias or name) == flag:
-            said = next((one.what for one in field.metadata if isinstance(one, Takes)), "")
-            return said or ("true or false" if field.annotation is bool else "a string")
-    return "a string"
-
-
-@cache
-def _hidden(model: type[Arguments]) -> frozenset[str]:
-    return frozenset(
-        field.alias or name
-        for name, field in model.model_fields.items()
-        if any(isinstance(one, Unoffered) for one in field.metadata)
-    )
+    return Invalid(place, f"--{name}" if name in places else name, f"its value must be {flags[name].what}")

@@ -28,7 +28,6 @@ class Env(Plugin[NoArguments]):
 
     def check(self, crew: Crew, arguments: NoArguments, path: Path) -> Iterator[Cause]:
         """Yield what containers could not be started with, or pods could not hold."""
-        del arguments
         if crew.size > MOST_PODS:
             text = f"the job has {crew.size} pods, and the plugin supports at most {MOST_PODS}"
             yield Forbidden(path, text, crew.size)
@@ -40,7 +39,6 @@ class Env(Plugin[NoArguments]):
 
     def finds_nothing(self, job: Outline) -> bool:
         """Return that few pods and names give no list that is too long."""
-        del job
         return True
 
     def wire(self, pod: Pod, member: Member, arguments: NoArguments) -> None:
@@ -48,7 +46,6 @@ class Env(Plugin[NoArguments]):
 
         Variables of an unchecked job that no pod can hold are omitted.
         """
-        del arguments
         contract = list(member.crew.contract(member)) if member.crew.size <= MOST_PODS else []
         if _too_large(contract, member.part, Path()) is None:
             for variable in contract:
@@ -74,7 +71,6 @@ class Run(Plugin[NoArguments]):
 
     def wire(self, pod: Pod, member: Member, arguments: NoArguments) -> None:
         """Set labels and annotations, and the variables, unless their lists of hosts are too long for a pod."""
-        del arguments
         marks = member.crew.marks(member)
         for key, value in marks.get("labels", {}).items():
             pod.label(key, value)

@@ -6,7 +6,7 @@ Volcano reads them when the job runs. At the first unknown one it logs a line, a
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -32,7 +32,17 @@ class FlagType(Enum):
     SECONDS = "an integer number of seconds"
 
 
-Flags: TypeAlias = Mapping[str, FlagType]
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A flag of a plugin: the type of its value, what messages call the value, and whether messages offer the flag."""
+
+    type: FlagType
+    what: str
+    offered: bool = True
+
+
+#: By name, without dashes.
+Flags: TypeAlias = Mapping[str, Flag]
 
 
 class FlagFault(Enum):
@@ -77,7 +87,7 @@ def read(arguments: Sequence[str], flags: Flags) -> Iterator[Argument]:
         takes_next = (
             value is None
             and follows
-            and (flags[name] is not FlagType.SWITCH if name in flags else not arguments[place + 1].startswith("-"))
+            and (flags[name].type is not FlagType.SWITCH if name in flags else not arguments[place + 1].startswith("-"))
         )
         if takes_next:
             value = arguments[place + 1]
@@ -85,39 +95,26 @@ def read(arguments: Sequence[str], flags: Flags) -> Iterator[Argument]:
         place += 2 if takes_next else 1
 
 
-def cause_of(
-    path: Path, plugin: str, argument: Argument, flags: Flags, *, hidden: Container[str] = (), what: str = ""
-) -> Cause:
-    """Return the cause of an argument's fault, without its value, which may be a key.
-
-    Args:
-        path: path of the argument.
-        plugin: name of the plugin.
-        argument: an argument with a fault.
-        flags: flags of the plugin.
-        hidden: flags that no message offers.
-        what: description of the value; its type if empty.
-    """
+def cause_of(path: Path, plugin: str, argument: Argument, flags: Flags) -> Cause:
+    """Return the cause of an argument's fault, without its value, which may be a key."""
     name = argument.name
-    offered = [flag for flag in flags if flag not in hidden]
     if not flags:
         return Forbidden(path, f"{plugin} takes no arguments: remove it")
     if argument.fault is FlagFault.NO_FLAG:
-        return Forbidden(path, f"{plugin} takes only flags: use {choices(flags, hidden)}")
+        return Forbidden(path, f"{plugin} takes only flags: use {choices(flags)}")
     if argument.fault is FlagFault.UNKNOWN:
-        return NotSupported(path, f"--{name}", [f"--{flag}" for flag in offered])
-    what = what or flags[name].value
+        return NotSupported(path, f"--{name}", [f"--{other}" for other, flag in flags.items() if flag.offered])
     if argument.fault is FlagFault.NO_VALUE:
-        return Required(path, f"--{name} takes {what}: use --{name}=<value>")
-    return Invalid(path, f"--{name}", f"its value must be {what}")
+        return Required(path, f"--{name} takes {flags[name].what}: use --{name}=<value>")
+    return Invalid(path, f"--{name}", f"its value must be {flags[name].what}")
 
 
-def choices(flags: Flags, hidden: Container[str] = ()) -> str:
+def choices(flags: Flags) -> str:
     """Return the flags as a user writes them."""
     return ", ".join(
-        f"--{flag}" + ("" if type_ is FlagType.SWITCH else "=<value>")
-        for flag, type_ in flags.items()
-        if flag not in hidden
+        f"--{name}" + ("" if flag.type is FlagType.SWITCH else "=<value>")
+        for name, flag in flags.items()
+        if flag.offered
     )
 
 
@@ -139,19 +136,19 @@ def number_of(arguments: Sequence[str], flags: Flags, name: str, default: int) -
 
 
 def _fault(name: str, value: str | None, flags: Flags) -> FlagFault | None:
-    sort = flags.get(name)
-    if sort is None:
+    if name not in flags:
         return FlagFault.UNKNOWN
+    type_ = flags[name].type
     if value is None:
-        return None if sort is FlagType.SWITCH else FlagFault.NO_VALUE
-    if sort is FlagType.SWITCH:
-        return None if value in _BOOLEANS else FlagFault.WRONG_VALUE
-    if sort is FlagType.TEXT:
-        return None
+        return None if type_ is FlagType.SWITCH else FlagFault.NO_VALUE
     number = _integer(value)
-    if number is None or (sort is FlagType.PORT and not 1 <= number <= 65535):
-        return FlagFault.WRONG_VALUE
-    return None
+    fits = {
+        FlagType.TEXT: True,
+        FlagType.SWITCH: value in _BOOLEANS,
+        FlagType.PORT: number is not None and 1 <= number <= 65535,
+        FlagType.SECONDS: number is not None,
+    }
+    return None if fits[type_] else FlagFault.WRONG_VALUE
 
 
 def _integer(text: str) -> int | None:

@@ -88,7 +88,6 @@ class Plugin(Generic[A]):
 
     def check(self, crew: Crew, arguments: A, path: Path) -> Iterable[Cause | Notice]:
         """Yield what is wrong with asking for it in this job; `path` is where its arguments stand."""
-        del crew, arguments, path
         return ()
 
     def finds_nothing(self, job: Outline) -> bool:
@@ -96,24 +95,19 @@ class Plugin(Generic[A]):
 
         It saves time, no more: most jobs are ordinary, and are not made crews of.
         """
-        del job
         return False
 
     def derived(self, crew: Crew, arguments: A) -> Iterable[Derived]:
         """Yield what is called by the job."""
-        del crew, arguments
         return ()
 
     def heeds(self, arguments: A) -> frozenset[str]:
         """Return the words of a job that it acts on instead of an operator that does not, as `queue`."""
-        del arguments
         return frozenset()
 
     def wire(self, pod: Pod, member: Member, arguments: A) -> None:
         """Put into a pod what the job asks for. Only what is absent is added, so that it may be done twice."""
-        del pod, member, arguments
 
     def objects(self, crew: Crew, arguments: A) -> Iterable[Declared]:
         """Yield the objects that it needs beside the job."""
-        del crew, arguments
         return ()

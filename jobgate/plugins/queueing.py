@@ -49,25 +49,16 @@ class System(StrEnum):
     VOLCANO = "volcano"
 
 
-#: The default scheduler of each; Kueue works with any.
-_SCHEDULERS: Mapping[System, str] = {
-    System.KUBERNETES: "",
-    System.KUEUE: "",
-    System.COSCHEDULING: "scheduler-plugins-scheduler",
-    System.VOLCANO: "volcano",
-}
-
-
-#: The words of jobs that each supports.
-_HEEDS: Mapping[System, frozenset[str]] = {
-    System.KUBERNETES: frozenset(),
-    System.KUEUE: frozenset({"queue"}),
-    System.COSCHEDULING: frozenset({"min_available"}),
-    System.VOLCANO: frozenset({"queue", "min_available", "priority_class_name"}),
+#: The default scheduler of pods, empty for the cluster's own, and the words of jobs that the system supports.
+_SYSTEMS: Mapping[System, tuple[str, frozenset[str]]] = {
+    System.KUBERNETES: ("", frozenset()),
+    System.KUEUE: ("", frozenset({"queue"})),
+    System.COSCHEDULING: ("scheduler-plugins-scheduler", frozenset({"min_available"})),
+    System.VOLCANO: ("volcano", frozenset({"queue", "min_available", "priority_class_name"})),
 }
 
 #: Those that have queues.
-QUEUES_PODS = frozenset({System.KUEUE, System.VOLCANO})
+QUEUES_PODS = frozenset(system for system, (_, words) in _SYSTEMS.items() if "queue" in words)
 
 #: The PodGroups of a system: their apiVersion, and the plural of the resource.
 GROUPS: Mapping[System, tuple[str, str]] = {
@@ -85,7 +76,7 @@ class QueueingArguments(Arguments):
     @property
     def scheduled_by(self) -> str:
         """The scheduler of pods that name none, or empty for the cluster's own."""
-        return self.scheduler or _SCHEDULERS[self.system]
+        return self.scheduler or _SYSTEMS[self.system][0]
 
 
 class Queueing(Plugin[QueueingArguments]):
@@ -97,7 +88,7 @@ class Queueing(Plugin[QueueingArguments]):
 
     def heeds(self, arguments: QueueingArguments) -> frozenset[str]:
         """Return the words of jobs that the system acts on. Kueue starts all pods of a job or none."""
-        return _HEEDS[arguments.system] | {"scheduler_name"}
+        return _SYSTEMS[arguments.system][1] | {"scheduler_name"}
 
     def wire(self, pod: Pod, member: Member, arguments: QueueingArguments) -> None:
         """Mark a pod of a job that asks for a queue or a gang. The runner has marked those of the jobs that it runs."""

@@ -63,7 +63,6 @@ class Svc(Plugin[SvcArguments]):
 
     def derived(self, crew: Crew, arguments: SvcArguments) -> Iterator[Derived]:
         """Yield the Service, unless the operator creates one, and the volume of the lists."""
-        del arguments
         if not crew.service_made:
             yield Derived("plugin svc", "Service", "<job>", dns_1035_label, 0)
         yield Derived("plugin svc", "volume", "<job>-svc", dns_label, len("-svc"))

@@ -15,7 +15,7 @@ from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.models import RESOURCE, JobSpec, JobStatus
 from jobgate.kinds.vcjob.operator import VOLCANO
-from jobgate.kinds.vcjob.updates import MAY_CHANGE
+from jobgate.kinds.vcjob.rules import MAY_CHANGE
 
 GROUP = "trial.example.com"
 NAMES = Names(kind="TrialJob")

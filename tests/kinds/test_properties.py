@@ -20,7 +20,7 @@ from jobgate.kinds.common.binding import JobKind
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import SETTINGS, MxJobSettings
-from jobgate.kinds.mxjob.checks import respelled
+from jobgate.kinds.mxjob.spellings import respelled
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.kinds.vcjob import VCJOB
 from tests.kinds.dijob import jobs as dijobs

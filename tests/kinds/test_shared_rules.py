@@ -36,6 +36,7 @@ EXCEPTIONS = {
         "minimum_is_at_most_the_pods",
         "task_minima_are_at_most_their_replicas",
         "minima_agree",
+        "replicas_are_within_bounds",
         "a_gang_has_priorities_throughout",
     },
 }
@@ -80,3 +81,25 @@ MANY = 2**30
 def test_pods_are_counted_of_every_kind(reported: list[Any], place: str) -> None:
     detail = "the maximum is 2147483647"
     assert [one for one in reported if one.startswith(f"{place}: Invalid value: ") and one.endswith(detail)]
+
+
+ASKING = [(mxjobs, mxjobs.dist, {"RuntimeId": "a1b2"}), (torchjobs, torchjobs.job, {})]
+
+
+@pytest.mark.parametrize("of_kind, asking, _", ASKING, ids=["mxjob", "torchjob"])
+def test_plugins_are_checked_and_taken_whole(of_kind: Any, asking: Any, _: Any) -> None:
+    assert of_kind.faults(of_kind.validate(asking(plugins={"env": ["--x"], "svcc": [], "svc": {"x": 1}}))) == [
+        'spec.plugins[svcc]: Unsupported value: "svcc": supported values: "env", "svc", "ssh"',
+        "spec.plugins[env][0]: Forbidden: env takes no arguments: remove it",
+        'spec.plugins[svc].x: Unsupported value: "x": supported values: "publish-not-ready-addresses", "disable-network-policy", "inject-hosts-env"',
+    ]  # fmt: skip
+    good = asking(plugins={"env": None, "svc": {"disable-network-policy": True}})
+    assert of_kind.faults(of_kind.mutate(good)) == of_kind.faults(of_kind.validate(good)) == []
+
+
+@pytest.mark.parametrize("of_kind, asking, more", ASKING, ids=["mxjob", "torchjob"])
+def test_a_write_of_the_operator_that_erases_plugins_is_taken(of_kind: Any, asking: Any, more: Any) -> None:
+    (kind,) = of_kind.REVIEWS.kinds
+    stored = kind.schema.default(asking(plugins={"env": []}))
+    spec = {key: value for key, value in stored["spec"].items() if key != "plugins"}
+    assert of_kind.faults(of_kind.validate({**stored, "spec": spec | more}, stored)) == []

@@ -87,7 +87,7 @@ def test_what_is_wrong_is_said_with_what_would_be_right(written: Any, expected: 
 @pytest.mark.parametrize(
     "written", [["--word", "--key-path=SECRET"], ["--port=SECRET"], ["SECRET"], {"port": "SECRET"}, {"quiet": "SECRET"}]
 )
-def test_no_value_is_told(written: Any) -> None:
+def test_no_value_is_shown(written: Any) -> None:
     assert not any("SECRET" in fault for fault in faults(written))
 
 

@@ -36,12 +36,12 @@ TWO = (part("learner", 2), part("worker", 3))
         ("worker", 2, {"VK_TASK_INDEX": "2", "VC_TASK_INDEX": "2", "VC_TASK_NAME": "worker", "VC_TASK_SIZE": "3", "VC_GLOBAL_RANK": "4"}),
     ],
 )  # fmt: skip
-def test_a_pod_is_told_its_place_in_its_task_and_in_the_job(task: str, index: int, expected: dict[str, str]) -> None:
+def test_a_pod_gets_its_place_in_its_task_and_in_the_job(task: str, index: int, expected: dict[str, str]) -> None:
     found = variables(wired(pod(), one(*TWO), task, index))
     assert found == expected | {"VC_JOB_NAME": "train", "VC_GLOBAL_SIZE": "5"}
 
 
-def test_init_containers_are_told_too_and_containers_of_others_are_not() -> None:
+def test_init_containers_get_it_too_and_containers_of_others_do_not() -> None:
     parts = part(containers=(CrewContainer("main"), CrewContainer("fetch", init=True)))
     written = pod("main", "sidecar", initContainers=[{"name": "fetch"}, {"name": "main"}, {"name": "injected"}])
     after = wired(written, one(parts))["spec"]
@@ -58,12 +58,12 @@ def test_the_users_own_comes_after_and_wins() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("length, told_of", [(131_000, True), (131_072, False), (2**30, False)])
-def test_what_no_pod_can_hold_is_left_out_of_a_job_that_nobody_has_checked(length: int, told_of: bool) -> None:
+@pytest.mark.parametrize("length, reported", [(131_000, True), (131_072, False), (2**30, False)])
+def test_what_no_pod_can_hold_is_left_out_of_a_job_that_nobody_has_checked(length: int, reported: bool) -> None:
     """Such a job was stored while the webhook only warned, or was away: its pods must not take the server down."""
     of = one(*TWO, contract=lambda _: [Variable("NODES", "n" * length)])
     found = variables(wired(pod(), of))
-    assert ("NODES" in found) == told_of
+    assert ("NODES" in found) == reported
     assert found["VC_TASK_INDEX"] == "0"
 
 
@@ -127,7 +127,7 @@ def test_of_tasks_of_one_type_the_one_with_the_most_containers_counts() -> None:
     assert "in each of the 2 containers of task second," in fault
 
 
-def test_in_a_job_beyond_all_bounds_a_pod_is_told_its_place_and_no_lists() -> None:
+def test_in_a_job_beyond_all_bounds_a_pod_gets_its_place_and_no_lists() -> None:
     def endless(_: Member) -> Iterator[Variable]:
         raise AssertionError("no list of so many pods is made")
 

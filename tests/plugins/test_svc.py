@@ -36,7 +36,7 @@ def test_a_pod_is_called_as_its_operator_calls_it_and_found_by_the_service() -> 
     assert (spec["hostname"], spec["subdomain"]) == ("train-data-loader-2", "train")
 
 
-def test_a_pod_keeps_the_name_that_it_has_and_is_told_that() -> None:
+def test_a_pod_keeps_the_name_that_it_has_and_gets_it_as_a_variable() -> None:
     after = wired(pod(hostname="own", subdomain="di-train"), one(*TWO, service="di-train"), "learner")
     assert (after["spec"]["hostname"], after["spec"]["subdomain"]) == ("own", "di-train")
     assert variables(after)["VC_HOST"] == "own.di-train"
@@ -156,7 +156,7 @@ def test_the_length_of_lists_is_known_without_making_them(count: int, hostname: 
         (one(*(part(f"p{place}") for place in range(3000))), ["notice: spec.plugins[svc]: the host lists of 3000 pods in 3000 tasks are too large for the environment: the variables VC_<TASK>_HOSTS and VC_<TASK>_NUM are not set. Set --inject-hosts-env=false and read the files in /etc/volcano"]),
     ],
 )  # fmt: skip
-def test_what_is_too_large_is_told_with_numbers(of: Crew, expected: list[str]) -> None:
+def test_what_is_too_large_is_reported_with_numbers(of: Crew, expected: list[str]) -> None:
     assert reported(Svc().check(of, of.plugins["svc"], PATH)) == expected
 
 
@@ -215,11 +215,11 @@ def test_a_job_whose_lists_no_config_map_holds_gets_none_and_its_pods_no_variabl
         (part(replicas=1, hostname="boss"), []),
     ],
 )  # fmt: skip
-def test_what_is_in_the_way_is_told(parts: Any, expected: list[str]) -> None:
+def test_what_is_in_the_way_is_reported(parts: Any, expected: list[str]) -> None:
     assert said(one(parts)) == expected
 
 
-def test_a_service_that_the_operator_makes_is_not_told_what_to_publish() -> None:
+def test_what_to_publish_has_no_effect_on_a_service_that_the_operator_makes() -> None:
     of = one(service="di-train", service_made=True)
     assert said(of) == []
     assert said(of, publish_not_ready_addresses=True) == [
@@ -228,7 +228,7 @@ def test_a_service_that_the_operator_makes_is_not_told_what_to_publish() -> None
 
 
 @pytest.mark.parametrize("made, things", [(False, ["Service", "volume"]), (True, ["volume"])])
-def test_what_is_called_by_the_job_is_told(made: bool, things: list[str]) -> None:
+def test_what_is_named_after_the_job_is_listed(made: bool, things: list[str]) -> None:
     assert [one.thing for one in Svc().derived(one(service_made=made), SvcArguments())] == things
 
 

@@ -10,7 +10,6 @@ from crdgen import (
     Column,
     CustomResource,
     Doc,
-    Int32,
     MaxItems,
     MinItems,
     Model,
@@ -23,8 +22,7 @@ from crdgen import (
 )
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.dependencies import DependsOn
-from jobgate.kinds.common.policies import LifecyclePolicy
-from jobgate.kinds.common.runner import PhaseCondition
+from jobgate.kinds.common.fields import Conditions, Count, Number, Policies, Positive
 from jobgate.names import ENTRIES_LIMIT
 from jobgate.prerequisites.models import References
 
@@ -60,18 +58,13 @@ class Task(Model):
         None
     )
     type: TaskType = TaskType.NONE
-    replicas: Annotated[int, Int32(minimum=1), Doc("Number of pods.")] = 1
+    replicas: Annotated[Positive, Doc("Number of pods.")] = 1
     min_available: Annotated[
-        int | None,
-        Int32(minimum=0),
-        Doc("Minimum number of pods of the task that start together. Defaults to replicas."),
+        Count | None, Doc("Minimum number of pods of the task that start together. Defaults to replicas.")
     ] = None
     depends_on: Annotated[DependsOn | None, Doc("Tasks to wait for before the pods of this task are created.")] = None
     policies: Annotated[
-        list[LifecyclePolicy] | None,
-        Atomic,
-        MaxItems(ENTRIES_LIMIT),
-        Doc("Actions on events of the task. They take precedence over the job's policies."),
+        Policies | None, Doc("Actions on events of the task. They take precedence over the job's policies.")
     ] = None
     prerequisites: Annotated[
         References | None, Doc("Prerequisites of the task's pods, applied after those of the job.")
@@ -83,7 +76,7 @@ class EngineFields(Model):
     """How operator v1.0 connected the processes of a job."""
 
     topology: Annotated[str | None, Doc("Topology of the processes: star, alone or mesh.")] = None
-    parallel_workers: Annotated[int | None, Int32, Doc("Number of workers per process.")] = None
+    parallel_workers: Annotated[Number | None, Doc("Number of workers per process.")] = None
 
 
 class DIJobSpec(Model):
@@ -92,46 +85,27 @@ class DIJobSpec(Model):
     priority: Priority = Priority.NORMAL
     clean_pod_policy: CleanPodPolicy = CleanPodPolicy.RUNNING
     preemptible: Annotated[bool, Doc("Whether other jobs may preempt pods of this job.")] = False
-    backoff_limit: Annotated[
-        int, Int32(minimum=0), Doc("Restarts after failures allowed before the job is marked Failed.")
-    ] = 3
+    backoff_limit: Annotated[Count, Doc("Restarts after failures allowed before the job is marked Failed.")] = 3
     min_available: Annotated[
-        int | None,
-        Int32(minimum=0),
-        Doc("Minimum number of pods of the job that start together. Defaults to the sum over the tasks."),
+        Count | None, Doc("Minimum number of pods of the job that start together. Defaults to the sum over the tasks.")
     ] = None
     queue: Annotated[str | None, Doc("Queue of the job.")] = None
     scheduler_name: Annotated[str | None, Doc("Scheduler of the pods whose template sets none.")] = None
     priority_class_name: Annotated[str | None, Doc("Priority class of the pods whose template sets none.")] = None
     ttl_seconds_after_finished: Annotated[
-        int | None,
-        Int32(minimum=0),
-        Doc("Seconds after which the finished job is deleted. If not set, the job is kept."),
+        Count | None, Doc("Seconds after which the finished job is deleted. If not set, the job is kept.")
     ] = None
     suspend: Annotated[bool | None, Doc("Whether the job is suspended and has no pods.")] = None
-    policies: Annotated[
-        list[LifecyclePolicy] | None,
-        Atomic,
-        MaxItems(ENTRIES_LIMIT),
-        Doc("Actions on events of the job's pods."),
-    ] = None
+    policies: Annotated[Policies | None, Doc("Actions on events of the job's pods.")] = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     prerequisites: Annotated[
         References | None, Doc("Prerequisites of every pod of the job, applied in this order.")
     ] = None
-    min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Minimum number of pods when the job is scaled.")] = None
-    max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Maximum number of pods when the job is scaled.")] = None
-    volumes: Annotated[
-        Volumes | None,
-        MaxItems(ENTRIES_LIMIT),
-        Doc("Volumes added to every pod of the job."),
-    ] = None
+    min_replicas: Annotated[Positive | None, Doc("Minimum number of pods when the job is scaled.")] = None
+    max_replicas: Annotated[Positive | None, Doc("Maximum number of pods when the job is scaled.")] = None
+    volumes: Annotated[Volumes | None, MaxItems(ENTRIES_LIMIT), Doc("Volumes added to every pod of the job.")] = None
     tasks: Annotated[
-        list[Task],
-        Atomic,
-        MinItems(1),
-        MaxItems(ENTRIES_LIMIT),
-        Doc("Tasks of the job, in the order of ranks."),
+        list[Task], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("Tasks of the job, in the order of ranks.")
     ]
     template: Annotated[
         dict[str, Any] | None,
@@ -150,15 +124,14 @@ class DIJobStatus(Model):
     phase: Annotated[
         str, Doc("Pending, Starting, Running, Restarting, Rescheduling, Succeeded, Failed or Unknown.")
     ] = "Pending"
-    conditions: Annotated[list[PhaseCondition] | None, Atomic, Doc("Phases the job has been in.")] = None
-    replicas: Annotated[int, Int32, Doc("Total number of pods of all tasks.")] = 0
-    ready_replicas: Annotated[int, Int32, Doc("Number of ready containers.")] = 0
-    task_status: Annotated[
-        dict[str, dict[str, Annotated[int, Int32]]] | None,
-        Doc("Number of pods by task name and pod phase."),
-    ] = None
-    restarts: Annotated[int, Int32, Doc("Number of restarts of the job.")] = 0
-    reschedules: Annotated[int, Int32, Doc("Number of times the job was rescheduled.")] = 0
+    conditions: Annotated[Conditions | None, Doc("Phases the job has been in.")] = None
+    replicas: Annotated[Number, Doc("Total number of pods of all tasks.")] = 0
+    ready_replicas: Annotated[Number, Doc("Number of ready containers.")] = 0
+    task_status: Annotated[dict[str, dict[str, Number]] | None, Doc("Number of pods by task name and pod phase.")] = (
+        None
+    )
+    restarts: Annotated[Number, Doc("Number of restarts of the job.")] = 0
+    reschedules: Annotated[Number, Doc("Number of times the job was rescheduled.")] = 0
     allocation: Annotated[list[str] | None, Atomic, Doc("Node of each rank, for preemptible jobs.")] = None
     profilings: Annotated[dict[str, Any] | None, PreserveUnknown, Doc("Metrics that the job reported.")] = None
     completion_timestamp: Annotated[Time | None, Doc("Time at which the job finished.")] = None

@@ -52,15 +52,13 @@ def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Contex
         )
 
 
-_OLD_SHAPE = "field of operator v1.0, not read since operator v1.1: convert the job with `jobgate convert FILE`"
-
-
 @rule("template", "engine_fields")
 def shape_is_the_one_with_tasks(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """Operator v1.0 had one template for all pods; the current operator ignores it, and creates no pod."""
+    detail = "field of operator v1.0, not read since operator v1.1: convert the job with `jobgate convert FILE`"
     for word in ("template", "engine_fields"):
         if job.word(word) is not None:
-            yield Forbidden(job.at(word), _OLD_SHAPE, word)
+            yield Forbidden(job.at(word), detail, word)
 
 
 @rule("group")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate.kinds.common.runner import Clean, Phase, Progress, Retry, Runner, conditions_of, set_condition
-from jobgate.kinds.dijob.members import contract
 from jobgate.kinds.dijob.models import DIJobSpec, Priority
+from jobgate.kinds.dijob.operator import contract
 from jobgate.plugins import Crew, Member, Variable
 from webhook import Job, Task
 

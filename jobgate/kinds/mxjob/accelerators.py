@@ -13,11 +13,11 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from crdgen import Model
-from jobgate.kinds.common.pod.reading import mapping, objects, spec_of
+from jobgate.kinds.common.pod.reading import PodContainer, mapping, named_containers, objects, spec_of
 from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec
 from jobgate.kinds.mxjob.operator import MAIN_CONTAINER
 from jobgate.names import dns_label, environment_name, qualified_name
-from webhook import Cause, Context, Draft, Invalid, Job, Notice, Path, adds_nothing, rule
+from webhook import Cause, Context, Draft, Invalid, Job, Notice, adds_nothing, rule
 
 #: What an installation's settings call the kind.
 SETTINGS = f"{RESOURCE.names.plural}.{RESOURCE.group}"
@@ -69,6 +69,14 @@ class Accelerator(_ExactModel):
     volumes: list[HostVolume] = Field(default_factory=list)
     env_vars: list[EnvVar] = Field(default_factory=list)
 
+    def parts(self) -> Iterator[tuple[str, HostVolume | EnvVar, str]]:
+        """Yield what no other accelerator may define otherwise, each with its value, and with what fixes that."""
+        for volume in self.volumes:
+            yield f"the volume {volume.name}", volume, "rename one of them"
+            yield f"the mountPath {volume.mount_path}", volume, "change one of the paths"
+        for variable in self.env_vars:
+            yield f"the variable {variable.name}", variable, "use one value"
+
 
 class MxJobSettings(_ExactModel):
     """What an installation says of MxJobs.
@@ -81,29 +89,14 @@ class MxJobSettings(_ExactModel):
 
     @model_validator(mode="after")
     def _go_together(self) -> Self:
-        volumes: dict[str, tuple[str, HostVolume]] = {}
-        places: dict[str, tuple[str, HostVolume]] = {}
-        variables: dict[str, tuple[str, EnvVar]] = {}
+        seen: dict[str, tuple[str, HostVolume | EnvVar]] = {}
         for resource, accelerator in self.accelerators.items():
-            for volume in accelerator.volumes:
-                first, other = volumes.setdefault(volume.name, (resource, volume))
-                if other != volume:
-                    raise ValueError(_two(f"the volume {volume.name}", first, resource, "rename one of them"))
-                first, other = places.setdefault(volume.mount_path, (resource, volume))
-                if other != volume:
-                    raise ValueError(
-                        _two(f"the mountPath {volume.mount_path}", first, resource, "change one of the paths")
-                    )
-            for variable in accelerator.env_vars:
-                first, same = variables.setdefault(variable.name, (resource, variable))
-                if same != variable:
-                    raise ValueError(_two(f"the variable {variable.name}", first, resource, "use one value"))
+            for what, value, fix in accelerator.parts():
+                first, other = seen.setdefault(what, (resource, value))
+                if other != value:
+                    where = f"twice by {first}" if first == resource else f"by {first} and by {resource}"
+                    raise ValueError(f"{what} is defined {where} with different values: {fix}")
         return self
-
-
-def _two(what: str, first: str, second: str, remedy: str) -> str:
-    where = f"twice by {first}" if first == second else f"by {first} and by {second}"
-    return f"{what} is defined {where} with different values: {remedy}"
 
 
 def accelerators_of(context: Context) -> Mapping[str, Accelerator]:
@@ -123,7 +116,7 @@ def main_containers_have_their_accelerators_drivers(job: Draft, context: Context
         pod = role.at("template", "spec")
         if pod is None:
             continue
-        volumes = _by_name(pod.get("volumes"))
+        volumes = _by(pod.get("volumes"), "name")
         for container in pod.each("containers"):
             if container.get("name") == MAIN_CONTAINER:
                 for _, accelerator in _asked_for(container.value, accelerators):
@@ -144,7 +137,7 @@ def _equip(
             continue
         if volume.mount_path not in mounts and _can_append(container, "volumeMounts"):
             container.append("volumeMounts", {"name": volume.name, "mountPath": volume.mount_path})
-    variables = _by_name(container.get("env"))
+    variables = _by(container.get("env"), "name")
     for variable in accelerator.env_vars:
         if variable.name not in variables and _can_append(container, "env"):
             container.append("env", variable.to_json())
@@ -159,40 +152,33 @@ def drivers_find_their_places(job: Job[MxJobSpec], context: Context) -> Iterator
     """
     accelerators = accelerators_of(context)
     for task in job.tasks if accelerators else ():
-        spec, path = spec_of(task.template), task.template_path / "spec"
-        volumes = _by_name(spec.get("volumes"))
+        volumes = _by(spec_of(task.template).get("volumes"), "name")
         reported: set[str] = set()
-        for index, container in objects(spec.get("containers")):
-            if container.get("name") != MAIN_CONTAINER:
-                continue
-            for resource, accelerator in _asked_for(container, accelerators):
+        for container in named_containers(MAIN_CONTAINER, task.template, task.template_path):
+            for resource, accelerator in _asked_for(container.json, accelerators):
                 for volume in accelerator.volumes:
                     place, own = volumes.get(volume.name, (0, None))
                     if own is not None and volume.name not in reported and not _is_of_the_host(own, volume):
                         reported.add(volume.name)
-                        yield Invalid(path / "volumes" / place / "name", volume.name, _in_the_way(volume, resource))
-                yield from _misplaced(container, path / "containers" / index, resource, accelerator)
+                        detail = f"host directory {volume.host_path}, which jobgate adds for {resource}"
+                        path = task.template_path / "spec" / "volumes" / place / "name"
+                        yield Invalid(path, volume.name, f"reserved for the {detail}: use another name")
+                yield from _misplaced(container, resource, accelerator)
 
 
-def _misplaced(
-    container: Mapping[str, Any], path: Path, resource: str, accelerator: Accelerator
-) -> Iterator[Cause | Notice]:
-    mounts = _by(container.get("volumeMounts"), "mountPath")
+def _misplaced(container: PodContainer, resource: str, accelerator: Accelerator) -> Iterator[Cause | Notice]:
+    mounts = _by(container.json.get("volumeMounts"), "mountPath")
     for volume in accelerator.volumes:
         place, mount = mounts.get(volume.mount_path, (0, None))
         if mount is not None and mount.get("name") != volume.name:
             detail = f"reserved for the volume {volume.name} of {resource}, which jobgate mounts here: use another path"
-            yield Invalid(path / "volumeMounts" / place / "mountPath", volume.mount_path, detail)
-    variables = _by_name(container.get("env"))
+            yield Invalid(container.path / "volumeMounts" / place / "mountPath", volume.mount_path, detail)
+    variables = _by(container.json.get("env"), "name")
     for variable in accelerator.env_vars:
         place, own = variables.get(variable.name, (0, None))
         if own is not None and (own.get("value") or "") != variable.value:
             detail = f"overrides the value that jobgate is configured to set for containers that request {resource}"
-            yield Notice(path / "env" / place, detail)
-
-
-def _in_the_way(volume: HostVolume, resource: str) -> str:
-    return f"reserved for the host directory {volume.host_path}, which jobgate adds for {resource}: use another name"
+            yield Notice(container.path / "env" / place, detail)
 
 
 def _asked_for(
@@ -208,10 +194,6 @@ def _asked_for(
 
 def _is_of_the_host(volume: Mapping[str, Any], wanted: HostVolume) -> bool:
     return mapping(volume.get("hostPath")).get("path") == wanted.host_path
-
-
-def _by_name(entries: Any) -> dict[str, tuple[int, Mapping[str, Any]]]:
-    return _by(entries, "name")
 
 
 def _by(entries: Any, key: str) -> dict[str, tuple[int, Mapping[str, Any]]]:

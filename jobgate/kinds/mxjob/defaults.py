@@ -9,10 +9,10 @@ from __future__ import annotations
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
 from jobgate.kinds.common.prerequisites import prerequisites_are_ready
 from jobgate.kinds.mxjob.accelerators import main_containers_have_their_accelerators_drivers
-from jobgate.kinds.mxjob.checks import said_ports
-from jobgate.kinds.mxjob.members import PORT
-from jobgate.kinds.mxjob.models import MxJobSpec, ReplicaSpec, ReplicaType
-from webhook import Context, Draft, Job, adds_nothing
+from jobgate.kinds.mxjob.models import ReplicaSpec, ReplicaType
+from jobgate.kinds.mxjob.operator import PORT
+from jobgate.kinds.mxjob.spellings import said_ports
+from webhook import Context, Draft, adds_nothing
 
 
 @adds_nothing({})
@@ -22,11 +22,7 @@ def role_defaults(job: Draft, _: Context) -> None:
         fill(role, ReplicaSpec)
 
 
-def _have_ports(job: Job[MxJobSpec], _: Context) -> bool:
-    return all(role != ReplicaType.SCHEDULER or port for role, port in said_ports(job))
-
-
-@adds_nothing(_have_ports)
+@adds_nothing(lambda job, _: all(role != ReplicaType.SCHEDULER or port for role, port in said_ports(job)))
 def schedulers_have_a_port(job: Draft, _: Context) -> None:
     """Only the SCHEDULER gets the default port; the operator would set it for every role."""
     for role in job.each("spec", "replicaSpecs"):

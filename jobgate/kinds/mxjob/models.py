@@ -1,13 +1,13 @@
 """The shape of an MxJob: `mxnet.mlkube.io/v1beta1`.
 
 Two fields were published in a spelling that Kubernetes does not use. Objects and tools that have it are about, and the
-operator itself writes it: both spellings are in the schema, and `checks.py` says what holds between them.
+operator itself writes it: both spellings are in the schema, and `spellings.py` says what holds between them.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
@@ -27,6 +27,7 @@ from crdgen import (
     Version,
 )
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
+from jobgate.kinds.common.fields import Number, Positive
 from jobgate.names import ENTRIES_LIMIT
 
 
@@ -46,18 +47,18 @@ class ReplicaType(StrEnum):
 
 
 #: A port, as the API server takes them.
-Port = Int32(minimum=1, maximum=65535)
+Port: TypeAlias = Annotated[int, Int32(minimum=1, maximum=65535)]
 
 
 class ReplicaSpec(Model):
     """The pods of one role."""
 
-    replicas: Annotated[int, Int32(minimum=1), Doc("Number of pods of the role. A job has one scheduler.")] = 1
+    replicas: Annotated[Positive, Doc("Number of pods of the role. A job has one scheduler.")] = 1
     template: Annotated[PodTemplate, Doc("Template of the pods. The container named mxnet runs the training.")]
-    ps_root_port: Annotated[int | None, Port, Doc("Port of the scheduler. Only used for the role SCHEDULER.")] = None
-    former_ps_root_port: Annotated[
-        int | None, Port, Field(alias="PsRootPort"), Doc("The old spelling of psRootPort.")
-    ] = None
+    ps_root_port: Annotated[Port | None, Doc("Port of the scheduler. Only used for the role SCHEDULER.")] = None
+    former_ps_root_port: Annotated[Port | None, Field(alias="PsRootPort"), Doc("The old spelling of psRootPort.")] = (
+        None
+    )
     mx_replica_type: Annotated[ReplicaType, Doc("Role of the pods. A job has at most one element of each role.")] = (
         ReplicaType.WORKER
     )
@@ -78,17 +79,12 @@ class MxJobSpec(Model):
 
     job_mode: Annotated[JobMode, Doc("Training mode: local, or dist for distributed.")]
     runtime_id: Annotated[
-        str | None,
-        Doc("Part of the names of the job's objects. The operator generates four characters if not set."),
+        str | None, Doc("Part of the names of the job's objects. The operator generates four characters if not set.")
     ] = None
     former_runtime_id: Annotated[str | None, Field(alias="RuntimeId"), Doc("The old spelling of runtimeId.")] = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     replica_specs: Annotated[
-        list[ReplicaSpec],
-        Atomic,
-        MinItems(1),
-        MaxItems(ENTRIES_LIMIT),
-        Doc("Roles of the job, one element each."),
+        list[ReplicaSpec], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("Roles of the job, one element each.")
     ]
 
     @property
@@ -122,11 +118,9 @@ class ReplicaStatus(Model):
         str | None, Field(alias="Mx_replica_type"), Doc("The old spelling of mxReplicaType.")
     ] = None
     state: Annotated[str | None, Doc("Unknown, Starting, Running, Failed or Succeeded.")] = None
-    replicas_states: Annotated[dict[str, Annotated[int, Int32]] | None, Doc("Number of pods by state.")] = None
+    replicas_states: Annotated[dict[str, Number] | None, Doc("Number of pods by state.")] = None
     former_replicas_states: Annotated[
-        dict[str, Annotated[int, Int32]] | None,
-        Field(alias="ReplicasStates"),
-        Doc("The old spelling of replicasStates."),
+        dict[str, Number] | None, Field(alias="ReplicasStates"), Doc("The old spelling of replicasStates.")
     ] = None
 
 

@@ -16,9 +16,8 @@ from jobgate.kinds.common.runner import (
     conditions_of,
     set_condition,
 )
-from jobgate.kinds.mxjob.members import ROOT_PORT, contract
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
-from jobgate.kinds.mxjob.operator import MAIN_CONTAINER
+from jobgate.kinds.mxjob.operator import MAIN_CONTAINER, ROOT_PORT, contract
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from webhook import Job, Task

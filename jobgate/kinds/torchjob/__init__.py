@@ -20,5 +20,8 @@ TORCHJOB = bind(
     runner=RUNNER,
     # What a task waits for may be implied, too; of that no rule has anything to say.
     task_words={"replicas": "num_tasks", "name": lambda key, _: key.lower(), "min_available": "min_members"},
-    words={word: ("scheduling_policy", word) for word in ("queue", "min_available", "priority_class_name")},
+    words={
+        **{word: ("scheduling_policy", word) for word in ("queue", "min_available", "priority_class_name")},
+        **{word: ("torch_elastic_policy", f"num_{word}") for word in ("min_replicas", "max_replicas")},
+    },
 )

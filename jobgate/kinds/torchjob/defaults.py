@@ -1,4 +1,4 @@
-"""What mutation adds to a TorchJob. What the operator assumes by itself, of jobs that do not say it, is not stored."""
+"""What mutation adds to a TorchJob. What the operator assumes of jobs that do not say it is not stored."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import chain
 from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
 from jobgate.kinds.common.pod.reading import objects
 from jobgate.kinds.common.prerequisites import prerequisites_are_ready
-from jobgate.kinds.torchjob.members import MAIN_CONTAINER, PORT, PORT_NAME
 from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec, TorchJobSpec
+from jobgate.kinds.torchjob.operator import MAIN_CONTAINER, PORT, PORT_NAME
 from jobgate.kinds.torchjob.tasks import TaskType, type_of
 from webhook import Context, Draft, Job, adds_nothing
 

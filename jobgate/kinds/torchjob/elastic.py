@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from jobgate.kinds.common.tasks import expected_name
-from jobgate.kinds.torchjob.models import RendezvousBackend, TorchElasticPolicy, TorchJobSpec
+from jobgate.kinds.torchjob.models import RendezvousBackend, TorchJobSpec
 from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, TORCH_ON_K8S, annotation, scaled_by_ai_master
 from jobgate.kinds.torchjob.tasks import TASKS, TaskType, task_of
 from jobgate.names import LABEL_LIMIT
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, readable, rule
 
 POLICY = Path("spec") / "torchElasticPolicy"
+
+_BOTH_BOUNDS = "must be set: the operator scales the workers between the two bounds"
 
 
 @rule("enable_torch_elastic", reads=("torch_elastic_policy",))
@@ -25,32 +27,20 @@ def an_elastic_job_has_a_policy(job: Job[TorchJobSpec], _: Context) -> Iterator[
     if policy is None:
         yield Required(POLICY, "must be set when spec.enableTorchElastic is true")
         return
-    reasons = {
-        "num_min_replicas": "must be set: the operator scales the workers between the two bounds",
-        "num_max_replicas": "must be set: the operator scales the workers between the two bounds",
-        "rendezvous_backend": "must be the rendezvous backend, such as c10d",
-        "rendezvous_endpoint": "must be the rendezvous endpoint, as host:port",
-    }
-    for attribute, reason in reasons.items():
+    for attribute, field, reason in (
+        ("num_min_replicas", "numMinReplicas", _BOTH_BOUNDS),
+        ("num_max_replicas", "numMaxReplicas", _BOTH_BOUNDS),
+        ("rendezvous_backend", "rendezvousBackend", "must be the rendezvous backend, such as c10d"),
+        ("rendezvous_endpoint", "rendezvousEndpoint", "must be the rendezvous endpoint, as host:port"),
+    ):
         # The schema reports one that is broken; it counts as set.
         if getattr(policy, attribute, policy) in {None, ""}:
-            yield Required(POLICY / str(TorchElasticPolicy.model_fields[attribute].alias), reason)
-
-
-@rule("torch_elastic_policy", reads=("torch_elastic_policy.num_min_replicas", "torch_elastic_policy.num_max_replicas"))
-def the_bounds_of_an_elastic_job_do_not_cross(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """The minimum must not be greater than the maximum."""
-    policy = job.spec.torch_elastic_policy
-    least, most = (policy.num_min_replicas, policy.num_max_replicas) if policy else (None, None)
-    if least is not None and most is not None and least > most:
-        cause = Invalid(POLICY / "numMinReplicas", least, f"must be at most {POLICY}.numMaxReplicas, which is {most}")
-        cause.value = [least, most]  # either makes it another fault than was stored
-        yield cause
+            yield Required(POLICY / field, reason)
 
 
 @rule(
     "enable_torch_elastic",
-    reads=("torch_task_specs", "torch_elastic_policy.num_min_replicas", "torch_elastic_policy.num_max_replicas"),
+    reads=("torch_task_specs", "min_replicas", "max_replicas"),
     whole=("tasks.replicas",),
 )
 def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
@@ -58,16 +48,15 @@ def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterato
 
     The operator doubles the workers regardless of the upper bound: such an update is denied, and the job continues.
     """
-    policy = job.spec.torch_elastic_policy
-    if not job.spec.enable_torch_elastic or policy is None:
+    if not job.spec.enable_torch_elastic or job.spec.torch_elastic_policy is None:
         return
     worker = task_of(job, TaskType.WORKER)
     if worker is None:
         yield Required(TASKS.key(TaskType.WORKER.value), "an elastic job needs a Worker task")
         return
-    least, most = policy.num_min_replicas, policy.num_max_replicas
+    least, most = job.word("min_replicas"), job.word("max_replicas")
     if least is not None and most is not None and least > most:
-        return  # reported by the rule above
+        return  # reported by another rule
     if least is not None and worker.replicas < least:
         detail = f"must be at least {POLICY}.numMinReplicas, which is {least}"
         yield Invalid(worker.at("replicas"), worker.replicas, detail)
@@ -76,24 +65,19 @@ def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterato
         yield Invalid(worker.at("replicas"), worker.replicas, detail)
 
 
-@rule(
-    "enable_torch_elastic",
-    reads=("torch_elastic_policy.num_min_replicas", "torch_elastic_policy.num_max_replicas"),
-    whole=("tasks.replicas",),
-)
+@rule("enable_torch_elastic", reads=("min_replicas", "max_replicas"), whole=("tasks.replicas",))
 def the_most_workers_have_names(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """All pods up to numMaxReplicas need valid names: otherwise the job could not be scaled later."""
-    policy, name = job.spec.torch_elastic_policy, expected_name(context)
-    worker = task_of(job, TaskType.WORKER)
-    if not job.spec.enable_torch_elastic or policy is None or policy.num_max_replicas is None or not name or not worker:
+    most, name, worker = job.word("max_replicas"), expected_name(context), task_of(job, TaskType.WORKER)
+    if not job.spec.enable_torch_elastic or most is None or not name or not worker:
         return
-    lengths = [
+    now, scaled = (
         len(TORCH_ON_K8S.pod_name.format(job=name, task=worker.name, index=count - 1))
-        for count in (worker.replicas, policy.num_max_replicas)
-    ]
-    if lengths[0] <= LABEL_LIMIT < lengths[1]:
+        for count in (worker.replicas, most)
+    )
+    if now <= LABEL_LIMIT < scaled:
         detail = f"pods are named <job>-<task>-<index>, and names with such an index exceed {LABEL_LIMIT} characters"
-        yield Invalid(POLICY / "numMaxReplicas", policy.num_max_replicas, f"{detail}: use a shorter job name")
+        yield Invalid(job.at("max_replicas"), most, f"{detail}: use a shorter job name")
 
 
 #: A name or an address, as torchrun reads them.
@@ -157,7 +141,6 @@ def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], _: Context) -> Iterat
 elastic_rules = (
     an_elastic_job_has_a_policy,
     the_rendezvous_is_at_a_port,
-    the_bounds_of_an_elastic_job_do_not_cross,
     workers_are_within_the_bounds,
     the_most_workers_have_names,
     a_policy_counts_when_it_is_enabled,

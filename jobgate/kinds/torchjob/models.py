@@ -12,7 +12,6 @@ from crdgen import (
     Column,
     CustomResource,
     Doc,
-    Int32,
     Int64,
     MaxItems,
     Model,
@@ -24,16 +23,9 @@ from crdgen import (
     Version,
 )
 from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
-from jobgate.kinds.common.runner import PhaseCondition
+from jobgate.kinds.common.fields import Conditions, Count, Number, Positive
+from jobgate.kinds.common.runner import Clean
 from jobgate.names import ENTRIES_LIMIT
-
-
-class CleanPodPolicy(StrEnum):
-    """Which pods are deleted when the job has ended: None, Running ones or All."""
-
-    NONE = "None"
-    RUNNING = "Running"
-    ALL = "All"
 
 
 class RestartPolicy(StrEnum):
@@ -71,7 +63,7 @@ class Dependency(Model):
 class SpotTaskSpec(Model):
     """Pods that may be evicted: those with the highest indices."""
 
-    num_spot_tasks: Annotated[int | None, Int32(minimum=0), Doc("Number of the pods.")] = None
+    num_spot_tasks: Annotated[Count | None, Doc("Number of the pods.")] = None
     priority_class_name: Annotated[str | None, Doc("Priority class of these pods. Overrides the template.")] = None
     labels: Annotated[dict[str, str] | None, Doc("Labels added to these pods.")] = None
 
@@ -79,7 +71,7 @@ class SpotTaskSpec(Model):
 class TaskSpec(Model):
     """A group of pods that share one template."""
 
-    num_tasks: Annotated[int, Int32(minimum=0), Doc("Number of pods. Must be 1 for the Master.")] = 1
+    num_tasks: Annotated[Count, Doc("Number of pods. Must be 1 for the Master.")] = 1
     template: Annotated[PodTemplate, Doc("Template of the pods.")]
     restart_policy: Annotated[
         RestartPolicy | None,
@@ -101,11 +93,9 @@ class SchedulingPolicy(Model):
     """How the job is queued and its pods are scheduled."""
 
     min_available: Annotated[
-        int | None,
-        Int32(minimum=0),
-        Doc("Minimum number of pods to start with, for tasks that do not wait for each other."),
+        Count | None, Doc("Minimum number of pods to start with, for tasks that do not wait for each other.")
     ] = None
-    priority: Annotated[int | None, Int32, Doc("Priority in the queue. Overrides the priority class.")] = None
+    priority: Annotated[Number | None, Doc("Priority in the queue. Overrides the priority class.")] = None
     priority_class_name: Annotated[str | None, Doc("PriorityClass of the job's gangs.")] = None
     queue: Annotated[str | None, Doc("Queue of the job. Defaults to the queue of the namespace.")] = None
 
@@ -113,14 +103,12 @@ class SchedulingPolicy(Model):
 class TorchElasticPolicy(Model):
     """Bounds of the number of workers, and how the workers find each other."""
 
-    num_min_replicas: Annotated[int | None, Int32(minimum=1), Doc("Minimum number of workers.")] = None
-    num_max_replicas: Annotated[int | None, Int32(minimum=1), Doc("Maximum number of workers.")] = None
+    num_min_replicas: Annotated[Positive | None, Doc("Minimum number of workers.")] = None
+    num_max_replicas: Annotated[Positive | None, Doc("Maximum number of workers.")] = None
     rendezvous_backend: RendezvousBackend | None = None
     rendezvous_endpoint: Annotated[str | None, Doc("Endpoint of the rendezvous, as host:port.")] = None
-    nproc_per_node: Annotated[int | None, Int32(minimum=1), Doc("Number of processes per pod. Defaults to 1.")] = None
-    num_workers_per_node_policy: Annotated[int | None, Int32(minimum=1), Doc("The old spelling of nprocPerNode.")] = (
-        None
-    )
+    nproc_per_node: Annotated[Positive | None, Doc("Number of processes per pod. Defaults to 1.")] = None
+    num_workers_per_node_policy: Annotated[Positive | None, Doc("The old spelling of nprocPerNode.")] = None
 
 
 class NFS(Model):
@@ -171,24 +159,21 @@ class ModelVersion(Model):
 class TorchJobSpec(Model):
     """A PyTorch job: one master, workers, and optionally an AIMaster that scales the job."""
 
-    clean_pod_policy: CleanPodPolicy | None = None
-    clen_pod_policy: Annotated[CleanPodPolicy | None, Doc("The old spelling of cleanPodPolicy.")] = None
-    ttl_seconds_after_finished: Annotated[
-        int | None, Int32(minimum=0), Doc("Seconds after which the finished job is deleted.")
+    clean_pod_policy: Annotated[
+        Clean | None, Doc("Which pods are deleted when the job has ended: None, Running ones or All.")
     ] = None
+    clen_pod_policy: Annotated[Clean | None, Doc("The old spelling of cleanPodPolicy.")] = None
+    ttl_seconds_after_finished: Annotated[Count | None, Doc("Seconds after which the finished job is deleted.")] = None
     old_ttl_seconds_after_finished: Annotated[
-        int | None,
-        Int32(minimum=0),
-        Doc("The old spelling of ttlSecondsAfterFinished."),
-        Field(alias="TTLSecondsAfterFinished"),
+        Count | None, Doc("The old spelling of ttlSecondsAfterFinished."), Field(alias="TTLSecondsAfterFinished")
     ] = None
     active_deadline_seconds: Annotated[
         int | None, Int64(minimum=1), Doc("Seconds the job may run before it is marked Failed.")
     ] = None
     active_durations: Annotated[int | None, Int64(minimum=1), Doc("The old spelling of activeDeadlineSeconds.")] = None
-    backoff_limit: Annotated[
-        int | None, Int32(minimum=0), Doc("Restarts after failures allowed before the job is marked Failed.")
-    ] = None
+    backoff_limit: Annotated[Count | None, Doc("Restarts after failures allowed before the job is marked Failed.")] = (
+        None
+    )
     scheduling_policy: SchedulingPolicy | None = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     torch_task_specs: Annotated[
@@ -197,7 +182,7 @@ class TorchJobSpec(Model):
         Doc("Tasks of the job: Master, Worker and AIMaster. Keys are case-insensitive."),
     ]
     min_members: Annotated[
-        dict[str, Annotated[int, Int32(minimum=1)]] | None,
+        dict[str, Positive] | None,
         Field(max_length=ENTRIES_LIMIT),
         Doc("Minimum number of pods to start with, by task type. Defaults to all pods."),
     ] = None
@@ -211,12 +196,12 @@ class TorchJobSpec(Model):
 class TaskStatus(Model):
     """Number of pods of a task type, by state."""
 
-    active: Annotated[int | None, Int32, Doc("Number of pods that are running or starting.")] = None
-    succeed: Annotated[int | None, Int32, Doc("Number of succeeded pods, in the spelling of torch-on-k8s.")] = None
-    succeeded: Annotated[int | None, Int32, Doc("Number of succeeded pods.")] = None
-    failed: Annotated[int | None, Int32, Doc("Number of failed pods.")] = None
+    active: Annotated[Number | None, Doc("Number of pods that are running or starting.")] = None
+    succeed: Annotated[Number | None, Doc("Number of succeeded pods, in the spelling of torch-on-k8s.")] = None
+    succeeded: Annotated[Number | None, Doc("Number of succeeded pods.")] = None
+    failed: Annotated[Number | None, Doc("Number of failed pods.")] = None
     selector: Annotated[str | None, Doc("Label selector of the pods, for autoscalers.")] = None
-    evicted: Annotated[int | None, Int32, Doc("Number of failed pods that were evicted.")] = None
+    evicted: Annotated[Number | None, Doc("Number of failed pods that were evicted.")] = None
 
 
 class ElasticStatus(Model):
@@ -224,8 +209,8 @@ class ElasticStatus(Model):
 
     elastic_condition: Annotated[str | None, Doc("Start, Stop, Continue, ReachMaxMetric or ReachMaxReplicas.")] = None
     goes_on: Annotated[bool | None, Doc("Whether scaling continues."), Field(alias="continue")] = None
-    cur_replicas: Annotated[int | None, Int32, Doc("Current number of workers.")] = None
-    last_replicas: Annotated[int | None, Int32, Doc("Previous number of workers.")] = None
+    cur_replicas: Annotated[Number | None, Doc("Current number of workers.")] = None
+    last_replicas: Annotated[Number | None, Doc("Previous number of workers.")] = None
     last_update_time: Annotated[Time | None, Doc("Time of the last update.")] = None
     message: Annotated[str | None, Doc("Human-readable message about the last change.")] = None
 
@@ -234,9 +219,7 @@ class TorchJobStatus(Model):
     """Status of the job, as observed by the operator."""
 
     conditions: Annotated[
-        list[PhaseCondition] | None,
-        Atomic,
-        Doc("Created, Queuing, Running, Restarting, Succeeded or Failed, the latest last."),
+        Conditions | None, Doc("Created, Queuing, Running, Restarting, Succeeded or Failed, the latest last.")
     ] = None
     task_statuses: Annotated[dict[str, TaskStatus] | None, Doc("Pods by task type.")] = None
     elastic_scaling_statues: Annotated[

@@ -1,4 +1,4 @@
-"""The rules of what a job brings forth: the version of a model, and the volume that the pods write it to."""
+"""The rules of a job's output: the version of a model, and the volume that the pods write it to."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel
 
-from jobgate.kinds.common.pod.reading import mapping, objects
-from jobgate.kinds.torchjob.models import NFS, LocalStorage, ModelVersionSpec, Storage, TorchJobSpec
+from jobgate.kinds.common.pod.reading import containers, objects, spec_of
+from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import MODEL_VOLUME
 from jobgate.names import LABEL_LIMIT, dns_subdomain
-from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, TooLong, readable, rule
+from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, TooLong, rule
 from webhook.view import json_name
 
-MODEL_VERSION = Path("spec") / "modelVersion"
-SPEC = MODEL_VERSION / "spec"
-STORAGE = SPEC / "storage"
-
-#: What must be set of the spec, and of each sort of storage.
+#: What must be set of the spec, and of each type of storage.
 _OF_SPEC = {
     "model_name": "must be the name of the Model",
     "image_repo": "must be the repository of the image to build",
@@ -29,15 +25,8 @@ _OF_FOLDERS = {
 }
 _OF_STORAGES = {"nfs": {"server": "must be the host of the NFS server", **_OF_FOLDERS}, "local_storage": _OF_FOLDERS}
 
-
-def _spec(job: Job[TorchJobSpec]) -> ModelVersionSpec | None:
-    output = job.spec.model_version
-    return output.spec if output is not None else None
-
-
-def _storage(job: Job[TorchJobSpec]) -> Storage | None:
-    spec = _spec(job)
-    return spec.storage if spec is not None else None
+_SPEC = "model_version.spec"
+_STORAGE = f"{_SPEC}.storage"
 
 
 def _missing(part: BaseModel, required: Mapping[str, str], path: Path) -> Iterator[Cause]:
@@ -47,96 +36,73 @@ def _missing(part: BaseModel, required: Mapping[str, str], path: Path) -> Iterat
             yield Required(path / json_name(type(part), name), detail)
 
 
-@rule("model_version", reads=("model_version.spec",))
+@rule("model_version", reads=(_SPEC,))
 def an_output_says_what_it_is(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator crashes on a job whose model version is incomplete."""
-    if job.spec.model_version is None:
-        return
-    if (spec := _spec(job)) is None:
-        yield Required(SPEC, "must set modelName, imageRepo and storage")
+    if (spec := job.word(_SPEC)) is None:
+        yield Required(job.at(_SPEC), "must set modelName, imageRepo and storage")
     else:
-        yield from _missing(spec, _OF_SPEC, SPEC)
+        yield from _missing(spec, _OF_SPEC, job.at(_SPEC))
 
 
-@rule("model_version.spec.model_name")
+@rule(f"{_SPEC}.model_name")
 def a_model_has_a_legal_name(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The model name is the name of an object and the value of a label."""
-    spec = _spec(job)
-    name = spec.model_name if spec is not None else None
+    path, name = job.at(f"{_SPEC}.model_name"), job.word(f"{_SPEC}.model_name")
     if name and len(name) > LABEL_LIMIT:
-        yield TooLong(SPEC / "modelName", name, LABEL_LIMIT)
+        yield TooLong(path, name, LABEL_LIMIT)
     elif name and (fault := dns_subdomain(name)):
-        yield Invalid(SPEC / "modelName", name, fault)
+        yield Invalid(path, name, fault)
 
 
-@rule(
-    "model_version.spec.storage", reads=("model_version.spec.storage.nfs", "model_version.spec.storage.local_storage")
-)
+@rule(_STORAGE, reads=(f"{_STORAGE}.nfs", f"{_STORAGE}.local_storage"))
 def an_output_has_one_storage(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The pods write the model to one volume."""
-    storage = _storage(job)
-    if storage is None:
-        return
+    storage, path = job.word(_STORAGE), job.at(_STORAGE)
     if storage.nfs is not None and storage.local_storage is not None:
-        yield Forbidden(STORAGE / "localStorage", f"may not be set together with {STORAGE}.nfs")
+        yield Forbidden(path / "localStorage", f"may not be set together with {path}.nfs")
     elif storage.nfs is None and storage.local_storage is None:
-        yield Required(STORAGE, "must set nfs or localStorage, where the pods write the model")
+        yield Required(path, "must set nfs or localStorage, where the pods write the model")
 
 
-@rule("model_version.spec.storage")
+@rule(_STORAGE)
 def a_storage_can_be_mounted(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """A storage needs a directory, and a mount path in the containers."""
-    storage = _storage(job)
     for name, required in _OF_STORAGES.items():
-        folder: NFS | LocalStorage | None = getattr(storage, name, None)
+        folder, path = job.word(f"{_STORAGE}.{name}"), job.at(f"{_STORAGE}.{name}")
         if folder is None:
             continue
-        path = STORAGE / json_name(Storage, name)
         yield from _missing(folder, required, path)
-        for _, one in readable([folder], "path"):
-            if isinstance(one, NFS) and one.path and not one.path.startswith("/"):
-                yield Invalid(path / "path", one.path, "must be an absolute path")
-            elif isinstance(one, LocalStorage) and one.path and ".." in one.path.split("/"):
-                yield Invalid(path / "path", one.path, "must not contain '..'")
+        written = getattr(folder, "path", None)
+        if written and name == "nfs" and not written.startswith("/"):
+            yield Invalid(path / "path", written, "must be an absolute path")
+        elif written and name != "nfs" and ".." in written.split("/"):
+            yield Invalid(path / "path", written, "must not contain '..'")
 
 
-@rule(
-    "model_version",
-    reads=(
-        "tasks.template",
-        "model_version.spec.storage.nfs.mount_path",
-        "model_version.spec.storage.local_storage.mount_path",
-    ),
-)
+@rule("model_version", reads=("tasks.template", f"{_STORAGE}.nfs.mount_path", f"{_STORAGE}.local_storage.mount_path"))
 def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator adds a volume with this name to every pod, and mounts it into every container."""
-    if job.spec.model_version is None:
-        return
-    storage = _storage(job)
-    used = (storage.nfs or storage.local_storage) if storage is not None else None
+    used = job.word(f"{_STORAGE}.nfs") or job.word(f"{_STORAGE}.local_storage")
     mount_path = used.mount_path if used is not None else None
     for task in job.tasks:
-        path = task.template_path / "spec"
-        pod = mapping(task.template.get("spec"))
-        for index, volume in objects(pod.get("volumes")):
+        for index, volume in objects(spec_of(task.template).get("volumes")):
             if volume.get("name") == MODEL_VOLUME:
                 detail = "reserved: torch-on-k8s adds a volume with this name for spec.modelVersion"
-                yield Duplicate(path / "volumes" / index / "name", MODEL_VOLUME, detail)
-        for place, container in objects(pod.get("containers")):
-            for index, mount in objects(container.get("volumeMounts")):
+                yield Duplicate(task.template_path / "spec" / "volumes" / index / "name", MODEL_VOLUME, detail)
+        for container in containers(task.template, task.template_path, ("containers",)):
+            for index, mount in objects(container.json.get("volumeMounts")):
                 if mount_path and mount.get("mountPath") == mount_path:
-                    at = path / "containers" / place / "volumeMounts" / index / "mountPath"
-                    yield Duplicate(
-                        at, mount_path, "reserved: torch-on-k8s mounts the storage of spec.modelVersion here"
-                    )
+                    detail = "reserved: torch-on-k8s mounts the storage of spec.modelVersion here"
+                    yield Duplicate(container.path / "volumeMounts" / index / "mountPath", mount_path, detail)
 
 
 @rule("model_version")
 def only_the_spec_of_a_model_version_is_read(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
     """The operator uses only the spec, and generates the rest of the object."""
     for name in ("metadata", "status"):
-        if getattr(job.spec.model_version, name, None):
-            yield Notice(MODEL_VERSION / name, "torch-on-k8s ignores this field and generates the value")
+        if job.word(f"model_version.{name}"):
+            yield Notice(f"spec.modelVersion.{name}", "torch-on-k8s ignores this field and generates the value")
 
 
 #: The rules, in the order in which a reader wants to know.

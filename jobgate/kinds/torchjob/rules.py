@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobgate.kinds.common.operator import KEPT, runs_here, who_runs
-from jobgate.kinds.common.pod.reading import mapping, objects
+from jobgate.kinds.common.pod.reading import containers, mapping, named_containers, objects
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.tasks import expected_name, name_path
 from jobgate.kinds.common.templates import has_container, sets_none
 from jobgate.kinds.torchjob.elastic import elastic_rules
-from jobgate.kinds.torchjob.members import MAIN_CONTAINER
 from jobgate.kinds.torchjob.models import SpotTaskSpec, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
     DEPENDS_ON,
+    MAIN_CONTAINER,
     NETWORK_MODE,
     RESERVED_ENV,
     annotation,
@@ -41,11 +41,7 @@ from webhook import (
 )
 
 
-def _types_are_known(job: Job[TorchJobSpec], _: Context) -> bool:
-    return all(map(type_of, job.said("tasks.name")))
-
-
-@rule("torch_task_specs", quiet=_types_are_known)
+@rule("torch_task_specs", quiet=lambda job, _: all(map(type_of, job.said("tasks.name"))))
 def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The operator creates no pods for other types, but counts them in the world size: the job would wait forever."""
     for task in torch_tasks(job):
@@ -61,11 +57,7 @@ def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
             yield Invalid(TASKS.key(key), None, "must not be null: set a template, or remove the key")
 
 
-def _types_differ(job: Job[TorchJobSpec], _: Context) -> bool:
-    return len({*job.said("tasks.name")}) == len(job.said("tasks.name"))
-
-
-@rule("torch_task_specs", quiet=_types_differ)
+@rule("torch_task_specs", quiet=lambda job, _: len({*job.said("tasks.name")}) == len(job.said("tasks.name")))
 def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Keys are case-insensitive: of two equal keys, the operator would drop one."""
     seen: dict[str | None, str] = {}
@@ -85,10 +77,7 @@ def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Every pod gets the address of the master with index 0; the operator creates no second one."""
     master = task_of(job, TaskType.MASTER)
     if master is None:
-        yield Required(
-            TASKS.key(TaskType.MASTER.value),
-            "a job must have a Master, which must not be null",
-        )
+        yield Required(TASKS.key(TaskType.MASTER.value), "a job must have a Master, which must not be null")
     elif master.get("replicas") not in {None, 1}:
         yield Invalid(master.at("replicas"), master.replicas, "must be 1 for the Master")
 
@@ -110,8 +99,7 @@ def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> I
     for task in torch_tasks(job):
         if task.role not in {TaskType.MASTER, TaskType.WORKER}:
             continue
-        containers = mapping(task.template.get("spec")).get("containers")
-        if not any(one.get("name") == MAIN_CONTAINER for _, one in objects(containers)):
+        if not any(named_containers(MAIN_CONTAINER, task.template, task.template_path)):
             path = task.template_path / "spec" / "containers"
             yield Required(path, f"one container must be named {MAIN_CONTAINER}, which runs the training")
 
@@ -257,13 +245,12 @@ def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], context: Context) ->
 def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """The operator appends its own variables, and of two with the same name the last wins."""
     for task in torch_tasks(job):
-        path = task.template_path / "spec" / "containers"
-        for place, container in objects(mapping(task.template.get("spec")).get("containers")):
-            for index, variable in objects(container.get("env")):
+        for container in containers(task.template, task.template_path, ("containers",)):
+            for index, variable in objects(container.json.get("env")):
                 name = variable.get("name")
                 if isinstance(name, str) and name in RESERVED_ENV:
                     detail = KEPT if runs_here(job, context) else f"torch-on-k8s overwrites {name}"
-                    yield Notice(path / place / "env" / index / "name", detail)
+                    yield Notice(container.path / "env" / index / "name", detail)
 
 
 @rule("tasks.depends_on")
@@ -300,6 +287,8 @@ RULES = (
             # There is a gang for each task, or one for the job that leaves the AIMaster out.
             "minimum_is_at_most_the_pods": (the_minimum_of_the_job_can_be_reached,),
             "task_minima_are_at_most_their_replicas": (minima_can_be_reached,),
+            # The bounds are of the workers.
+            "replicas_are_within_bounds": (),
             "minima_agree": (one_sort_of_minimum_counts,),
             "a_gang_has_priorities_throughout": (),
         }

@@ -20,20 +20,21 @@ from jobgate.kinds.common.runner import (
     set_condition,
     waits_for_names,
 )
-from jobgate.kinds.torchjob.members import (
+from jobgate.kinds.torchjob.models import OnPhase, RestartPolicy, TorchJobSpec
+from jobgate.kinds.torchjob.operator import (
     BACKEND,
     ENDPOINT,
     MAIN_CONTAINER,
     MASTER_PORT,
+    MODEL_VOLUME,
     NODES,
     PORT,
     PORT_NAME,
     PROCESSES,
+    annotation,
     contract,
     named_port,
 )
-from jobgate.kinds.torchjob.models import OnPhase, RestartPolicy, TorchJobSpec
-from jobgate.kinds.torchjob.operator import MODEL_VOLUME, annotation
 from jobgate.kinds.torchjob.tasks import TaskType, TorchTask, task_of, torch_tasks
 from jobgate.plugins import Crew, Member, Variable
 from jobgate.plugins.crew import COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, TASK_LABEL

@@ -13,7 +13,7 @@ from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import GENERATION, TORCH_ON_K8S
 from jobgate.kinds.torchjob.tasks import TASKS, type_of
-from webhook import Cause, Context, Forbidden, Job, Path, rule
+from webhook import Cause, Context, Forbidden, Job, rule
 
 _SPECS = "spec.torchTaskSpecs[*]"
 
@@ -49,12 +49,10 @@ def tasks_stay(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     if context.old is None:
         return
     before, after = _by_type(context.old), _by_type(job.document)
-    for name, key in after.items():
-        if name not in before:
-            yield Forbidden(TASKS.key(key), "a task may not be added after the job is created")
-    for name, key in before.items():
-        if name not in after:
-            yield Forbidden(TASKS.key(key), "a task may not be removed after the job is created")
+    for verb, these, others in (("added", after, before), ("removed", before, after)):
+        for name, key in these.items():
+            if name not in others:
+                yield Forbidden(TASKS.key(key), f"a task may not be {verb} after the job is created")
 
 
 @MAY_CHANGE.rule
@@ -69,9 +67,9 @@ def fields_change_only_when_they_may(job: Job[TorchJobSpec], context: Context) -
     common = [name for name in before if name in after]
     old = _comparable(context.old, {name: before[name] for name in common})
     new = _comparable(job.document, {name: after[name] for name in common})
-    written = {_canonical(name): key for name, key in after.items()}
     for cause in MAY_CHANGE(Job(job.kind, new, job.spec), replace(context, old=old)):
-        yield cause.at(_as_written(cause.path, written))
+        written = (cause.path.moved(TASKS.key(_canonical(name)), TASKS.key(key)) for name, key in after.items())
+        yield cause.at(next((path for path in written if path is not None), cause.path))
 
 
 def _by_type(document: Mapping[str, Any]) -> dict[str, str]:
@@ -99,12 +97,6 @@ def _as_read(task: Any) -> Any:
 
 def _canonical(name: str) -> str:
     return type_of(name) or name
-
-
-def _as_written(path: Path, keys: Mapping[str, str]) -> Path:
-    """Return a path into a comparable job as the user's own leads there."""
-    moved = (path.moved(TASKS.key(canonical), TASKS.key(key)) for canonical, key in keys.items())
-    return next((there for there in moved if there is not None), path)
 
 
 #: The rules, in the order in which a reader wants to know.

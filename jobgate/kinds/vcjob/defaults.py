@@ -29,11 +29,9 @@ COMPANIONS = {
 @adds_nothing(("network_topology",))
 def job_defaults(job: Draft, _: Context) -> None:
     """The job's own defaults, for a server that has not applied the CRD's."""
-    spec = job.at("spec")
-    if spec is None:
-        return
-    fill(spec, JobSpec)
-    if (topology := spec.at("networkTopology")) is not None:
+    if (spec := job.at("spec")) is not None:
+        fill(spec, JobSpec)
+    if (topology := job.at("spec", "networkTopology")) is not None:
         fill(topology, NetworkTopology)
 
 
@@ -42,10 +40,9 @@ def task_defaults(job: Draft, _: Context) -> None:
     """A task has no pods and three retries unless it says otherwise."""
     fill_each(job, "spec", "tasks", model=TaskSpec)
     for task in job.each("spec", "tasks", holding="partitionPolicy"):
-        if (partitions := task.at("partitionPolicy")) is None:
-            continue
-        fill(partitions, PartitionPolicy)
-        if (topology := partitions.at("networkTopology")) is not None:
+        if (partitions := task.at("partitionPolicy")) is not None:
+            fill(partitions, PartitionPolicy)
+        if (topology := task.at("partitionPolicy", "networkTopology")) is not None:
             fill(topology, NetworkTopology)
 
 

@@ -5,45 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from jobgate.plugins.flags import Flags, FlagType
+from jobgate.plugins.flags import Flag, Flags, FlagType
+
+_TEXT, _SWITCH, _PORT, _SECONDS = (
+    Flag(type_, type_.value) for type_ in (FlagType.TEXT, FlagType.SWITCH, FlagType.PORT, FlagType.SECONDS)
+)
+
+
+def _flags(flag: Flag, *names: str) -> Flags:
+    return dict.fromkeys(names, flag)
+
 
 PLUGINS: Final[Mapping[str, Flags]] = {
-    "ssh": {
-        "ssh-key-file-path": FlagType.TEXT,
-        "ssh-private-key": FlagType.TEXT,
-        "ssh-public-key": FlagType.TEXT,
-        "ssh-port": FlagType.PORT,
-    },
+    "ssh": {**_flags(_TEXT, "ssh-key-file-path", "ssh-private-key", "ssh-public-key"), "ssh-port": _PORT},
     "env": {},
-    "svc": {
-        "publish-not-ready-addresses": FlagType.SWITCH,
-        "disable-network-policy": FlagType.SWITCH,
-        "inject-hosts-env": FlagType.SWITCH,
-    },
-    "tensorflow": {
-        "ps": FlagType.TEXT,
-        "worker": FlagType.TEXT,
-        "chief": FlagType.TEXT,
-        "evaluator": FlagType.TEXT,
-        "port": FlagType.PORT,
-    },
-    "mpi": {"master": FlagType.TEXT, "worker": FlagType.TEXT, "port": FlagType.PORT},
+    "svc": _flags(_SWITCH, "publish-not-ready-addresses", "disable-network-policy", "inject-hosts-env"),
+    "tensorflow": {**_flags(_TEXT, "ps", "worker", "chief", "evaluator"), "port": _PORT},
+    "mpi": {"master": _TEXT, "worker": _TEXT, "port": _PORT},
     "pytorch": {
-        "master": FlagType.TEXT,
-        "worker": FlagType.TEXT,
-        "port": FlagType.PORT,
-        "wait-master-enabled": FlagType.SWITCH,
-        "wait-master-timeout": FlagType.SECONDS,
-        "wait-master-image": FlagType.TEXT,
+        "master": _TEXT,
+        "worker": _TEXT,
+        "port": _PORT,
+        "wait-master-enabled": _SWITCH,
+        "wait-master-timeout": _SECONDS,
+        "wait-master-image": _TEXT,
     },
-    "hcclrank": {"master": FlagType.TEXT, "worker": FlagType.TEXT},
+    "hcclrank": {"master": _TEXT, "worker": _TEXT},
     "ray": {
-        "head": FlagType.TEXT,
-        "worker": FlagType.TEXT,
-        "headContainer": FlagType.TEXT,
-        "workerContainer": FlagType.TEXT,
-        "port": FlagType.PORT,
-        "dashboardPort": FlagType.PORT,
-        "clientPort": FlagType.PORT,
+        **_flags(_TEXT, "head", "worker", "headContainer", "workerContainer"),
+        **_flags(_PORT, "port", "dashboardPort", "clientPort"),
     },
 }

@@ -13,7 +13,6 @@ from crdgen import (
     Column,
     CustomResource,
     Doc,
-    Int32,
     Int64,
     MaxItems,
     MinItems,
@@ -26,7 +25,8 @@ from crdgen import (
 from crdgen.markers.types import Replace
 from crdgen.podtemplate import load
 from jobgate.kinds.common.dependencies import DependsOn
-from jobgate.kinds.common.policies import DURATION, LifecyclePolicy
+from jobgate.kinds.common.fields import Count, Number, Policies, Positive
+from jobgate.kinds.common.policies import DURATION
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
 from jobgate.names import ENTRIES_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT
 
@@ -39,7 +39,7 @@ def _claim() -> Mapping[str, Any]:
 
 
 #: A PersistentVolumeClaim's spec. What typed clients could not read of it would keep them from listing any job.
-Claim: TypeAlias = Annotated[dict[str, Any], Replace(_claim)]
+ClaimSpec: TypeAlias = Annotated[dict[str, Any], Replace(_claim)]
 
 
 class TopologyMode(StrEnum):
@@ -75,10 +75,10 @@ class NetworkTopology(Model):
 class PartitionPolicy(Model):
     """How the pods of a task are split into partitions of equal size."""
 
-    total_partitions: Annotated[int, Int32(minimum=1), Doc("Number of partitions.")]
-    partition_size: Annotated[int, Int32(minimum=1), Doc("Number of pods per partition.")]
+    total_partitions: Annotated[Positive, Doc("Number of partitions.")]
+    partition_size: Annotated[Positive, Doc("Number of pods per partition.")]
     min_partitions: Annotated[
-        int, Int32(minimum=0), Doc("Minimum number of partitions that start together. If 0, minAvailable applies.")
+        Count, Doc("Minimum number of partitions that start together. If 0, minAvailable applies.")
     ] = 0
     network_topology: Annotated[
         NetworkTopology | None, Doc("Network topology constraint of the pods of one partition.")
@@ -93,21 +93,16 @@ class TaskSpec(Model):
         Field(max_length=LABEL_LIMIT),
         Doc("Name of the task, unique in the job. Defaults to default0, default1 and so on."),
     ] = None
-    replicas: Annotated[int, Int32(minimum=0), Doc("Number of pods.")] = 0
+    replicas: Annotated[Count, Doc("Number of pods.")] = 0
     min_available: Annotated[
-        int | None,
-        Int32(minimum=0),
-        Doc("Minimum number of pods of the task that start together. Defaults to all pods."),
+        Count | None, Doc("Minimum number of pods of the task that start together. Defaults to all pods.")
     ] = None
     template: Annotated[PodTemplate, Doc("Template of the task's pods.")]
     policies: Annotated[
-        list[LifecyclePolicy] | None,
-        Atomic,
-        MaxItems(ENTRIES_LIMIT),
-        Doc("Actions on events of the task. They take precedence over the job's policies."),
+        Policies | None, Doc("Actions on events of the task. They take precedence over the job's policies.")
     ] = None
     topology_policy: TopologyPolicy | None = None
-    max_retry: Annotated[int, Int32(minimum=0), Doc("Container restarts allowed before the task is failed.")] = 3
+    max_retry: Annotated[Count, Doc("Container restarts allowed before the task is failed.")] = 3
     depends_on: Annotated[DependsOn | None, Doc("Tasks to wait for before the pods of this task are created.")] = None
     partition_policy: PartitionPolicy | None = None
 
@@ -119,7 +114,7 @@ class VolumeSpec(Model):
     volume_claim_name: Annotated[
         str | None, Field(max_length=SUBDOMAIN_LIMIT), Doc("Name of an existing PersistentVolumeClaim.")
     ] = None
-    volume_claim: Annotated[Claim | None, Doc("Spec of a PersistentVolumeClaim to create.")] = None
+    volume_claim: Annotated[ClaimSpec | None, Doc("Spec of a PersistentVolumeClaim to create.")] = None
 
 
 class JobSpec(Model):
@@ -129,20 +124,13 @@ class JobSpec(Model):
         str | None, Field(max_length=LABEL_LIMIT), Doc("Scheduler of the pods whose template sets none.")
     ] = None
     min_available: Annotated[
-        int | None,
-        Int32(minimum=0),
-        Doc("Minimum number of pods of the job that start together. Defaults to the sum over the tasks."),
+        Count | None, Doc("Minimum number of pods of the job that start together. Defaults to the sum over the tasks.")
     ] = None
     volumes: Annotated[
         list[VolumeSpec] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("Volumes mounted in every container.")
     ] = None
     tasks: Annotated[list[TaskSpec], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("Tasks of the job.")]
-    policies: Annotated[
-        list[LifecyclePolicy] | None,
-        Atomic,
-        MaxItems(ENTRIES_LIMIT),
-        Doc("Actions on events that no policy of a task handles."),
-    ] = None
+    policies: Annotated[Policies | None, Doc("Actions on events that no policy of a task handles.")] = None
     plugins: Annotated[
         dict[str, Annotated[list[str], Atomic]] | None,
         Doc("Plugins for the pods, such as env, svc, ssh or tensorflow, each with its arguments."),
@@ -151,20 +139,16 @@ class JobSpec(Model):
         str | None, Field(pattern=DURATION), Doc("Expected run time of the job. Not enforced.")
     ] = None
     queue: Annotated[str, Field(max_length=SUBDOMAIN_LIMIT), Doc("Queue of the job.")] = DEFAULT_QUEUE
-    max_retry: Annotated[int, Int32(minimum=0), Doc("Restarts allowed before the job is marked Failed.")] = 3
+    max_retry: Annotated[Count, Doc("Restarts allowed before the job is marked Failed.")] = 3
     ttl_seconds_after_finished: Annotated[
-        int | None,
-        Int32(minimum=0),
-        Doc("Seconds after which the finished job is deleted. If not set, the job is kept."),
+        Count | None, Doc("Seconds after which the finished job is deleted. If not set, the job is kept.")
     ] = None
     priority_class_name: Annotated[
         str | None,
         Field(max_length=SUBDOMAIN_LIMIT),
         Doc("Priority class of the job, and of the pods whose template sets none."),
     ] = None
-    min_success: Annotated[
-        int | None, Int32(minimum=1), Doc("Number of succeeded pods after which the job is Completed.")
-    ] = None
+    min_success: Annotated[Positive | None, Doc("Number of succeeded pods after which the job is Completed.")] = None
     network_topology: Annotated[NetworkTopology | None, Doc("Network topology constraint of the pods of the job.")] = (
         None
     )
@@ -204,23 +188,23 @@ class JobCondition(Model):
 class TaskState(Model):
     """Pods of one task."""
 
-    phase: Annotated[dict[str, Annotated[int, Int32]] | None, Doc("Number of pods by pod phase.")] = None
+    phase: Annotated[dict[str, Number] | None, Doc("Number of pods by pod phase.")] = None
 
 
 class JobStatus(Model):
     """Status of the job, as observed by the controller."""
 
     state: Annotated[JobState | None, Doc("Current phase of the job.")] = None
-    min_available: Annotated[int | None, Int32(minimum=0), Doc("Minimum number of pods that start together.")] = None
+    min_available: Annotated[Count | None, Doc("Minimum number of pods that start together.")] = None
     task_status_count: Annotated[dict[str, TaskState] | None, Doc("Pods by task name.")] = None
-    pending: Annotated[int | None, Int32(minimum=0), Doc("Number of pending pods.")] = None
-    running: Annotated[int | None, Int32(minimum=0), Doc("Number of running pods.")] = None
-    succeeded: Annotated[int | None, Int32(minimum=0), Doc("Number of succeeded pods.")] = None
-    failed: Annotated[int | None, Int32(minimum=0), Doc("Number of failed pods.")] = None
-    terminating: Annotated[int | None, Int32(minimum=0), Doc("Number of terminating pods.")] = None
-    unknown: Annotated[int | None, Int32(minimum=0), Doc("Number of pods in an unknown phase.")] = None
-    version: Annotated[int | None, Int32(minimum=0), Doc("Number of times all pods of the job were deleted.")] = None
-    retry_count: Annotated[int | None, Int32(minimum=0), Doc("Number of restarts of the job.")] = None
+    pending: Annotated[Count | None, Doc("Number of pending pods.")] = None
+    running: Annotated[Count | None, Doc("Number of running pods.")] = None
+    succeeded: Annotated[Count | None, Doc("Number of succeeded pods.")] = None
+    failed: Annotated[Count | None, Doc("Number of failed pods.")] = None
+    terminating: Annotated[Count | None, Doc("Number of terminating pods.")] = None
+    unknown: Annotated[Count | None, Doc("Number of pods in an unknown phase.")] = None
+    version: Annotated[Count | None, Doc("Number of times all pods of the job were deleted.")] = None
+    retry_count: Annotated[Count | None, Doc("Number of restarts of the job.")] = None
     running_duration: Annotated[str | None, Doc("Run time of the job.")] = None
     controlled_resources: Annotated[dict[str, str] | None, Doc("Objects created for the job.")] = None
     conditions: Annotated[list[JobCondition] | None, Atomic, Doc("Phases the job has been in.")] = None

@@ -1,9 +1,18 @@
-"""The profile of Volcano v1.15: what its controller makes of a Job."""
+"""The profile of Volcano v1.15: what its controller makes of a Job, and how it labels pods.
+
+It carries out its plugins by itself: ours only check them. Where jobgate runs the job, ours carry them out.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from jobgate.kinds.common.members import Claim, Members, labelled_claim, labels_of
 from jobgate.kinds.common.operator import Operator
-from jobgate.kinds.vcjob.members import MEMBERS
+from jobgate.kinds.vcjob.flags import PLUGINS
+from jobgate.kinds.vcjob.frameworks import facts
+from jobgate.plugins.crew import RUN_LABEL
 
 #: Who schedules a job that does not say, and the queue that it waits in.
 SCHEDULER = "volcano"
@@ -14,6 +23,26 @@ ROOT_QUEUE = "root"
 
 #: Where the cluster keeps its queues.
 QUEUES = "queues.v1beta1.scheduling.volcano.sh"
+
+_GROUP, _KIND = "batch.volcano.sh", "Job"
+_JOB, _NAMESPACE = "volcano.sh/job-name", "volcano.sh/job-namespace"
+_TASK, _INDEX = "volcano.sh/task-spec", "volcano.sh/task-index"
+
+
+def claim(pod: Mapping[str, Any]) -> Claim | None:
+    """Return whose a pod of Volcano is. Those of the runner have the same labels, but no owner that is such a job."""
+    index = labels_of(pod).get(_INDEX)
+    found = labelled_claim(pod, job=_JOB, task=_TASK, index=index, group=_GROUP, kind=_KIND)
+    return None if found and not found.owned and RUN_LABEL in labels_of(pod) else found
+
+
+MEMBERS = Members(
+    selector={"matchExpressions": [{"key": key, "operator": "Exists"} for key in (_JOB, _TASK)]},
+    claim=claim,
+    labels={_JOB: "{job}", _NAMESPACE: "{namespace}"},
+    facts=facts,
+    provides=frozenset({*PLUGINS, "queueing"}),
+)
 
 VOLCANO = Operator(
     name="Volcano",

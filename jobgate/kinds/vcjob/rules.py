@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from jobgate.kinds.common.dependencies import gangs_can_start
+from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.plugins import derived_names
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name, names_have_room
+from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name, name_path, names_have_room
+from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
 from jobgate.kinds.vcjob.plugins import (
@@ -18,12 +20,10 @@ from jobgate.kinds.vcjob.plugins import (
     leading_tasks_are_there,
     plugins_are_known,
     plugins_understand_their_arguments,
-    runs_here,
     the_runner_carries_out_the_arguments,
 )
 from jobgate.kinds.vcjob.topology import topology_rules
-from jobgate.kinds.vcjob.updates import update_rules
-from jobgate.kinds.vcjob.volumes import volume_rules
+from jobgate.kinds.vcjob.volumes import existing_claims_stay, volume_rules
 from jobgate.names import LABEL_LIMIT, dns_1035_label, dns_label
 from jobgate.plugins import Derived
 from jobgate.plugins.queueing import Queueing, System
@@ -89,8 +89,8 @@ def pods_of_the_runner_have_host_names(job: Job[JobSpec], context: Context) -> I
         return  # reported already, for what plugins and volumes name after the job
     name = expected_name(context)
     if fault := dns_label(name.rstrip("-")[:LABEL_LIMIT].rstrip("-")) if name else None:
-        place = Path("metadata") / ("name" if context.name else "generateName")
-        yield Invalid(place, context.name or context.generate_name, f"{fault}: used in the host names of the pods")
+        given = context.name or context.generate_name
+        yield Invalid(name_path(context), given, f"{fault}: used in the host names of the pods")
 
 
 _BY_PLUGINS: Final = (
@@ -173,6 +173,19 @@ def queue_name_fits_a_label(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
         yield TooLong(_QUEUE, job.spec.queue, LABEL_LIMIT, "used as a label on every pod")
 
 
+#: What may change in a stored job, whatever its phase.
+MAY_CHANGE = MayChange(
+    {
+        "spec.minAvailable": Mutable.ALWAYS,
+        "spec.priorityClassName": Mutable.ALWAYS,
+        "spec.tasks[*].replicas": Mutable.ALWAYS,
+        "spec.tasks[*].minAvailable": Mutable.ALWAYS,
+        # Where Volcano makes the claim, its controller writes the name; elsewhere `existing_claims_stay` holds it.
+        "spec.volumes[*].volumeClaimName": Mutable.ALWAYS,
+    },
+    keys={"spec.tasks": "name"},
+)
+
 RULES = (
     tasks_have_names,
     tasks_have_pods,
@@ -201,5 +214,6 @@ RULES = (
     queue_is_not_the_root,
     queue_takes_jobs,
     queue_name_fits_a_label,
-    *update_rules,
+    MAY_CHANGE.rule(),
+    existing_claims_stay,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.gang import COUNT_LIMIT
-from jobgate.kinds.common.pod.reading import items, mapping
+from jobgate.kinds.common.pod.reading import containers, mapping
 from jobgate.kinds.common.quantity import is_whole, parse
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec, TopologyPolicy
 from jobgate.kinds.vcjob.plugins import runs_here
@@ -73,7 +73,7 @@ def minimum_is_as_many_partitions(job: Job[JobSpec], __: Context) -> Iterator[Ca
     """If minPartitions is set, minAvailable must be the same number of pods, or not be set."""
     for path, task, policy in _partitioned(job, "total_partitions", "partition_size", "min_partitions"):
         if not 0 < policy.min_partitions <= policy.total_partitions:
-            continue  # of too many, another rule tells
+            continue  # reported by the rule above
         for _, one in readable([task], "min_available"):
             least = policy.min_partitions * policy.partition_size
             if least > COUNT_LIMIT:
@@ -97,13 +97,10 @@ def pods_of_a_numa_policy_have_whole_cpus(job: Job[JobSpec], __: Context) -> Ite
     A container without requests requests its limits.
     """
     for index, task in readable(job.spec.tasks, "topology_policy", "template"):
-        if task.topology_policy in {None, TopologyPolicy.NONE}:
-            continue
-        pod = mapping(task.template.get("spec"))
-        for field in ("containers", "initContainers"):
-            for place, container in enumerate(items(pod.get(field))):
-                path = _TASKS / index / "template" / "spec" / field / place / "resources"
-                yield from _whole_cpus(mapping(mapping(container).get("resources")), path, task.topology_policy)
+        if task.topology_policy not in {None, TopologyPolicy.NONE}:
+            for container in containers(task.template, _TASKS / index / "template"):
+                resources = mapping(container.json.get("resources"))
+                yield from _whole_cpus(resources, container.path / "resources", task.topology_policy)
 
 
 def _whole_cpus(resources: Mapping[str, Any], path: Path, policy: TopologyPolicy | None) -> Iterator[Cause]:
@@ -116,7 +113,7 @@ def _whole_cpus(resources: Mapping[str, Any], path: Path, policy: TopologyPolicy
     try:
         amount = parse(cpus)
     except ValueError:
-        return  # no quantity at all, which the rules of templates tell
+        return  # no quantity, which the rules of templates report
     if not amount or not is_whole(amount):
         yield Invalid((path / side).key("cpu"), cpus, f"{wanted}, at least 1")
 

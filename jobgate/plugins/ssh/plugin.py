@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from jobgate.names import dns_label
 from jobgate.plugins.crew import Crew, Member
@@ -72,7 +72,6 @@ class Ssh(Plugin[SshArguments]):
 
     def derived(self, crew: Crew, arguments: SshArguments) -> Iterator[Derived]:
         """Yield the volume of the keys; the Secret, which is called the same, may have longer names."""
-        del crew, arguments
         yield Derived("plugin ssh", "volume", "<job>-ssh", dns_label, len("-ssh"))
 
     def wire(self, pod: Pod, member: Member, arguments: SshArguments) -> None:
@@ -118,12 +117,12 @@ def _files_made(arguments: SshArguments) -> tuple[str, ...]:
 
 
 def _keys(crew: Crew, arguments: SshArguments) -> dict[str, str]:
-    host = new_pair(arguments.ssh_key_type)
-    files = {HOST_KEY: host.private, KNOWN_HOSTS: known_hosts(crew, arguments, host.public)}
+    private, public = new_pair(arguments.ssh_key_type)
+    files = {HOST_KEY: private, KNOWN_HOSTS: known_hosts(crew, arguments, public)}
     if arguments.ssh_key_secret is None:
-        users = new_pair(arguments.ssh_key_type)
-        line = f"{users.public} {crew.namespace}/{crew.name}\n"
-        files |= {IDENTITY: users.private, PUBLIC: line, AUTHORIZED: line}
+        private, public = new_pair(arguments.ssh_key_type)
+        line = f"{public} {crew.namespace}/{crew.name}\n"
+        files |= {IDENTITY: private, PUBLIC: line, AUTHORIZED: line}
     return files
 
 
@@ -181,24 +180,17 @@ KeyType: TypeAlias = Literal["ed25519", "rsa"]
 RSA_BITS = 3072
 
 
-class KeyPair(NamedTuple):
-    """A private key as PEM without a passphrase, and the public key as in `authorized_keys`: type and key."""
+def new_pair(key_type: KeyType) -> tuple[str, str]:
+    """Return a new private key as PEM without a passphrase, and its public key as in `authorized_keys`: type and key.
 
-    private: str
-    public: str
-
-
-def new_pair(sort: KeyType) -> KeyPair:
-    """Make a key pair: Ed25519 at once, RSA in a second or less.
-
-    An RSA key is in PKCS #1, which what is too old for Ed25519 reads; so is Volcano's.
+    Ed25519 is made at once, RSA in a second or less: in PKCS #1, which what is too old for Ed25519 reads, as Volcano's.
     """
-    # Whoever only checks jobs needs no cryptography.
+    # Who only checks jobs needs no cryptography.
     from cryptography.hazmat.primitives import serialization  # noqa: PLC0415
     from cryptography.hazmat.primitives.asymmetric import ed25519, rsa  # noqa: PLC0415
 
     key: ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey
-    if sort == "rsa":
+    if key_type == "rsa":
         key = rsa.generate_private_key(public_exponent=65537, key_size=RSA_BITS)
         form = serialization.PrivateFormat.TraditionalOpenSSL
     else:
@@ -206,4 +198,4 @@ def new_pair(sort: KeyType) -> KeyPair:
         form = serialization.PrivateFormat.OpenSSH
     private = key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
     public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
-    return KeyPair(private.decode(), public.decode())
+    return private.decode(), public.decode()

@@ -31,13 +31,13 @@ def with_container(**fields: Any) -> dict[str, Any]:
         job([{"template": SECRET}]),
     ],
 )
-def test_a_value_of_the_wrong_type_is_not_told_where_it_may_be_a_secret(document: dict[str, Any]) -> None:
+def test_a_value_of_the_wrong_type_is_not_shown_where_it_may_be_a_secret(document: dict[str, Any]) -> None:
     reported = faults(validate(document))
     assert reported
     assert SECRET not in str(reported)
 
 
-def test_a_numeric_password_is_told_by_its_type() -> None:
+def test_of_a_numeric_password_the_type_is_shown() -> None:
     document = with_container(env=[{"name": "PASSWORD", "value": 123456}])
     assert faults(validate(document)) == [
         'spec.tasks[0].template.spec.containers[0].env[0].value: Invalid value: "integer": must be a string'

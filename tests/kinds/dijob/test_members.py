@@ -6,7 +6,7 @@ import pytest
 
 from jobgate.kinds.common.members import Claim
 from jobgate.kinds.dijob import DIJOB
-from jobgate.kinds.dijob.members import MEMBERS, claim
+from jobgate.kinds.dijob.operator import MEMBERS, claim
 from jobgate.plugins import Crew
 from tests.kinds.dijob.jobs import faults, job, task, template, validate
 from tests.kinds.messages import compare

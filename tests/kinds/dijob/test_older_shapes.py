@@ -54,7 +54,7 @@ def test_the_shape_of_operator_v1_0_is_rejected_with_the_command_that_mends_it()
     ]
 
 
-def test_a_group_beside_tasks_is_told_and_taken() -> None:
+def test_a_group_beside_tasks_is_reported_and_accepted() -> None:
     response = validate(job(task("learner"), group="games"))
     assert faults(response) == []
     assert [str(notice) for notice in response.notices] == [

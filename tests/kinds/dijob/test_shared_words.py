@@ -38,7 +38,7 @@ def test_suspend_is_rejected_where_nobody_acts_on_it() -> None:
          "spec.tasks[1].dependsOn: DI-orchestrator ignores this field: the task's pods are created immediately"),
     ],
 )  # fmt: skip
-def test_a_word_that_nobody_acts_on_is_told(document: Any, notice: str) -> None:
+def test_a_word_that_nobody_acts_on_is_reported(document: Any, notice: str) -> None:
     assert notices(document) == [notice]
     assert faults(validate(document)) == []
 
@@ -51,7 +51,7 @@ def test_a_word_that_nobody_acts_on_is_told(document: Any, notice: str) -> None:
         job(task("learner"), plugins={"svc": []}),
     ],
 )
-def test_who_asks_for_no_gang_or_for_a_plugin_is_told_nothing(document: Any) -> None:
+def test_of_no_gang_and_of_a_plugin_nothing_is_reported(document: Any) -> None:
     assert notices(document) == []
 
 

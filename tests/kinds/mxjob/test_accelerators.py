@@ -111,7 +111,7 @@ def test_a_mount_in_the_place_of_the_drivers_is_rejected() -> None:
     ]
 
 
-def test_a_variable_of_the_users_own_stays_and_is_told_of_without_its_value() -> None:
+def test_a_variable_of_the_users_own_stays_and_is_reported_without_its_value() -> None:
     document = local(template=template(with_gpu(env=[{"name": "LD_LIBRARY_PATH", "value": "hunter2"}])))
     assert pod_of(document)["containers"][0]["env"] == [{"name": "LD_LIBRARY_PATH", "value": "hunter2"}]
     response = validate(document, accelerators=ACCELERATORS)

@@ -6,9 +6,9 @@ import pytest
 
 from jobgate.kinds.common.members import Claim
 from jobgate.kinds.torchjob import TORCHJOB
-from jobgate.kinds.torchjob.members import MEMBERS, claim
+from jobgate.kinds.torchjob.operator import MEMBERS, claim
 from jobgate.plugins import Crew
-from tests.kinds.torchjob.jobs import container, elastic, faults, job, mutate, task, tasks, template, validate
+from tests.kinds.torchjob.jobs import container, elastic, job, task, tasks, template
 from tests.plugins.crews import of_job, pod, promised, variables, wired
 
 LABELS = {"group-name": "train.distributed.io", "job-name": "gpt", "task-type": "worker", "task-index": "3"}
@@ -90,7 +90,7 @@ def test_the_port_is_that_of_the_masters_container_that_trains(parts: Any, port:
          {"NNODES": "3", "NPROC_PER_NODE": "2", "RDZV_BACKEND": "c10d"}),
     ],
 )  # fmt: skip
-def test_torchrun_is_told_what_the_policy_says(policy: dict[str, Any], expected: dict[str, str]) -> None:
+def test_torchrun_gets_what_the_policy_says(policy: dict[str, Any], expected: dict[str, str]) -> None:
     found = promised(of(**elastic(**policy)), "worker")
     reported = {name.removeprefix("PET_"): value for name, value in found.items() if name.startswith("PET_")}
     assert reported == {"MASTER_ADDR": "job-master-0", "MASTER_PORT": "23456", "NODE_RANK": "1"} | expected
@@ -100,7 +100,7 @@ def test_a_policy_that_is_not_enabled_says_nothing() -> None:
     assert promised(of(**elastic() | {"enableTorchElastic": False}), "worker") == promised(of(), "worker")
 
 
-def test_what_the_operator_has_set_stays_and_init_containers_are_told_too() -> None:
+def test_what_the_operator_has_set_stays_and_init_containers_get_it_too() -> None:
     parts = tasks(worker=task(2, template=template(initContainers=[container("wait")])))
     env = [{"name": "RANK", "value": "2"}, {"name": "MASTER_ADDR", "value": "localhost"}]
     after = wired(pod({"name": "torch", "env": env}, initContainers=[{"name": "wait"}]), of(parts, plugins={"env": []}))
@@ -116,18 +116,3 @@ def test_pods_are_found_by_a_service_of_the_job() -> None:
     assert set(variables(after, "torch")) == {"VC_HOST"} | {
         f"VC_{name}_{what}" for name in ("MASTER", "WORKER") for what in ("HOSTS", "NUM")
     }
-
-
-def test_plugins_are_checked_and_taken_whole() -> None:
-    assert faults(validate(job(plugins={"env": {"x": 1}, "mpi": []}))) == [
-        'spec.plugins[mpi]: Unsupported value: "mpi": supported values: "env", "svc", "ssh"',
-        "spec.plugins[env].x: Forbidden: env takes no arguments: remove it",
-    ]
-    good = job(plugins={"env": None, "svc": ["--publish-not-ready-addresses"]})
-    assert faults(mutate(good)) == faults(validate(good)) == []
-
-
-def test_the_operators_write_of_a_whole_job_erases_plugins_and_is_taken() -> None:
-    stored = TORCHJOB.schema.default(job(plugins={"env": []}))
-    written = {**stored, "spec": {key: value for key, value in stored["spec"].items() if key != "plugins"}}
-    assert faults(validate(written, stored)) == []

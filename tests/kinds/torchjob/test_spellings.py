@@ -24,7 +24,7 @@ def saying(**words: Any) -> tuple[dict[str, Any], str]:
 
 
 @pytest.mark.parametrize("old, canonical, value", WORDS)
-def test_the_old_spelling_is_kept_and_told_the_canonical_one(old: str, canonical: str, value: Any) -> None:
+def test_the_old_spelling_is_kept_with_a_warning(old: str, canonical: str, value: Any) -> None:
     document, path = saying(**{old: value})
     response = validate(document)
     assert (faults(response), response.warnings) == (
@@ -35,7 +35,7 @@ def test_the_old_spelling_is_kept_and_told_the_canonical_one(old: str, canonical
 
 
 @pytest.mark.parametrize("old, canonical, value", WORDS)
-def test_the_canonical_spelling_is_told_that_it_is_not_read(old: str, canonical: str, value: Any) -> None:
+def test_of_the_canonical_spelling_is_reported_that_it_is_not_read(old: str, canonical: str, value: Any) -> None:
     document, path = saying(**{canonical: value})
     response = validate(document)
     assert (faults(response), response.warnings) == (

@@ -7,7 +7,7 @@ import pytest
 from jobgate.kinds.common.members import Claim
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.flags import PLUGINS
-from jobgate.kinds.vcjob.members import MEMBERS, claim
+from jobgate.kinds.vcjob.operator import MEMBERS, claim
 from tests.kinds.messages import compare
 from tests.kinds.vcjob.jobs import faults, job, task, validate
 from tests.plugins.crews import drafted, of_job, pod

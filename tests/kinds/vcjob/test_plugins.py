@@ -6,7 +6,7 @@ import pytest
 
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.offline.judge import ReviewOptions, judge
-from jobgate.plugins.flags import FlagType, value_of
+from jobgate.plugins.flags import Flag, FlagType, value_of
 from tests.kinds.vcjob.jobs import KINDS, faults, job, task, template, validate
 from webhook import Settings
 
@@ -116,7 +116,15 @@ def test_what_volcano_takes_and_cannot_use_is_a_warning(plugins: dict[str, list[
     ],
 )
 def test_a_flag_is_read_as_go_reads_it(arguments: list[str], expected: str) -> None:
-    assert value_of(arguments, {"master": FlagType.TEXT, "port": FlagType.PORT}, "master", "master") == expected
+    assert (
+        value_of(
+            arguments,
+            {"master": Flag(FlagType.TEXT, "a name"), "port": Flag(FlagType.PORT, "a port")},
+            "master",
+            "master",
+        )
+        == expected
+    )
 
 
 #: By Volcano, a gang that waits for itself.

@@ -125,7 +125,7 @@ def test_every_port_is_taken(port: int) -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_a_flag_does_not_take_is_told(flag: str, expected: str) -> None:
+def test_what_a_flag_does_not_take_is_reported(flag: str, expected: str) -> None:
     assert list(map(str, causes([flag]))) == [f"spec.plugins[ssh][0]: {expected}"]
 
 

@@ -56,7 +56,7 @@ def test_a_flag_that_is_understood_and_cannot_be_followed_is_answered(flag: str,
         ("who prepares the pod does not log in", part(containers=(OTHER, CrewContainer("prepare", init=True, root=True)), fs_group=2000), [HOME], []),
     ],
 )  # fmt: skip
-def test_who_can_use_the_private_key_is_told(case: str, task: Part, flags: list[str], expected: list[str]) -> None:
+def test_who_can_use_the_private_key_is_reported(case: str, task: Part, flags: list[str], expected: list[str]) -> None:
     assert list(map(str, said(crew(task, flags=flags)))) == [f"spec.plugins[ssh]: {one}" for one in expected]
 
 
@@ -89,7 +89,7 @@ def test_the_keys_cannot_lie_among_the_host_lists(folder: str) -> None:
     assert text not in map(str, said(crew(plugins={"ssh": keys})))
 
 
-def test_a_job_whose_pods_nobody_finds_by_name_is_told_of_svc() -> None:
+def test_a_job_whose_pods_nobody_finds_by_name_gets_a_hint_at_svc() -> None:
     lonely = crew(service_made=False)
     text = "spec.plugins[ssh]: the job's pods have no Service, and ssh needs their DNS names: add the plugin svc"
     assert list(map(str, said(lonely))) == [text]

@@ -82,6 +82,11 @@ def containers(pod: Json, path: Path, lists: Sequence[str] = NEW_CONTAINERS) -> 
                 yield PodContainer(container, path / "spec" / field / index, field == "initContainers")
 
 
+def named_containers(name: str, pod: Json, path: Path) -> Iterator[PodContainer]:
+    """Yield the container of a name, of a pod whose template is at `path`; a broken list may have several."""
+    return (container for container in containers(pod, path, ("containers",)) if container.json.get("name") == name)
+
+
 def unset(value: Any) -> bool:
     """Return whether an optional text is not given: absent, null and "" are the same to Kubernetes."""
     return value is None or value == ""
