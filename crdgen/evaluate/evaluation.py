@@ -7,9 +7,8 @@ from typing import Any, Final
 from crdgen.evaluate import metadata
 from crdgen.evaluate.check import Check, Reason, Violation
 from crdgen.evaluate.correlation import unchanged
-from crdgen.evaluate.defaulting import Default, defaulter
 from crdgen.evaluate.metadata import resources
-from crdgen.evaluate.pruning import Prune, pruner
+from crdgen.evaluate.pruning import Default, Prune, defaulter, pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
 from crdgen.schema import OF_OBJECTS, Schema
@@ -187,14 +186,11 @@ class Evaluator:
         """Return the violations of what changed; where items were there twice before, they still may be."""
         twice = any(violation.reason is Reason.DUPLICATE for violation in found)
         twice_before = twice and any(before.reason is Reason.DUPLICATE for before in self._check(old) or ())
+        # A field that is not there is missing in the object around it.
+        places = (violation.path[: -1 if violation.reason is Reason.REQUIRED else None] for violation in found)
         return [
             violation
-            for violation in found
+            for violation, place in zip(found, places, strict=True)
             if not (violation.reason is Reason.DUPLICATE and twice_before)
-            and not unchanged(self._schema, _holder(violation), value, old)
+            and not unchanged(self._schema, place, value, old)
         ]
-
-
-def _holder(violation: Violation) -> tuple[str | int, ...]:
-    """Return the path of what the violation is in: a field that is not there is missing in the object around it."""
-    return violation.path[:-1] if violation.reason is Reason.REQUIRED else violation.path

@@ -138,15 +138,12 @@ def structure(schema: Schema) -> Schema:
         result = without(schema, "default")
     if "properties" in result:
         result["properties"] = {
-            name: _with_default(structure(child), child) for name, child in result["properties"].items()
+            name: structure(child) | {key: child[key] for key in ("default",) if key in child}
+            for name, child in result["properties"].items()
         }
     if isinstance(result.get("items"), dict):
         result["items"] = structure(result["items"])
     return result
-
-
-def _with_default(result: Schema, schema: Schema) -> Schema:
-    return result | {"default": schema["default"]} if "default" in schema else result
 
 
 def values(schema: Schema) -> Schema:

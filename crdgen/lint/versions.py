@@ -174,12 +174,9 @@ def _unconverted(definition: Definition) -> Iterator[tuple[DecodedVersion, Decod
 
 def _types(version: DecodedVersion) -> dict[str, str]:
     """Return the type of each place of an object where the schema tells one."""
-    types = {node.field: _type(node) for node in version.nodes if node.field and not node.branch}
+    typed = [node for node in version.nodes if node.field and not node.branch]
+    types = {node.field: "integer or string" if node.flag(INT_OR_STRING) else node.type for node in typed}
     return {field: kind for field, kind in types.items() if kind}
-
-
-def _type(node: Node) -> str:
-    return "integer or string" if node.flag(INT_OR_STRING) else node.type
 
 
 def _fields(version: DecodedVersion) -> set[str]:

@@ -277,8 +277,6 @@ def _clean(value: Any, path: Path, duplicates: list[Path]) -> Any:
     return as_read(value) if isinstance(value, str) else json_value(value)
 
 
-def _integer(digits: str) -> float:
-    return int(digits) if len(digits) <= 400 else float(digits)
-
-
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=lambda digits: int(digits) if len(digits) <= 400 else float(digits)
+)
