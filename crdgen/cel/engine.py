@@ -129,14 +129,9 @@ _ONLY_TYPED: Final = frozenset({"semver", "isSemver", "validate"})
 
 @dataclass(frozen=True)
 class CompiledExpression:
-    """An expression that compiles.
+    """An expression that compiles, with its tree, the types of the tree's parts by their numbers, and of its result.
 
-    Attributes:
-        tree: its syntax tree.
-        types: the type of each part, by the part's number.
-        returns: the CEL type of its result.
-        self_type: the type of `self`.
-        optional: whether oldSelf is an optional value.
+    `optional` says whether oldSelf is an optional value.
     """
 
     expression: str

@@ -89,13 +89,7 @@ def struct(**fields: Shape) -> Struct:
 
 
 class DecodingProblem(NamedTuple):
-    """A value that cannot be decoded, or an unknown field, with the fix.
-
-    Attributes:
-        value: The value found.
-        unknown: The field is unknown.
-        unseen: Even strict decoding does not report the field.
-    """
+    """A value that cannot be decoded, or an unknown field; one that is unseen is dropped even by strict decoding."""
 
     path: str
     problem: str

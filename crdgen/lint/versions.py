@@ -14,13 +14,7 @@ from crdgen.schema.look import mapping
 
 @dataclass(frozen=True)
 class DecodedVersion:
-    """One version, decoded.
-
-    Attributes:
-        written: the version as it is written.
-        path: `spec.versions[0]`.
-        status_enabled: the API server holds the schema to what a status subresource needs.
-    """
+    """One version, decoded; `status_enabled` holds its schema to what a status subresource needs."""
 
     written: Mapping[str, Any]
     path: str
