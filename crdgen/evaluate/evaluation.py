@@ -136,14 +136,17 @@ def _type(spec: Mapping[str, Any], version: str, written: Mapping[str, Any]) -> 
 
 
 class Evaluator:
-    """A structural schema, compiled once; its methods are fast enough for every admission call.
+    """A structural schema, compiled once; it is fast enough for every admission call.
 
     The schema is that of a whole object, so `apiVersion`, `kind` and `metadata` at its root are never pruned.
     """
 
     def __init__(self, schema: Schema) -> None:
-        self._prune: Prune = pruner(schema, root=True, metadata=metadata.pruned)
-        self._default: Default = defaulter(schema)
+        #: Returns the object without the fields that the schema does not know, nor Kubernetes in embedded metadata.
+        self.prune: Prune = pruner(schema, root=True, metadata=metadata.pruned)
+        #: Returns the object with its defaults, and without the nulls that the API server drops. A null that the schema
+        #: does not allow becomes the default, or goes where there is none. A default is set only where the parent is.
+        self.default: Default = defaulter(schema)
         self._check: Check = checker(schema)
         self._resources = resources(schema)
         self._rules = rules(schema)
@@ -153,18 +156,6 @@ class Evaluator:
     def unchecked(self) -> tuple[str, ...]:
         """A sentence about each rule that is never evaluated: without the CEL library that is all of them."""
         return () if self._rules is None else self._rules.unchecked
-
-    def prune(self, value: Any) -> Any:
-        """Return the object without the fields that the schema does not know, nor Kubernetes in embedded metadata."""
-        return self._prune(value)
-
-    def default(self, value: Any) -> Any:
-        """Return the object with its defaults, and without the nulls that the API server drops.
-
-        A null where the schema does not allow one is replaced by the default, or dropped where there is none. A default
-        is set only where the parent exists.
-        """
-        return self._default(value)
 
     def validate(self, value: Any, old: Any = None, unchecked: list[str] | None = None) -> list[Violation]:
         """Return what in the object the schema and its rules reject; the object has been pruned and defaulted before.

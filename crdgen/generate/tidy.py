@@ -8,10 +8,9 @@ import re
 from inspect import cleandoc
 from typing import Any, Final
 
-from crdgen.evaluate.check import ARTICLES
 from crdgen.generate.errors import SchemaError, SchemaErrors
 from crdgen.generate.walk import DEPRECATED, MIXED, PREFIX, SAID, map_children
-from crdgen.schema import INT_OR_STRING, OF_OBJECTS, PRESERVE, TYPES, Schema
+from crdgen.schema import ARTICLES, INT_OR_STRING, OF_OBJECTS, PRESERVE, TYPES, Schema
 from crdgen.schema.look import with_children, without
 
 
