@@ -59,14 +59,14 @@ def structural_schema(
         SchemaError: When no structural schema says what the model says.
     """
     at = path or str(getattr(model, "__name__", model))
-    return assembled(model, at, limit=limit, written=at if computed else None)
+    return order(assembled(model, at, limit=limit, written=at if computed else None))
 
 
 def assembled(model: type[BaseModel], path: str, *, limit: int | None = None, written: str | None = None) -> Schema:
-    """Return the same; `written` is the path of the part of the schema in which computed fields are declared too."""
+    """Return the same, not in order; `written` is the path of the part in which computed fields are declared, too."""
     inlined = inline(describe(model, path), path, written=written)
     whole = rewrite(inlined, path, lambda node, at: reduce(lambda made, stage: stage(made, at), STAGES, node))
-    return order(tidy(policy(whole, limit), path))
+    return tidy(policy(whole, limit), path)
 
 
 def describe(model: Any, path: str) -> Schema:
