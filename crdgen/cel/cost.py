@@ -183,7 +183,9 @@ class _Estimator:
                 # The API server knows what `==` of its own types costs, and not what `!=` does.
                 return total + self._most, _Value(1)
             case "lists.range":
-                count = _count(node.arguments[0])
+                # Nothing bounds a number that is not written out.
+                number = node.arguments[0]
+                count = max(0, number.value) if isinstance(number, Constant) else UNKNOWN
                 return total + count + _LIST, _Value(count, inner=_Value(1))
         sizes = [self._size(value) for value in values] or [1]
         inner = self._inner(values[0]) if values and values[0].kind.startswith("list") else _Value(1)
@@ -208,18 +210,9 @@ class _Sizes(NamedTuple):
     total: int
 
 
-def _count(number: Expression) -> int:
-    """Return how many entries a range of a number has: nothing bounds one that is not written out."""
-    return max(0, number.value) if isinstance(number, Constant) else UNKNOWN
-
-
 def _tenth(size: int) -> int:
     """Return what walking over so many characters costs."""
     return -(-size // 10)
-
-
-def _square(sizes: _Sizes) -> tuple[int, int]:
-    return 2 * sizes.first**2 * (1 + _tenth(sizes.item)) + _LIST, sizes.first**2
 
 
 #: What a call costs beside its arguments, and the size of its result; None where the API server does not know it. Calls
@@ -237,7 +230,10 @@ _PRICES: Final[dict[str, Callable[[_Sizes], tuple[int, int | None]]]] = {
     **dict.fromkeys(("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"), lambda of: (_tenth(min(of.first, of.last)), 1)),
     **dict.fromkeys(("startsWith", "endsWith"), lambda of: (_tenth(of.last), 1)),
     **dict.fromkeys(("matches", "find", "findAll"), lambda of: (_tenth(of.first + 1) * -(-of.last // 4), of.first)),
-    **dict.fromkeys(("distinct", "sort", "@sortByAssociatedKeys"), _square),
+    **dict.fromkeys(
+        ("distinct", "sort", "@sortByAssociatedKeys"),
+        lambda of: (2 * of.first**2 * (1 + _tenth(of.item)) + _LIST, of.first**2),
+    ),
     **dict.fromkeys(
         ("sets.contains", "sets.intersects", "sets.equivalent"), lambda of: (2 * of.first * of.last + 1, 1)
     ),

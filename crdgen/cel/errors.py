@@ -81,8 +81,6 @@ def _unknown_field(name: str, kind: Type | None) -> str:
 
 def _readable(text: str, objects: Mapping[str, Type]) -> str:
     """Name objects by their paths."""
-    return re.sub(r"schema\.T\d+", lambda found: _object(found[0], objects), text)
-
-
-def _object(name: str, objects: Mapping[str, Type]) -> str:
-    return f"object {objects[name].path}" if name in objects else name
+    return re.sub(
+        r"schema\.T\d+", lambda found: f"object {objects[found[0]].path}" if found[0] in objects else found[0], text
+    )

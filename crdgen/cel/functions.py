@@ -31,6 +31,7 @@ _SCALES: Final = {
     **{f"{name}i": Fraction(1024) ** power for power, name in enumerate("KMGTPE", start=1)},
 }
 _NANO: Final = 10**9
+_IN_PATHS: Final = "%$&+,/:;=@!'()*[]~"
 _PREFIX_LENGTH: Final = re.compile(r".*/(0|[1-9][0-9]{0,2})", re.ASCII)
 
 
@@ -118,10 +119,6 @@ def _most(choose: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
     return most
 
 
-def _index_of(values: list[Any], wanted: Any) -> int:
-    return values.index(wanted) if wanted in values else -1
-
-
 def _last_index_of(values: list[Any], wanted: Any) -> int:
     return len(values) - 1 - values[::-1].index(wanted) if wanted in values else -1
 
@@ -138,10 +135,6 @@ def _host(url: str) -> str:
 
 def _hostname(url: str) -> str:
     return _host(url)[1:].partition("]")[0] if _host(url).startswith("[") else _host(url).partition(":")[0]
-
-
-def _escaped_path(url: str) -> str:
-    return quote(urlsplit(url).path, safe="%$&+,/:;=@!'()*[]~") if "/" in url else ""
 
 
 def _reads(read: Callable[..., Any]) -> Callable[..., bool]:
@@ -187,7 +180,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "URL.getHost() -> string": _host,
     "URL.getHostname() -> string": _hostname,
     "URL.getPort() -> string": lambda url: _host(url).rpartition("]")[2].partition(":")[2],
-    "URL.getEscapedPath() -> string": _escaped_path,
+    "URL.getEscapedPath() -> string": lambda url: quote(urlsplit(url).path, safe=_IN_PATHS) if "/" in url else "",
     "URL.getQuery() -> map<string,list<string>>": lambda url: parse_qs(urlsplit(url).query, keep_blank_values=True),
     "ip(string) -> IP": _ip,
     "isIP(string) -> bool": _reads(_ip),
@@ -212,7 +205,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "string.find(string) -> string": _find,
     "string.findAll(string) -> list<string>": _find_all,
     "string.findAll(string, int) -> list<string>": _find_all,
-    "list<dyn>.indexOf(dyn) -> int": _index_of,
+    "list<dyn>.indexOf(dyn) -> int": lambda values, wanted: values.index(wanted) if wanted in values else -1,
     "list<dyn>.lastIndexOf(dyn) -> int": _last_index_of,
     **{
         f"list<{kind}>.{name}": function

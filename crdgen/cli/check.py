@@ -40,14 +40,7 @@ _SHAPE: Final = "add a table [[tool.crdgen.files]] for each model, with `model`,
 
 
 class GeneratedFiles(BaseModel):
-    """A model and the files generated from it.
-
-    Attributes:
-        model: `MODULE:MODEL`, a model or a `CustomResource`.
-        crd: file of its CRD.
-        docs: file of its page.
-        group, version, kind, plural, scope: names of the resource; a `CustomResource` has its own.
-    """
+    """A model, as `MODULE:MODEL`, its names, and the files of its CRD and its page."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

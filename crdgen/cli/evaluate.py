@@ -70,7 +70,11 @@ def run(options: Namespace) -> int:
     if options.output == "json":
         write_json([_entry(verdict) for verdict in verdicts])
     else:
-        sys.stdout.write(_yaml(verdicts) if options.output == "yaml" else _text(verdicts))
+        sys.stdout.write(
+            _yaml(verdicts)
+            if options.output == "yaml"
+            else "".join(f"{line}\n" for verdict in verdicts for line in _lines(verdict))
+        )
     return int(any(verdict.result.violations for verdict in verdicts))
 
 
@@ -123,10 +127,6 @@ def _name(manifest: Manifest) -> str:
 def _key(found: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     metadata = mapping(found, "metadata")
     return found.get("kind"), metadata.get("namespace"), metadata.get("name")
-
-
-def _text(verdicts: list[_Verdict]) -> str:
-    return "".join(f"{line}\n" for verdict in verdicts for line in _lines(verdict))
 
 
 def _lines(verdict: _Verdict) -> Iterator[str]:

@@ -112,7 +112,10 @@ def sarif(findings_by_file: Mapping[str, Sequence[Finding]]) -> dict[str, Any]:
     """Return the findings as one SARIF run."""
     broken = {found.rule: found.severity for findings in findings_by_file.values() for found in findings}
     names = sorted(broken)
-    driver = {"name": "crdgen lint", "rules": [_rule(name, broken[name]) for name in names]}
+    driver = {
+        "name": "crdgen lint",
+        "rules": [{"id": name, "defaultConfiguration": {"level": str(broken[name])}} for name in names],
+    }
     run = {
         "tool": {"driver": driver},
         "artifacts": [{"location": {"uri": _uri(file)}} for file in findings_by_file],
@@ -120,10 +123,6 @@ def sarif(findings_by_file: Mapping[str, Sequence[Finding]]) -> dict[str, Any]:
         "columnKind": "unicodeCodePoints",
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-
-
-def _rule(name: str, severity: Severity) -> dict[str, Any]:
-    return {"id": name, "defaultConfiguration": {"level": str(severity)}}
 
 
 def _results(findings_by_file: Mapping[str, Sequence[Finding]], names: list[str]) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ import json
 import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,7 +112,8 @@ def files(path: str) -> list[str]:
     try:
         if path == "-" or not folder.is_dir():
             return [path]
-        return [str(file) for file in _below(folder) if _mentions_definitions(file)]
+        below = (file for file in sorted(folder.rglob("*")) if file.suffix in SUFFIXES and file.is_file())
+        return [str(file) for file in below if _mentions_definitions(file)]
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}") from error
 
@@ -129,10 +130,6 @@ def _mentions_definitions(file: Path) -> bool:
         return KIND.encode() in file.read_bytes()
     except OSError:
         return True
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES and path.is_file())
 
 
 def write(file: Path, text: str) -> None:

@@ -89,13 +89,7 @@ def struct(**fields: Shape) -> Struct:
 
 
 class DecodingProblem(NamedTuple):
-    """A value that cannot be decoded, or an unknown field, with the fix.
-
-    Attributes:
-        value: The value found.
-        unknown: The field is unknown.
-        unseen: Even strict decoding does not report the field.
-    """
+    """A value that cannot be decoded, or an unknown field; one that is unseen is dropped even by strict decoding."""
 
     path: str
     problem: str
@@ -203,20 +197,15 @@ def under(path: str, name: object) -> str:
 
 def is_too_deep(document: Any) -> bool:
     """Return whether the document is nested more deeply than `DEPTH`, or contains itself."""
-    level = [document]
-    for _ in range(DEPTH):
+    level: list[Mapping[Any, Any] | list[Any]] = [[document]]
+    for _ in range(DEPTH + 1):
         # A part that is shared, as YAML's aliases are, counts once.
-        inner = {id(child): child for value in level for child in _children(value)}
+        lists = (value.values() if isinstance(value, Mapping) else value for value in level)
+        inner = {id(child): child for values in lists for child in values}
         level = [child for child in inner.values() if isinstance(child, Mapping | list)]
         if not level:
             return False
     return True
-
-
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return value if isinstance(value, list) else []
 
 
 def _is_int(value: Any, end: int) -> bool:

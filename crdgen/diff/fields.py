@@ -1,7 +1,7 @@
 """Changes of fields, required fields and defaults."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from crdgen.diff.change import REJECTS, Break, Change, SchemaPair, is_judged_whole, required
 from crdgen.diff.rules import is_strict
@@ -72,7 +72,8 @@ def _added(pair: SchemaPair) -> Iterator[Change]:
             continue
         schema = mapping(pair.new, "properties", name)
         optional = ", and do not require it" if name in must else ""
-        if was_open and not _takes_anything(schema):
+        takes_anything = schema.get(PRESERVE) and not schema.get(INT_OR_STRING) and schema.keys() <= _TAKES_ANYTHING
+        if was_open and not takes_anything:
             what = "the field is new; unknown fields were kept here, so that stored values may not fit it"
             yield _of(pair, name, what, *REJECTS, fix=f"leave it open, with {PRESERVE} and no type{optional}")
         elif "default" in schema and default_is_judged(pair):
@@ -108,10 +109,6 @@ def _required(pair: SchemaPair) -> Iterator[Change]:
 def default_is_judged(pair: SchemaPair) -> bool:
     """Return whether one more field of an object may break what judges the object as a whole."""
     return "maxProperties" in pair.new or pair.watched or is_judged_whole(pair.new)
-
-
-def _takes_anything(schema: Mapping[str, Any]) -> bool:
-    return bool(schema.get(PRESERVE)) and not schema.get(INT_OR_STRING) and schema.keys() <= _TAKES_ANYTHING
 
 
 def _of(pair: SchemaPair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:

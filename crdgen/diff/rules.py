@@ -31,7 +31,12 @@ def rules(pair: SchemaPair) -> Iterator[Change]:
                 yield pair.change(f"rule {shown(text)} has another message, reason or fieldPath")
             continue
         tree = _tree(pair, key)
-        same = next((one for one, other in gone.items() if one[1] == optional and _are_same(other, tree)), None)
+        equal = (
+            one
+            for one, other in gone.items()
+            if one[1] == optional and other and tree and spelled(other) == spelled(tree)
+        )
+        same = next(equal, None)
         if same is not None:
             del gone[same]
             yield pair.change(f"rule {shown(same[0])} is now written {shown(text)}, which means the same")
@@ -55,10 +60,6 @@ def _rules(schema: Mapping[str, Any]) -> dict[_Key, Mapping[str, Any]]:
 def _tree(pair: SchemaPair, key: _Key) -> Expression | None:
     """Return what the rule says of the field as it is now."""
     return tree_of(key[0], pair.new, root=not pair.path, optional=key[1])
-
-
-def _are_same(one: Expression | None, other: Expression | None) -> bool:
-    return one is not None and other is not None and spelled(one) == spelled(other)
 
 
 def _new(pair: SchemaPair, key: _Key, tree: Expression | None, verb: str) -> Change:

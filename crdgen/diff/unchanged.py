@@ -123,7 +123,9 @@ def _is_safe(node: Expression, known: _Facts) -> bool:  # noqa: PLR0911 - one fo
         case Select(operand, _, True):
             return _is_safe(operand, known) and _type(operand, known) == "object"
         case Select(operand, name, False):
-            tested = known.has(Select(operand, name, True), True) and not _is_nullable(_schema(node, known))
+            # Where the schema is not known, the value may be null.
+            may_be_null = _schema(node, known).get("nullable") or not _schema(node, known).get("type")
+            tested = known.has(Select(operand, name, True), True) and not may_be_null
             return _is_safe(operand, known) and (tested or _is_there(operand, name, known))
         case CelCall(None, "size", (value,)) | CelCall(value, "size", ()) if value is not None:
             return _is_safe(value, known) and _type(value, known) in {"array", "object", "string"}
@@ -148,11 +150,6 @@ def _is_there(operand: Expression, name: str, known: _Facts) -> bool:
 def _unescaped(schema: Mapping[str, Any], name: str) -> str:
     """Return the property that has a name in CEL."""
     return next((plain for plain in mapping(schema, "properties") if escape(plain) == name), name)
-
-
-def _is_nullable(schema: Mapping[str, Any]) -> bool:
-    """Return whether the value may be null: where its schema is not known, it may."""
-    return bool(schema.get("nullable")) or not schema.get("type")
 
 
 def _type(node: Expression, known: _Facts) -> Any:

@@ -25,7 +25,8 @@ def escape(text: str) -> str:
 
 def paragraph(text: str) -> str:
     """Return text as a paragraph of its own, which begins no list, heading or quotation."""
-    return _BLOCK.sub(_unblocked, escape(text))
+    # Of `1.` the point is escaped, since digits cannot be.
+    return _BLOCK.sub(lambda found: f"{found[0]}\\" if found[2].isdigit() else f"{found[1]}\\{found[2]}", escape(text))
 
 
 def code(text: str, *, in_table: bool = True) -> str:
@@ -55,8 +56,3 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _escaped(text: str) -> str:
     return _SPECIAL.sub(lambda found: f"\\{found[0]}" if found[0] != "&" else "&amp;", text)
-
-
-def _unblocked(found: re.Match[str]) -> str:
-    # Of `1.` the point is escaped, since digits cannot be.
-    return f"{found[1]}{found[2]}\\" if found[2].isdigit() else f"{found[1]}\\{found[2]}"

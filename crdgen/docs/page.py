@@ -129,16 +129,13 @@ def _below(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str
     required = members(schema.get("required"))
     properties = mapping(schema, "properties")
     for name in properties:
-        yield from _field(f"{path}.{name}".lstrip("."), mapping(properties, name), required=name in required)
+        field, at = mapping(properties, name), f"{path}.{name}".lstrip(".")
+        default = value(field["default"]) if "default" in field else "required" if name in required else ""
+        yield code(at), type_of(field), default, _words(field)
+        yield from _below(at, field)
     for key, step in (("items", "[]"), ("additionalProperties", ".*")):
         if isinstance(schema.get(key), Mapping):
             yield from _below(f"{path}{step}", schema[key])
-
-
-def _field(path: str, schema: Mapping[str, Any], *, required: bool) -> Iterator[tuple[str, str, str, str]]:
-    default = value(schema["default"]) if "default" in schema else "required" if required else ""
-    yield code(path), type_of(schema), default, _words(schema)
-    yield from _below(path, schema)
 
 
 def _words(schema: Mapping[str, Any]) -> str:

@@ -100,12 +100,8 @@ def _type(schema: Mapping[str, Any]) -> str:
     extra = schema.get("additionalProperties")
     if isinstance(extra, Mapping):
         return ", ".join([f"map of {type_of(extra)}", *_counts(schema, "Properties")])
-    return kubernetes_type(schema) or " ".join([_name(schema), *_bounds(schema)])
-
-
-def _name(schema: Mapping[str, Any]) -> str:
     kind = schema.get("format") or schema.get("type")
-    return kind if isinstance(kind, str) else "anything"
+    return kubernetes_type(schema) or " ".join([kind if isinstance(kind, str) else "anything", *_bounds(schema)])
 
 
 def _counts(schema: Mapping[str, Any], what: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias, TypeVar
 
-from crdgen.schema import Schema
+from crdgen.schema import ARTICLES, Schema
 
 
 class Reason(StrEnum):
@@ -44,17 +44,6 @@ ENOUGH: Final = 1000
 
 # A tuple, and not `dict | list`: that would be built again for each value.
 CONTAINERS: Final = (dict, list)
-
-#: What a message calls a value of a type.
-ARTICLES: Final = {
-    "array": "a list",
-    "boolean": "true or false",
-    "integer": "an integer",
-    "integer or string": "an integer or a string",
-    "number": "a number",
-    "object": "an object",
-    "string": "a string",
-}
 
 
 def wrong_type(value: Any, wanted: str) -> list[Violation]:

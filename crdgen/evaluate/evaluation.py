@@ -7,9 +7,8 @@ from typing import Any, Final
 from crdgen.evaluate import metadata
 from crdgen.evaluate.check import Check, Reason, Violation
 from crdgen.evaluate.correlation import unchanged
-from crdgen.evaluate.defaulting import Default, defaulter
 from crdgen.evaluate.metadata import resources
-from crdgen.evaluate.pruning import Prune, pruner
+from crdgen.evaluate.pruning import Default, Prune, defaulter, pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
 from crdgen.schema import OF_OBJECTS, Schema
@@ -137,14 +136,17 @@ def _type(spec: Mapping[str, Any], version: str, written: Mapping[str, Any]) -> 
 
 
 class Evaluator:
-    """A structural schema, compiled once; its methods are fast enough for every admission call.
+    """A structural schema, compiled once; it is fast enough for every admission call.
 
     The schema is that of a whole object, so `apiVersion`, `kind` and `metadata` at its root are never pruned.
     """
 
     def __init__(self, schema: Schema) -> None:
-        self._prune: Prune = pruner(schema, root=True, metadata=metadata.pruned)
-        self._default: Default = defaulter(schema)
+        #: Returns the object without the fields that the schema does not know, nor Kubernetes in embedded metadata.
+        self.prune: Prune = pruner(schema, root=True, metadata=metadata.pruned)
+        #: Returns the object with its defaults, and without the nulls that the API server drops. A null that the schema
+        #: does not allow becomes the default, or goes where there is none. A default is set only where the parent is.
+        self.default: Default = defaulter(schema)
         self._check: Check = checker(schema)
         self._resources = resources(schema)
         self._rules = rules(schema)
@@ -154,18 +156,6 @@ class Evaluator:
     def unchecked(self) -> tuple[str, ...]:
         """A sentence about each rule that is never evaluated: without the CEL library that is all of them."""
         return () if self._rules is None else self._rules.unchecked
-
-    def prune(self, value: Any) -> Any:
-        """Return the object without the fields that the schema does not know, nor Kubernetes in embedded metadata."""
-        return self._prune(value)
-
-    def default(self, value: Any) -> Any:
-        """Return the object with its defaults, and without the nulls that the API server drops.
-
-        A null where the schema does not allow one is replaced by the default, or dropped where there is none. A default
-        is set only where the parent exists.
-        """
-        return self._default(value)
 
     def validate(self, value: Any, old: Any = None, unchecked: list[str] | None = None) -> list[Violation]:
         """Return what in the object the schema and its rules reject; the object has been pruned and defaulted before.
@@ -187,14 +177,11 @@ class Evaluator:
         """Return the violations of what changed; where items were there twice before, they still may be."""
         twice = any(violation.reason is Reason.DUPLICATE for violation in found)
         twice_before = twice and any(before.reason is Reason.DUPLICATE for before in self._check(old) or ())
+        # A field that is not there is missing in the object around it.
+        places = (violation.path[: -1 if violation.reason is Reason.REQUIRED else None] for violation in found)
         return [
             violation
-            for violation in found
+            for violation, place in zip(found, places, strict=True)
             if not (violation.reason is Reason.DUPLICATE and twice_before)
-            and not unchanged(self._schema, _holder(violation), value, old)
+            and not unchanged(self._schema, place, value, old)
         ]
-
-
-def _holder(violation: Violation) -> tuple[str | int, ...]:
-    """Return the path of what the violation is in: a field that is not there is missing in the object around it."""
-    return violation.path[:-1] if violation.reason is Reason.REQUIRED else violation.path

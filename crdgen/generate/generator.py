@@ -5,6 +5,7 @@ What has no JSON form is left as a note in the node: the stage that knows the pa
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, Flag
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -80,7 +81,7 @@ class Generator(GenerateJsonSchema):
         titled = bool(model.model_config.get("title") or model.model_config.get("model_title_generator"))
         result = _ruled(_described(result, model, titled=titled), model)
         if model.__pydantic_root_model__:
-            return _with_defaults(result, None)
+            return _with_default(result)
         fields = _fields(schema)
         names = {name: self._get_alias_name(field, name) for name, field in fields.items()}
         for name, json_name in names.items():
@@ -88,7 +89,8 @@ class Generator(GenerateJsonSchema):
             if node is not None:
                 by_alias = model.model_config.get("validate_by_alias") is not False
                 node = _deprecated(_named(node, name, fields[name], by_alias=by_alias), model, name)
-                result["properties"][json_name] = _with_spelling(node, model, name, schema)
+                spelling = partial(spelled, model, name, core=fields[name]["schema"], config=schema.get("config"))
+                result["properties"][json_name] = _with_default(node, spelling)
         return _distinct(self._with_computed(result, schema), names.values())
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
@@ -97,8 +99,13 @@ class Generator(GenerateJsonSchema):
         config = getattr(declared, "__pydantic_config__", None) or {}
         result = super().dataclass_schema(schema)
         result = _ruled(_described(result, declared, titled=bool(config.get("title"))), declared)
-        result = self._with_computed(result, schema)
-        return _with_defaults(result, {field["name"]: field for field in _fields(schema)})
+        properties = result.get("properties", {})
+        for field in _fields(schema):
+            json_name = field.get("validation_alias", field["name"])
+            if isinstance(json_name, str) and json_name in properties:
+                properties[json_name] = _named(properties[json_name], field["name"], field, by_alias=True)
+        kept = {json_name: _with_default(node) for json_name, node in properties.items()}
+        return self._with_computed(_with_default(result) | {"properties": kept}, schema)
 
     def _with_computed(self, node: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
         """Return the node of a model with its computed fields noted: who writes the model writes them too."""
@@ -301,15 +308,6 @@ def _deprecated(node: JsonSchemaValue, model: type[BaseModel], name: str) -> Jso
     return node | {"deprecated": message} if node.get("deprecated") and message else node
 
 
-def _with_spelling(node: JsonSchemaValue, model: type[BaseModel], name: str, schema: Any) -> JsonSchemaValue:
-    """Return the node of a model's field with its default as JSON: as the model writes it, if it reads that."""
-
-    def forms(default: Any) -> tuple[Any, ...]:
-        return spelled(model, name, default, _fields(schema)[name]["schema"], schema.get("config"))
-
-    return _with_default(node, forms)
-
-
 def _with_default(node: JsonSchemaValue, forms: Callable[[Any], tuple[Any, ...]] | None = None) -> JsonSchemaValue:
     """Return the field's node with its default as JSON."""
     held = node.get(DEFAULT)
@@ -326,18 +324,3 @@ def _with_default(node: JsonSchemaValue, forms: Callable[[Any], tuple[Any, ...]]
     except NotJsonError as error:
         return rest | {PROBLEM: (str(error), error.fix)}
     return rest | {"default": found[0]} | ({FORMS: Deferred(found)} if len(found) > 1 else {})
-
-
-def _with_defaults(schema: JsonSchemaValue, fields: Mapping[str, Any] | None) -> JsonSchemaValue:
-    """Return a dataclass's node, or a root model's, with defaults as JSON, and fields checked as a model's."""
-    result = _with_default(schema)
-    if fields is None:
-        return result
-    properties = dict(result.get("properties", {}))
-    for name, field in fields.items():
-        json_name = field.get("validation_alias", name)
-        if isinstance(json_name, str) and json_name in properties:
-            properties[json_name] = _named(properties[json_name], name, field, by_alias=True)
-    for json_name, node in properties.items():
-        properties[json_name] = _with_default(node)
-    return result | {"properties": properties}

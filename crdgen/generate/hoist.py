@@ -87,7 +87,8 @@ def _properties(variants: list[Schema], path: str, parent: Schema, branches: lis
         if len(own) == 1:
             # Where the others reject the field, what this one says of its values holds whenever it is there.
             shared = all(variant.get(CLOSED) for variant in others)
-            kept, below = (own[0], [{}]) if shared else (structure(own[0]), [values(own[0])])
+            kept, branch = (own[0], {}) if shared else split(own[0])
+            below = [branch]
         else:
             named_own = [{**child, NAME: named(variants[at])} for at, child in zip(holders, own, strict=True)]
             kept, below = hoist(named_own, f"{path}.{name}")
@@ -128,39 +129,26 @@ def _paired(parent: Schema, branches: list[Schema]) -> tuple[Schema, list[Schema
     return parent, branches
 
 
-def structure(schema: Schema) -> Schema:
-    """Return what a node says of types, without what it says of values."""
+def split(schema: Schema) -> tuple[Schema, Schema]:
+    """Return what a node says of types, and what it says of values, as a branch may have it."""
     if LIST_MAP_KEYS in schema:  # its keys must be required, or have defaults, at this very place
-        return without(schema, "default")
+        return without(schema, "default"), {}
     own = VALUES - {"format"} if schema.get("type") in _NUMBERS else VALUES
-    result = {key: value for key, value in schema.items() if key not in own and key not in {"required", "default"}}
-    if schema.get("type") is None or MIXED in schema:
-        result = without(schema, "default")
-    if "properties" in result:
-        result["properties"] = {
-            name: _with_default(structure(child), child) for name, child in result["properties"].items()
+    is_mixed = schema.get("type") is None or MIXED in schema
+    values = {} if is_mixed else {key: value for key, value in schema.items() if key in own or key == "required"}
+    structure = without(schema, "default", *values)
+    if "properties" in schema:
+        below = {name: split(child) for name, child in schema["properties"].items()}
+        structure["properties"] = {
+            name: kept | {key: child[key] for key in ("default",) if key in child}
+            for (name, child), (kept, _) in zip(schema["properties"].items(), below.values(), strict=True)
         }
-    if isinstance(result.get("items"), dict):
-        result["items"] = structure(result["items"])
-    return result
-
-
-def _with_default(result: Schema, schema: Schema) -> Schema:
-    return result | {"default": schema["default"]} if "default" in schema else result
-
-
-def values(schema: Schema) -> Schema:
-    """Return what a node says of values, as a branch may have it."""
-    if LIST_MAP_KEYS in schema or schema.get("type") is None or MIXED in schema:
-        return {}
-    own = VALUES - {"format"} if schema.get("type") in _NUMBERS else VALUES
-    result = {key: value for key, value in schema.items() if key in own or key == "required"}
-    below = {name: values(child) for name, child in schema.get("properties", {}).items()}
-    if any(below.values()):
-        result["properties"] = {name: branch for name, branch in below.items() if branch}
-    if isinstance(schema.get("items"), dict) and (items := values(schema["items"])):
-        result["items"] = items
-    return result
+        if not is_mixed and any(branch for _, branch in below.values()):
+            values["properties"] = {name: branch for name, (_, branch) in below.items() if branch}
+    if isinstance(schema.get("items"), dict):
+        structure["items"], branch = split(schema["items"])
+        values |= {"items": branch} if branch and not is_mixed else {}
+    return structure, values
 
 
 def _distinct(items: Iterator[Any]) -> list[Any]:

@@ -34,17 +34,14 @@ def keys(schema: Schema, path: str) -> Schema:
     tests = list(_tests(schema[KEYS], path))
     if not tests:
         return rest
-    if not isinstance(schema.get("additionalProperties"), dict) or _is_open(schema["additionalProperties"]):
+    values = schema.get("additionalProperties")
+    if not isinstance(values, dict) or not values.keys() & {"type", INT_OR_STRING}:
         return _of_any_values(rest, schema[KEYS], path)
     if "enum" in schema[KEYS]:
         count = len(schema[KEYS]["enum"])
         rest["maxProperties"] = min(rest.get("maxProperties", count), count)
     rules = [{"rule": f"self.all(key, {test})", "message": f"each key {message}"} for test, message in tests]
     return rest | {VALIDATIONS: [*rest.get(VALIDATIONS, ()), *rules]}
-
-
-def _is_open(values: Schema) -> bool:
-    return "type" not in values and INT_OR_STRING not in values
 
 
 def _of_any_values(schema: Schema, names: Schema, path: str) -> Schema:

@@ -48,15 +48,10 @@ _NAMES: Final = {str: "string", int: "integer", bool: "boolean", float: "number"
 def known(schema: Schema, path: str) -> Schema:
     """Return the node with integers sized, sets and open objects in Kubernetes' own words."""
     if not {key for key in schema if not key.startswith(PREFIX)} - OWN:
-        return _any(schema)
+        return schema | {PRESERVE: True, "nullable": True}
     for stage in (_enum, _null_in_enum, _integers, _bounds, _formats, _sets, _objects):
         schema = stage(schema, path)
     return schema
-
-
-def _any(schema: Schema) -> Schema:
-    """A value of any type, null among them."""
-    return schema | {PRESERVE: True, "nullable": True}
 
 
 def _enum(schema: Schema, path: str) -> Schema:
@@ -142,7 +137,8 @@ def _objects(schema: Schema, path: str) -> Schema:
     if schema.get("type") == "array" and not isinstance(schema.get("items"), dict):
         return schema | {"items": {PRESERVE: True, "nullable": True}}
     if values is None:
-        return schema | {PRESERVE: True} if _is_bare(schema) else schema
+        # Of an object the model may say nothing, not even that it has no fields.
+        return schema | ({PRESERVE: True} if schema.get("type") == "object" and "properties" not in schema else {})
     if isinstance(values, dict) and schema.get("properties"):
         raise SchemaError(
             path, "named fields and typed extra fields exclude each other", "put the extra ones into a dict"
@@ -152,11 +148,6 @@ def _objects(schema: Schema, path: str) -> Schema:
     rest = without(schema, "additionalProperties")
     # `true` would keep an object's values and yet prune what is inside them; `false` is what pruning does anyway.
     return rest | ({PRESERVE: True} if values else {CLOSED: True})
-
-
-def _is_bare(schema: Schema) -> bool:
-    """An object of which a model says nothing, not even that it has no fields."""
-    return schema.get("type") == "object" and "properties" not in schema
 
 
 # By the word of JSON Schema: the one of exclusiveness, the one of rules, and which way it bounds.
@@ -183,7 +174,7 @@ def ranges(schema: Schema, path: str) -> Schema:
         rest = without(schema, word, exclusive)
         if direction * nearest <= direction * near:
             schema = rest
-        elif not _is_exact(bound):
+        elif Decimal(repr(float(bound))) != bound:  # the API server reads another number than is written
             rule = rule_of_bound(name, str(nearest), str(nearest))
             schema = rest | {VALIDATIONS: [*schema.get(VALIDATIONS, ()), rule]}
         elif bound != int(bound):
@@ -195,8 +186,3 @@ def _nearest(bound: float, *, exclusive: bool, direction: int) -> int:
     """Return the integer next to the bound that is within it."""
     inside = ceil(bound) if direction > 0 else floor(bound)
     return inside + direction if exclusive and inside == bound else inside
-
-
-def _is_exact(bound: float) -> bool:
-    """Return whether the API server reads what is written."""
-    return Decimal(repr(float(bound))) == bound

@@ -54,17 +54,14 @@ def mixed(nodes: list[Schema], path: str) -> Schema:
 def typed_enum(values: list[Any], kind: str) -> Schema:
     """Return what holds of values of one type that are in an enum, and of all values of other types."""
     if kind == "string":
-        return {"pattern": f"^(?:{'|'.join(_quoted(value) for value in values)})$"}
+        # RE2 takes a backslash before ASCII punctuation only.
+        quoted = (re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", value) for value in values)
+        return {"pattern": f"^(?:{'|'.join(quoted)})$"}
     if kind == "boolean":
         absent = [value for value in (False, True) if value not in values]
         return {"not": {"enum": absent}} if absent else {}
     alternatives = [{"minimum": value, "maximum": value} for value in values]
     return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
-
-
-def _quoted(text: str) -> str:
-    # RE2 takes a backslash before ASCII punctuation only.
-    return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda found: f"\\{found[0]}", text)
 
 
 def _checks(node: Schema) -> list[Schema]:

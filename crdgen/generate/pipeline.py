@@ -8,14 +8,13 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnot
 from pydantic_core import SchemaError as CoreSchemaError
 
 from crdgen.generate.defaults import defaults
-from crdgen.generate.descriptions import descriptions
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.generator import Generator
 from crdgen.generate.inline import MARKERS, inline
 from crdgen.generate.keys import keys, parents
 from crdgen.generate.keywords import keywords
 from crdgen.generate.known import known, ranges
-from crdgen.generate.tidy import order, policy, tidy
+from crdgen.generate.tidy import descriptions, order, policy, tidy
 from crdgen.generate.unions import unions
 from crdgen.generate.walk import Stage, rewrite
 from crdgen.schema import Schema
@@ -60,29 +59,26 @@ def structural_schema(
         SchemaError: When no structural schema says what the model says.
     """
     at = path or str(getattr(model, "__name__", model))
-    return assembled(model, at, limit=limit, written=at if computed else None)
+    return order(assembled(model, at, limit=limit, written=at if computed else None))
 
 
 def assembled(model: type[BaseModel], path: str, *, limit: int | None = None, written: str | None = None) -> Schema:
-    """Return the same; `written` is the path of the part of the schema in which computed fields are declared too."""
+    """Return the same, not in order; `written` is the path of the part in which computed fields are declared, too."""
     inlined = inline(describe(model, path), path, written=written)
-    whole = rewrite(inlined, path, _each)
-    return order(tidy(policy(whole, limit), path))
-
-
-def _each(schema: Schema, path: str) -> Schema:
-    """Run all stages of one node."""
-    return reduce(lambda node, stage: stage(node, path), STAGES, schema)
+    whole = rewrite(inlined, path, lambda node, at: reduce(lambda made, stage: stage(made, at), STAGES, node))
+    return tidy(policy(whole, limit), path)
 
 
 def describe(model: Any, path: str) -> Schema:
     """Return the JSON schema of what a model, dataclass or TypedDict accepts, names as in JSON, references kept."""
-    if not (isinstance(model, type) and issubclass(model, BaseModel)) and hasattr(model, "__fields__"):
+    is_model = isinstance(model, type) and issubclass(model, BaseModel)
+    if not is_model and hasattr(model, "__fields__"):
         raise SchemaError(path, "is a model of Pydantic v1", "derive it from `pydantic.BaseModel` of Pydantic v2")
     if model is BaseModel:
         raise SchemaError(path, "BaseModel itself has no fields", "derive a model from it")
     try:
-        return _described(model)
+        described = model.model_json_schema if is_model else TypeAdapter(model).json_schema
+        return dict(described(mode="validation", by_alias=True, schema_generator=Generator))
     except (PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation) as error:
         problem = error.message.partition("\n")[0].rstrip(".")
         raise SchemaError(path, problem, "use types that Pydantic supports, defined in the module") from error
@@ -94,9 +90,3 @@ def describe(model: Any, path: str) -> Schema:
     except (CoreSchemaError, NameError, RecursionError, TypeError) as error:
         problem = f"Pydantic cannot describe it: {str(error).partition(chr(10))[0]}"
         raise SchemaError(path, problem, "use types that Pydantic supports") from error
-
-
-def _described(model: Any) -> Schema:
-    if isinstance(model, type) and issubclass(model, BaseModel):
-        return model.model_json_schema(mode="validation", by_alias=True, schema_generator=Generator)
-    return TypeAdapter(model).json_schema(mode="validation", by_alias=True, schema_generator=Generator)

@@ -58,14 +58,12 @@ def _rules(core: Mapping[str, Any]) -> Schema:
     if any(isinstance(bound, datetime) and bound.tzinfo is None for bound in bounds.values()):
         return {PROBLEM: ("a bound has no time zone", "give it one: `datetime(…, tzinfo=UTC)`")}
 
+    midnight = {word: "" if isinstance(bound, datetime) else "T00:00:00Z" for word, bound in bounds.items()}
     rules = [
-        rule_of_bound(word, bound.isoformat(), f"timestamp('{_timestamp(bound)}')") for word, bound in bounds.items()
+        rule_of_bound(word, bound.isoformat(), f"timestamp('{bound.isoformat()}{midnight[word]}')")
+        for word, bound in bounds.items()
     ]
     return {VALIDATIONS: rules} if rules else {}
-
-
-def _timestamp(bound: date) -> str:
-    return bound.isoformat() if isinstance(bound, datetime) else f"{bound.isoformat()}T00:00:00Z"
 
 
 def _no_bounds(core: Mapping[str, date | time | timedelta | Any], what: str) -> Schema:

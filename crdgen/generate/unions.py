@@ -45,7 +45,7 @@ def unions(schema: Schema, path: str) -> Schema:
 
 def _unite(members: list[Schema], path: str, tag: str | None) -> Schema:
     split = [part for member in members for part in member.get(MIXED, [member])]
-    if any(_takes_all(part) for part in split):
+    if any(part.get(PRESERVE) and not part.keys() & {"type", MIXED, "enum"} for part in split):
         return {PRESERVE: True}
     by_type: dict[str, list[Schema]] = {}
     for part in split:
@@ -58,10 +58,6 @@ def _unite(members: list[Schema], path: str, tag: str | None) -> Schema:
         by_type["number"] += [as_number(part) for part in by_type.pop("integer")]
     united = [_of_one_type(parts, path, tag) for parts in by_type.values()]
     return united[0] if len(united) == 1 else mixed(united, path)
-
-
-def _takes_all(part: Schema) -> bool:
-    return bool(part.get(PRESERVE)) and "type" not in part and MIXED not in part and "enum" not in part
 
 
 def _of_one_type(parts: list[Schema], path: str, tag: str | None) -> Schema:

@@ -137,7 +137,11 @@ def _errors(every: list[Node], *, stop: bool) -> list[Finding]:
 
 
 def _of_nodes(rules: Iterable[LintRule[Node]], every: list[Node]) -> Iterator[Finding]:
+    # By the keywords of a schema; a pod template has a thousand nodes, and few sets of keywords.
+    fitting: dict[frozenset[str], list[LintRule[Node]]] = {}
     for node in every:
-        for rule in rules:
-            if not rule.keywords or not rule.keywords.isdisjoint(node.schema):
-                yield from rule.findings(node, node.path)
+        said = frozenset(node.schema)
+        if said not in fitting:
+            fitting[said] = [rule for rule in rules if not rule.keywords or not rule.keywords.isdisjoint(said)]
+        for rule in fitting[said]:
+            yield from rule.findings(node, node.path)

@@ -37,7 +37,8 @@ def default_is_pruned(node: Node) -> Iterator[Problem]:
     if _is_seen(node) and not node.inside_meta:
         value = {_VALUE: node.schema["default"]}
         try:
-            pruned = pruner(_wrapped(node), root=True)(value)
+            schema = node.schema | ({EMBEDDED: True} if node.is_root else {})
+            pruned = pruner({"type": "object", "properties": {_VALUE: schema}}, root=True)(value)
         except _NOT_EVALUATED:
             return
         if pruned != value:
@@ -119,11 +120,6 @@ def default_within_a_map_is_valid(node: Node) -> Iterator[Problem]:
 def _is_seen(node: Node) -> bool:
     """Return whether the API server checks the default of the node."""
     return "default" in node.schema and not node.branch and not node.unseen_defaults
-
-
-def _wrapped(node: Node) -> Schema:
-    schema = node.schema | {EMBEDDED: True} if node.is_root else node.schema
-    return {"type": "object", "properties": {_VALUE: schema}}
 
 
 def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Problem]:

@@ -123,7 +123,8 @@ def group_of_the_community_is_approved(definition: Definition) -> Iterator[Probl
     if not any(definition.group == owner or definition.group.endswith(f".{owner}") for owner in COMMUNITY_GROUPS):
         return
     approval = definition.metadata.get("annotations", {}).get(API_APPROVED, "")
-    if not approval.startswith("unapproved") and not _is_url(approval):
+    is_url = is_uri(approval.partition("#")[0]) and urlsplit(approval).scheme and urlsplit(approval).netloc
+    if not approval.startswith("unapproved") and not is_url:
         path = f"metadata.annotations[{API_APPROVED}]"
         fix = "take a group of your own; or write the URL of the review, or unapproved and why"
         yield Problem(
@@ -131,10 +132,6 @@ def group_of_the_community_is_approved(definition: Definition) -> Iterator[Probl
             f"group {definition.group} belongs to the Kubernetes community, and {API_APPROVED} names no approval",
             fix,
         )
-
-
-def _is_url(text: str) -> bool:
-    return is_uri(text.partition("#")[0]) and bool(urlsplit(text).scheme and urlsplit(text).netloc)
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")

@@ -24,9 +24,6 @@ class Finding:
 
     Attributes:
         path: where, as the API server writes it: `spec.versions[0].schema.openAPIV3Schema.properties[spec].default`.
-        problem: what is wrong.
-        fix: what would be right.
-        severity: whether the API server rejects it.
         rule: name of the rule, as in `docs/reference/crd-lint.md`.
     """
 
@@ -58,8 +55,6 @@ class LintRule(Generic[Subject]):
     """A lint rule. Name and reason are the name and the first docstring paragraph of its function.
 
     Attributes:
-        check: the function.
-        severity: whether the API server rejects violations.
         source: where the rule comes from, usually a file of Kubernetes.
         keywords: the only keywords that the rule checks, if any; it is skipped for schemas without them.
         phase: 0, `COMPILED` or `EVALUATED`.

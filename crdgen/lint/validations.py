@@ -20,7 +20,7 @@ _BOTH: Final = ("rule", "messageExpression")
 _RESULTS: Final = {"rule": ("BOOL", "true or false"), "messageExpression": ("STRING", "a text")}
 
 
-class _Expression(NamedTuple):
+class _RuleText(NamedTuple):
     """A rule or messageExpression that can be compiled, with its path and the rule that it is in."""
 
     path: str
@@ -34,12 +34,12 @@ class _Expression(NamedTuple):
         )
 
 
-def _expressions(node: Node, *keywords: str) -> Iterator[_Expression]:
+def _expressions(node: Node, *keywords: str) -> Iterator[_RuleText]:
     """Yield the expressions with these keywords, of rules that say something."""
     for path, rule in _rules(node):
         for keyword in keywords if rule.get("rule", "").strip() else ():
             if rule.get(keyword, "").strip():
-                yield _Expression(f"{path}.{keyword}", keyword, rule[keyword], rule)
+                yield _RuleText(f"{path}.{keyword}", keyword, rule[keyword], rule)
 
 
 def _rules(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -14,13 +14,7 @@ from crdgen.schema.look import mapping
 
 @dataclass(frozen=True)
 class DecodedVersion:
-    """One version, decoded.
-
-    Attributes:
-        written: the version as it is written.
-        path: `spec.versions[0]`.
-        status_enabled: the API server holds the schema to what a status subresource needs.
-    """
+    """One version, decoded; `status_enabled` holds its schema to what a status subresource needs."""
 
     written: Mapping[str, Any]
     path: str
@@ -174,12 +168,9 @@ def _unconverted(definition: Definition) -> Iterator[tuple[DecodedVersion, Decod
 
 def _types(version: DecodedVersion) -> dict[str, str]:
     """Return the type of each place of an object where the schema tells one."""
-    types = {node.field: _type(node) for node in version.nodes if node.field and not node.branch}
+    typed = [node for node in version.nodes if node.field and not node.branch]
+    types = {node.field: "integer or string" if node.flag(INT_OR_STRING) else node.type for node in typed}
     return {field: kind for field, kind in types.items() if kind}
-
-
-def _type(node: Node) -> str:
-    return "integer or string" if node.flag(INT_OR_STRING) else node.type
 
 
 def _fields(version: DecodedVersion) -> set[str]:

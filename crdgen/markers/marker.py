@@ -60,12 +60,7 @@ def require_type(schema: Schema, wanted: str, marker: str, path: str, fix: str) 
 
 @dataclass(frozen=True)
 class Keyword(Marker):
-    """A keyword of Kubernetes, for nodes of one JSON type.
-
-    Attributes:
-        name: What the author wrote.
-        fix: What to annotate instead of a node of another type.
-    """
+    """A keyword of Kubernetes, for nodes of one JSON type; `fix` says what to do about a node of another type."""
 
     name: str
     type: str

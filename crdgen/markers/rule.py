@@ -79,14 +79,7 @@ def rules(*markers: Marker) -> Callable[[_Class], _Class]:
 
 @dataclass(frozen=True)
 class _SetTogether(Marker):
-    """A rule on optional fields of one model.
-
-    Attributes:
-        name: What the author wrote.
-        names: The fields, as in JSON.
-        rule: The expression, around a list of what is set.
-        message: Around the names.
-    """
+    """A rule on optional fields of one model; the rule is around a list of what is set, the message around names."""
 
     name: str
     names: tuple[str, ...]

@@ -68,23 +68,12 @@ GIVEN: Final[Mapping[str, Schema]] = {
 }
 
 
-def structural(known: Mapping[str, Mapping[str, Any]], name: str) -> Schema:
-    """Return the structural schema of one definition, everything that it refers to inlined, and no descriptions."""
-    return order(_inlined(known, name, ()))
-
-
-def _inlined(known: Mapping[str, Mapping[str, Any]], name: str, within: tuple[str, ...]) -> Schema:
-    if name in GIVEN:
-        return GIVEN[name]
-    if name in within:
-        raise ValueError(f"{name} contains itself: {' → '.join((*within, name))}")
-    return _resolved(known, known[name], (*within, name))
-
-
-def _resolved(known: Mapping[str, Mapping[str, Any]], schema: Mapping[str, Any], within: tuple[str, ...]) -> Schema:
+def _inlined(definitions: Mapping[str, Mapping[str, Any]], schema: Mapping[str, Any]) -> Schema:
+    """Return a definition with everything that it refers to."""
     if "$ref" in schema:
-        return _inlined(known, schema["$ref"], within)
-    return map_children(dict(schema), "", lambda child, _: _resolved(known, child, within))
+        name = schema["$ref"]
+        return GIVEN[name] if name in GIVEN else _inlined(definitions, definitions[name])
+    return map_children(dict(schema), "", lambda child, _: _inlined(definitions, child))
 
 
 def pod_template(kubernetes: str = KUBERNETES) -> Replace:
@@ -152,7 +141,7 @@ def _read() -> Mapping[str, Mapping[str, Mapping[str, Any] | None]]:
 
 @cache
 def _core(name: str, kubernetes: str) -> Mapping[str, Any]:
-    return structural(known(kubernetes), name)
+    return order(_inlined(known(kubernetes), {"$ref": name}))
 
 
 def _volumes(kubernetes: str) -> Mapping[str, Any]:

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import yaml
 
-from crdgen.reading.scalars import Scalar, ScalarError, json_key, json_value, resolve
+from crdgen.reading.scalars import ScalarError, json_key, json_value, resolve
 from crdgen.schema.look import as_read
 
 try:
@@ -53,41 +53,17 @@ class Document:
     duplicates: list[Path] = field(default_factory=list)
 
 
-class _Anchored(NamedTuple):
-    value: Any
-    size: int
-    height: int = 0
-
-
-class _OpenCollection:
-    """A mapping or a list that is being read."""
-
-    def __init__(self, event: Any, count: int) -> None:
-        self.value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
-        self.anchor: str | None = event.anchor
-        self.key: str | None = None
-        self.own: set[str] = set()
-        self.height = 0
-        self.count = count
-
-    @property
-    def step(self) -> str | int:
-        return len(self.value) if isinstance(self.value, list) else self.key or ""
-
-
 def load(text: bytes) -> Document:
     """Return the first document of a YAML text, which is all that go-yaml reads.
 
     Raises:
         DocumentError: The text is no YAML, or nothing that JSON can say.
     """
-    reader = _DocumentBuilder()
-    for event in _events(text):
-        try:
-            if reader.read(event):
-                break
-        except ScalarError as error:
-            raise DocumentError(str(error), event.start_mark.line, event.start_mark.column) from error
+    reader = _DocumentReader(_events(text))
+    try:
+        reader.read()
+    except ScalarError as error:
+        raise DocumentError(str(error), reader.event.start_mark.line, reader.event.start_mark.column) from error
     return reader.document
 
 
@@ -115,101 +91,114 @@ def _explained(problem: str, text: bytes) -> str:
     return f"not YAML: {problem}"
 
 
-class _DocumentBuilder:
-    """Builds a document from its events, without recursion: a text may be nested as deeply as it is long."""
+class _DocumentReader:
+    """Reads a document from its events; a text may be nested as deeply as it is long: recursion ends at `MAX_DEPTH`."""
 
-    def __init__(self) -> None:
+    def __init__(self, events: Iterator[Any]) -> None:
         self.document = Document()
-        self._open: list[_OpenCollection] = []
-        self._anchors: dict[str, _Anchored] = {}
+        self.event: Any = None
+        self._events = events
+        self._anchors: dict[str, Any] = {}
         self._count = 0
 
-    def read(self, event: Any) -> bool:
-        """Take an event, and return whether the document ends with it."""
-        if isinstance(event, yaml.DocumentEndEvent):
-            self.document.end = event.end_mark.line if event.end_mark else 0
-            return True
-        if isinstance(event, yaml.CollectionEndEvent):
-            done = self._open.pop()
-            self._keep(done.anchor, _Anchored(done.value, self._count - done.count, done.height))
-            self._add(done.value, done.height)
-        elif isinstance(event, yaml.NodeEvent):
-            self._begin(event)
-        return False
+    def read(self) -> None:
+        """Read up to the end of the document."""
+        while not isinstance(self._next(), yaml.DocumentEndEvent | yaml.StreamEndEvent):
+            if isinstance(self.event, yaml.NodeEvent):
+                self.document.value = self._value(())
+        self.document.end = self.event.end_mark.line if self.event.end_mark else 0
 
-    def _begin(self, event: Any) -> None:
+    def _next(self) -> Any:
+        self.event = next(self._events)
+        return self.event
+
+    def _value(self, path: Path) -> Any:
+        """Return the value at a path, which begins with the current event."""
+        event = self.event
         self._count += 1
-        path = tuple(one.step for one in self._open) if len(self._open) <= 2 else (0, 0, 0)
         if not path or (path[0] == "items" and len(path) == 2):
             self.document.places[path] = (event.start_mark.line, event.start_mark.column)
-        at_key = bool(self._open) and isinstance(self._open[-1].value, dict) and self._open[-1].key is None
-        if isinstance(event, yaml.CollectionStartEvent):
-            if at_key:
-                kind = "mapping" if isinstance(event, yaml.MappingStartEvent) else "sequence"
-                raise ScalarError(f"a key cannot be a {kind}: use a string (quote templates such as {{{{ name }}}})")
-            if len(self._open) >= MAX_DEPTH:
-                raise ScalarError(_TOO_DEEP)
-            self._open.append(_OpenCollection(event, self._count - 1))
-            return
-        height, value = self._alias(str(event.anchor)) if isinstance(event, yaml.AliasEvent) else (0, _scalar(event))
-        if isinstance(event, yaml.ScalarEvent):
-            self._keep(event.anchor, _Anchored(value, 1))
-        if at_key and _is_merge(event):
-            self._open[-1].key = _MERGE
-        elif at_key:
-            self._key(value)
-        else:
-            self._add(value if isinstance(value, dict | list) else json_value(value), height)
+        if not isinstance(event, yaml.CollectionStartEvent):
+            found = self._scalar(len(path))
+            return found if isinstance(found, dict | list) else json_value(found)
+        if len(path) >= MAX_DEPTH:
+            raise ScalarError(_TOO_DEEP)
+        found = self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._list(path)
+        # Only now: an alias may not stand for what it is in.
+        self._anchors |= {event.anchor: found} if event.anchor is not None else {}
+        return found
 
-    def _keep(self, anchor: str | None, anchored: _Anchored) -> None:
-        if anchor is not None:
-            self._anchors[anchor] = anchored
+    def _list(self, path: Path) -> list[Any]:
+        found: list[Any] = []
+        while not isinstance(self._next(), yaml.SequenceEndEvent):
+            found.append(self._value((*path, len(found))))
+        return found
 
-    def _alias(self, name: str) -> tuple[int, Any]:
+    def _mapping(self, path: Path) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        own: set[str] = set()
+        while not isinstance(self._next(), yaml.MappingEndEvent):
+            self._count += 1
+            if _is_merge(self.event):
+                self._key(len(path) + 1)  # which may have an anchor
+                self._next()
+                _merge(found, self._value((*path, _MERGE)))
+                continue
+            key = self._key(len(path) + 1)
+            if key in own:
+                self.document.duplicates.append((*path, key))
+            own.add(key)
+            self._next()
+            found[key] = self._value((*path, key))
+        return found
+
+    def _key(self, depth: int) -> str:
+        if isinstance(self.event, yaml.CollectionStartEvent):
+            kind = "mapping" if isinstance(self.event, yaml.MappingStartEvent) else "sequence"
+            raise ScalarError(f"a key cannot be a {kind}: use a string (quote templates such as {{{{ name }}}})")
+        key = self._scalar(depth)
+        if isinstance(key, dict | list):
+            raise ScalarError("a key cannot be a mapping or a list: use a string")
+        return json_key(key)
+
+    def _scalar(self, depth: int) -> Any:
+        """Return what the current event says, a scalar or an alias."""
+        event = self.event
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(str(event.anchor), depth)
+        value = event.value if event.tag is None and not event.implicit[0] else resolve(event.value, event.tag)
+        self._anchors |= {event.anchor: value} if event.anchor is not None else {}
+        return value
+
+    def _alias(self, name: str, depth: int) -> Any:
         if name not in self._anchors:
             raise ScalarError(
                 f"*{name} has no anchor: write &{name} before the value it stands for, which may not hold it"
             )
-        found = self._anchors[name]
-        self._count += found.size
+        size, height = _measured(self._anchors[name])
+        self._count += size
         if self._count > _MOST_VALUES:
             raise ScalarError("aliases expand to far more than is written: write the values out")
-        if len(self._open) + found.height > MAX_DEPTH:
+        if depth + height > MAX_DEPTH:
             raise ScalarError(_TOO_DEEP)
-        return found.height, deepcopy(found.value)
-
-    def _key(self, value: Any) -> None:
-        if isinstance(value, dict | list):
-            raise ScalarError("a key cannot be a mapping or a list: use a string")
-        mapping = self._open[-1]
-        mapping.key = json_key(value)
-        if mapping.key in mapping.own:
-            self.document.duplicates.append(tuple(one.step for one in self._open))
-        mapping.own.add(mapping.key)
-
-    def _add(self, value: Any, height: int) -> None:
-        if not self._open:
-            self.document.value = value
-            return
-        parent = self._open[-1]
-        parent.height = max(parent.height, height + 1)
-        if isinstance(parent.value, list):
-            parent.value.append(value)
-            return
-        if parent.key == _MERGE and _MERGE not in parent.own:
-            # Later text wins: go-yaml lets a merge override the keys above it.
-            for source in reversed(value) if isinstance(value, list) else (value,):
-                if not isinstance(source, dict):
-                    raise ScalarError("<< merges mappings: give it a mapping, an alias of one, or a list of those")
-                parent.value.update(source)
-        else:
-            parent.value[parent.key] = value
-        parent.key = None
+        return deepcopy(self._anchors[name])
 
 
-def _scalar(event: Any) -> Scalar:
-    text: str = event.value
-    return text if event.tag is None and not event.implicit[0] else resolve(text, event.tag)
+def _measured(value: Any) -> tuple[int, int]:
+    """Return how many keys and values there are in a value, itself included, and how deep it is."""
+    if not isinstance(value, dict | list):
+        return 1, 0
+    below = [_measured(child) for child in (value.values() if isinstance(value, dict) else value)]
+    keys = len(value) if isinstance(value, dict) else 0
+    return 1 + keys + sum(size for size, _ in below), max((height + 1 for _, height in below), default=0)
+
+
+def _merge(found: dict[str, Any], value: Any) -> None:
+    """Merge a mapping, or several, into another. Later text wins: go-yaml lets a merge override the keys above it."""
+    for source in reversed(value) if isinstance(value, list) else (value,):
+        if not isinstance(source, dict):
+            raise ScalarError("<< merges mappings: give it a mapping, an alias of one, or a list of those")
+        found.update(source)
 
 
 def _is_merge(event: Any) -> bool:
@@ -277,8 +266,6 @@ def _clean(value: Any, path: Path, duplicates: list[Path]) -> Any:
     return as_read(value) if isinstance(value, str) else json_value(value)
 
 
-def _integer(digits: str) -> float:
-    return int(digits) if len(digits) <= 400 else float(digits)
-
-
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=lambda digits: int(digits) if len(digits) <= 400 else float(digits)
+)

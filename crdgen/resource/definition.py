@@ -8,12 +8,11 @@ from pydantic.alias_generators import to_camel
 
 from crdgen.cel import uses_old_self
 from crdgen.evaluate import Evaluator
-from crdgen.evaluate.defaulting import defaulter
-from crdgen.generate.descriptions import descriptions
+from crdgen.evaluate.pruning import defaulter
 from crdgen.generate.errors import SchemaError, SchemaErrors
 from crdgen.generate.pipeline import assembled
-from crdgen.generate.tidy import order, shortened
-from crdgen.lint import Finding, Severity, lint
+from crdgen.generate.tidy import descriptions, order, shortened
+from crdgen.lint import Severity, lint
 from crdgen.lint.checking import field_path
 from crdgen.lint.fieldpath import PathError, column
 from crdgen.markers.marker import Descriptions
@@ -45,15 +44,11 @@ def crd(resource: CustomResource) -> dict[str, Any]:
     errors = SchemaErrors()
     for finding in found:
         with errors.collecting():
-            raise _error(finding, resource.names.kind)
+            in_schema = ".schema.openAPIV3Schema" in finding.path
+            at = f".{field_path(finding.path)}".rstrip(".") if in_schema else f" {finding.path}"
+            raise SchemaError(resource.names.kind + at, finding.problem, finding.fix)
     errors.raise_all()
     return made
-
-
-def _error(finding: Finding, kind: str) -> SchemaError:
-    in_schema = ".schema.openAPIV3Schema" in finding.path
-    at = f"{kind}.{field_path(finding.path)}".rstrip(".") if in_schema else f"{kind} {finding.path}"
-    return SchemaError(at, finding.problem, finding.fix)
 
 
 def definition(resource: CustomResource) -> dict[str, Any]:
@@ -129,7 +124,7 @@ def _of_parts(version: Version, kind: str, limit: int | None) -> Schema:
 
 def _may_be_empty(spec: Schema) -> bool:
     """Return whether `{}` is a spec. Rules that are looked at when an object is made want one that is written."""
-    rules = [rule for rule in spec.get(VALIDATIONS, ()) if _runs_on_creation(rule)]
+    rules = [one for one in spec.get(VALIDATIONS, ()) if one.get("optionalOldSelf") or not uses_old_self(one["rule"])]
     itself = {keyword: value for keyword, value in spec.items() if keyword not in {"properties", VALIDATIONS}}
     return not rules and not Evaluator({"type": "object", "properties": {"spec": itself}}).validate({"spec": {}})
 
@@ -149,10 +144,6 @@ def _default(spec: Schema) -> Schema:
     if not spec.get(VALIDATIONS):
         return {"default": {}}
     return {"default": defaulter(spec)({})} if all(defaulted) else {}
-
-
-def _runs_on_creation(rule: Mapping[str, Any]) -> bool:
-    return not uses_old_self(rule["rule"]) or bool(rule.get("optionalOldSelf"))
 
 
 def _of_whole(model: type[Any], kind: str, limit: int | None) -> Schema:
@@ -184,7 +175,9 @@ def _version(version: Version, kind: str, policy: Descriptions) -> dict[str, Any
     schema = _schema(version, kind, policy)
     status: dict[str, Any] = {} if version.status is None else {"status": {}}
     optional = {
-        "additionalPrinterColumns": [_column(one, schema) for one in version.columns],
+        "additionalPrinterColumns": [
+            _written(_json(one) | {"type": one.type or _column_type(one.json_path, schema)}) for one in version.columns
+        ],
         "deprecated": version.deprecated is not False,
         "selectableFields": [{"jsonPath": path} for path in version.selectable],
         "subresources": status | ({} if version.scale is None else {"scale": _scale(version.scale)}),
@@ -198,10 +191,6 @@ def _version(version: Version, kind: str, policy: Descriptions) -> dict[str, Any
         **_written(optional),
         **warning,
     }
-
-
-def _column(given: Column, schema: Schema) -> dict[str, Any]:
-    return _written(_json(given) | {"type": given.type or _column_type(given.json_path, schema)})
 
 
 def _column_type(path: str, schema: Schema) -> str:

@@ -42,14 +42,7 @@ def annotations(crd: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True)
 class SizedField:
-    """The bytes of one field's schema, with all below it.
-
-    Attributes:
-        path: the field, as `v1 spec.tasks[].template`; of a version, its name.
-        size: the bytes of its schema.
-        descriptions: how many of them are descriptions.
-        parts: the fields below it.
-    """
+    """The bytes of a field's schema and of the descriptions in it; the path is `v1 spec.tasks[].template`."""
 
     path: str
     size: int

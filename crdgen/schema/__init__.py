@@ -15,6 +15,17 @@ Schema: TypeAlias = dict[str, Any]
 SCALARS: Final = ("boolean", "integer", "number", "string")
 TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 
+#: What a message calls a value of a type.
+ARTICLES: Final = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "an integer",
+    "integer or string": "an integer or a string",
+    "number": "a number",
+    "object": "an object",
+    "string": "a string",
+}
+
 #: Keywords for people only.
 TEXTS: Final = ("description", "example", "title")
 

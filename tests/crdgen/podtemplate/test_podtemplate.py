@@ -18,7 +18,6 @@ from crdgen.podtemplate import (
     known,
     load,
     pod_template,
-    structural,
     volumes,
 )
 
@@ -208,11 +207,6 @@ def test_labels_and_annotations_survive_and_typing_errors_do_not() -> None:
     pruned = evaluator().prune(job)
     assert pruned["template"]["metadata"] == metadata
     assert "imagePullPolciy" not in pruned["template"]["spec"]["containers"][0]
-
-
-def test_a_definition_that_contains_itself_is_rejected() -> None:
-    with pytest.raises(ValueError, match="A → B → A"):
-        structural({"A": {"$ref": "B"}, "B": {"properties": {"a": {"$ref": "A"}}}}, "A")
 
 
 def test_two_definitions_of_one_short_name_are_rejected() -> None:
