@@ -52,8 +52,7 @@ class Draft:
         for op, way, key, end, value in self._changes:
             pointer = pointers.get(way)
             if pointer is None:
-                pointer = "".join([f"/{step if type(step) is int else escape(step)}" for step in way])
-                pointers[way] = pointer
+                pointer = pointers[way] = _pointer(way)
             path = f"{pointer}/{key if key.isalnum() else escape(key)}{end}"
             if len(path) > _WAY_LIMIT:
                 whole = self._root().value
@@ -207,6 +206,15 @@ class Draft:
 
     def _root(self) -> Draft:
         return self if self._parent is None else self._parent._root()
+
+
+def _pointer(way: Sequence[str | int]) -> str:
+    """Return the JSON pointer of a way (RFC 6901)."""
+    joined = "/".join(map(str, way))
+    # Hardly any key has a character that is escaped.
+    if "~" in joined or joined.count("/") >= len(way):
+        joined = "/".join(map(escape, way))
+    return f"/{joined}" if way else ""
 
 
 def _lacks(item: dict[str, Any], keys: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
@@ -29,7 +29,7 @@ class Job(Generic[Spec]):
         shared: what rules work out of the job for each other, each by a key of its own.
     """
 
-    __slots__ = ("_said", "_spec", "_tasks", "document", "kind", "plain", "shared")
+    __slots__ = ("_parts", "_said", "_spec", "_tasks", "document", "kind", "plain", "shared")
 
     def __init__(
         self, kind: Kind, document: Mapping[str, Any], spec: Spec | None = None, *, plain: bool = False
@@ -39,6 +39,7 @@ class Job(Generic[Spec]):
         self.document = document
         self.plain = plain
         self.shared: dict[Any, Any] = {}
+        self._parts: Collection[Mapping[str, Any]] | None = None
         self._said: dict[str, Any] = {}
         self._spec = spec
         self._tasks: Sequence[Task] | None = None
@@ -63,13 +64,20 @@ class Job(Generic[Spec]):
         job._tasks = tasks
         return job
 
+    @property
+    def parts(self) -> Collection[Mapping[str, Any]]:
+        """The parts of a plain job, as JSON."""
+        if self._parts is None:
+            self._parts = self.kind.plan.quiet.parts(self)
+        return self._parts
+
     def said(self, word: str) -> Any:
         """Return what a plain job says by a word, as JSON; of `tasks.name` a list, with each task's.
 
         Nothing else of the job is read for it: so a rule can tell at little cost that it finds nothing (`Rule.quiet`).
         """
         if word not in self._said:
-            self._said[word] = self.kind.plan.quiet.said(self, word)
+            self._said[word] = self.kind.plan.quiet.reader(word)(self)
         return self._said[word]
 
     def word(self, word: str) -> Any:

@@ -8,7 +8,7 @@ rules are quiet, no typed view of the job is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, groupby
 from operator import attrgetter
@@ -80,7 +80,8 @@ class Quiet:
             for word, name in self._task_words.items()
             if part is not None and isinstance(name, str) and name in fields
         }
-        self._reader_of = cache(self._reader)
+        #: By word, what reads it of a plain job: see `Job.said`.
+        self.reader = cache(self._reader)
         self._defaults = [as_rule(default) for default in kind.defaults]
         self._all = [*(planned.rule for planned in plan.rules), *self._defaults]
         words = {word for rule in self._all for word in (*rule.when, *rule.without)}
@@ -128,7 +129,7 @@ class Quiet:
         if None in spec.values():
             spec = {key: value for key, value in spec.items() if value is not None}
         templates = job.said("tasks.template")
-        of_tasks = self._task_keys.intersection(chain.from_iterable(self._parts(job.document)))
+        of_tasks = self._task_keys.intersection(chain.from_iterable(job.parts))
         for word, source in self._made.items():
             if (not source or source in spec) and any(task.says(word) for task in job.tasks):
                 of_tasks |= {TASKS + word}
@@ -142,17 +143,18 @@ class Quiet:
             bool(context.settings.plugins),
         )
 
-    def said(self, job: Job[Any], word: str) -> Any:
-        """Return what a plain job says by a word, as JSON; of `tasks.name` a list, with each task's."""
-        return self._reader_of(word)(job)
+    def parts(self, job: Job[Any]) -> Collection[Mapping[str, Any]]:
+        """Return the parts of a plain job, as JSON."""
+        parts = self._in_json(job.document)
+        return parts if isinstance(parts, list) else parts.values()
 
     def _reader(self, word: str) -> Callable[[Job[Any]], Any]:
         of_task = word.removeprefix(TASKS)
         if word == "tasks.template":
-            return lambda job: [part["template"] for part in self._parts(job.document)]
+            return lambda job: [part["template"] for part in job.parts]
         if of_task in self._task_fields and of_task != word:
             key, default = self._task_fields[of_task]
-            return lambda job: [part.get(key, default) for part in self._parts(job.document)]
+            return lambda job: [part.get(key, default) for part in job.parts]
         if callable(make := self._task_words.get(of_task)) and of_task != word:
             return lambda job: [make(key, part) for key, part in _keyed(self._in_json(job.document))]
         if of_task != word:
@@ -167,10 +169,6 @@ class Quiet:
             return meaning.default if value is None else value
 
         return read
-
-    def _parts(self, document: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-        parts = self._in_json(document)
-        return parts if isinstance(parts, list) else parts.values()
 
     def _in_json(self, document: Mapping[str, Any]) -> Any:
         parts: Any = document

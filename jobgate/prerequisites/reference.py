@@ -231,7 +231,8 @@ def _read(
 
 
 def _annotations(task: Mapping[str, Any]) -> Mapping[str, Any]:
-    return _mapping(_mapping(_mapping(task.get("template")).get("metadata")).get("annotations"))
+    metadata = _mapping(task.get("template")).get("metadata")
+    return _NONE if metadata is None else _mapping(_mapping(metadata).get("annotations"))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
@@ -12,9 +12,6 @@ from pydantic_core import to_jsonable_python
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.pod.resources import PLAIN, may_overcommit, side_fits
 from webhook import Context, Default, Draft, Path, adds_nothing
-
-#: The steps from a job to a place in it.
-Way: TypeAlias = tuple[str | int, ...]
 
 
 def fill(part: Draft, model: type[BaseModel]) -> None:
@@ -49,40 +46,49 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
     @adds_nothing({})  # a template that requests more than it limits is not plain
     def limit_what_is_not_shared(job: Draft, _: Context) -> None:
         """Devices and huge pages that are only requested are limited to as much; no other value is taken."""
-        for way, container in containers_of(job, *tasks):
-            requests = container["resources"].get("requests")
-            # Nearly all containers request nothing but these.
-            if not isinstance(requests, dict) or PLAIN.issuperset(requests):
-                continue
-            for name, amount in requests.items():
-                if amount is not None and not may_overcommit(name):
-                    _limit(job.below((*way, "resources"), container["resources"]), requests)
-                    break
+        for resources in resources_of(job, *tasks, where=_requests_what_is_not_shared):
+            copy_amounts(resources, _not_shared(resources["requests"]), "limits")
 
     return limit_what_is_not_shared
 
 
-def containers_of(
-    job: Draft, *tasks: str, lists: tuple[str, ...] = ("initContainers", "containers")
-) -> Iterator[tuple[Way, dict[str, Any]]]:
-    """Yield the containers of a job's templates that say something of resources, each with the way to it.
+def _requests_what_is_not_shared(_: Mapping[str, Any], resources: Mapping[str, Any]) -> bool:
+    requests = resources.get("requests")
+    # Nearly all containers request nothing but the plain ones.
+    return isinstance(requests, dict) and not PLAIN.issuperset(requests) and bool(_not_shared(requests))
+
+
+def _not_shared(requests: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: amount for name, amount in requests.items() if amount is not None and not may_overcommit(name)}
+
+
+def resources_of(
+    job: Draft,
+    *tasks: str,
+    where: Callable[[Mapping[str, Any], Mapping[str, Any]], bool],
+    lists: tuple[str, ...] = ("initContainers", "containers"),
+) -> Iterator[Draft]:
+    """Yield the drafts of the `resources` of containers in a job's templates.
 
     Args:
         job: any JSON object.
         tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
+        where: tells of a container and its resources whether they are yielded.
         lists: the lists of containers.
     """
-    for way, spec in pod_specs_of(job, *tasks):
+    for place, spec in pod_specs_of(job, *tasks):
         for name in lists:
-            containers = spec.get(name)
-            if isinstance(containers, list):
-                for index, container in enumerate(containers):
-                    if isinstance(container, dict) and isinstance(container.get("resources"), dict):
-                        yield (*way, name, index), container
+            if name not in spec:
+                continue
+            containers = spec[name]
+            for index, container in enumerate(containers if isinstance(containers, list) else ()):
+                resources = container.get("resources") if isinstance(container, dict) else None
+                if isinstance(resources, dict) and where(container, resources):
+                    yield job.below((*tasks, place, "template", "spec", name, index, "resources"), resources)
 
 
-def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[Way, dict[str, Any]]]:
-    """Yield the pod specs of a job's templates, each with the way to it.
+def pod_specs_of(job: Draft, *tasks: str) -> list[tuple[str | int, dict[str, Any]]]:
+    """Return the pod specs of a job's templates, each with the index, or the key, of its task.
 
     Args:
         job: any JSON object.
@@ -91,16 +97,13 @@ def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[Way, dict[str, Any]]
     parts: Any = job.value
     for key in tasks:
         parts = parts.get(key) if isinstance(parts, dict) else None
-    for place, part in enumerate(parts) if isinstance(parts, list) else mapping(parts).items():
-        template = part.get("template") if isinstance(part, dict) else None
-        spec = template.get("spec") if isinstance(template, dict) else None
-        if isinstance(spec, dict):
-            yield (*tasks, place, "template", "spec"), spec
-
-
-def _limit(resources: Draft, requests: Mapping[str, Any]) -> None:
-    missing = {name: amount for name, amount in requests.items() if amount is not None and not may_overcommit(name)}
-    copy_amounts(resources, missing, "limits")
+    return [
+        (place, spec)
+        for place, part in (enumerate(parts) if isinstance(parts, list) else mapping(parts).items())
+        if isinstance(part, dict)
+        and isinstance(template := part.get("template"), dict)
+        and isinstance(spec := template.get("spec"), dict)
+    ]
 
 
 def copy_amounts(resources: Draft, amounts: dict[str, Any], side: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from jobgate.kinds.common.defaults import containers_of, copy_amounts, fill, fill_each, limit_what_is_not_shared
+from collections.abc import Mapping
+from typing import Any
+
+from jobgate.kinds.common.defaults import copy_amounts, fill, fill_each, limit_what_is_not_shared, resources_of
 from jobgate.kinds.common.prerequisites import prerequisites_are_ready
 from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
 from jobgate.kinds.dijob.operator import MAIN_CONTAINER
@@ -44,17 +47,22 @@ def _all_request(job: Job[DIJobSpec], _: Context) -> bool:
     return True
 
 
+def _only_limits(container: Mapping[str, Any], resources: Mapping[str, Any]) -> bool:
+    return (
+        container.get("name") == MAIN_CONTAINER
+        and not resources.get("requests")
+        and isinstance(resources.get("limits"), dict)
+    )
+
+
 @adds_nothing(_all_request)
 def main_containers_request_their_limits(job: Draft, _: Context) -> None:
     """The operator crashes on a main container that has limits but no requests.
 
     Kubernetes uses the limits as requests too, so the pods stay the same.
     """
-    for way, container in containers_of(job, "spec", "tasks", lists=("containers",)):
-        resources = container["resources"]
-        limits = resources.get("limits")
-        if container.get("name") == MAIN_CONTAINER and not resources.get("requests") and isinstance(limits, dict):
-            copy_amounts(job.below((*way, "resources"), resources), limits, "requests")
+    for resources in resources_of(job, "spec", "tasks", where=_only_limits, lists=("containers",)):
+        copy_amounts(resources, resources["limits"], "requests")
 
 
 DEFAULTS = (

@@ -65,9 +65,10 @@ def tasks_are_named_by_their_place(job: Draft, _: Context) -> None:
 @adds_nothing(("tasks.template.spec.hostNetwork",))
 def pods_in_the_host_network_find_services(job: Draft, _: Context) -> None:
     """With the default DNS policy, pods in the host network cannot resolve the names of Services."""
-    for way, spec in pod_specs_of(job, "spec", "tasks"):
+    for place, spec in pod_specs_of(job, "spec", "tasks"):
         if spec.get("hostNetwork") is True:
-            job.below(way, spec).setdefault("dnsPolicy", "ClusterFirstWithHostNet")
+            pod = job.below(("spec", "tasks", place, "template", "spec"), spec)
+            pod.setdefault("dnsPolicy", "ClusterFirstWithHostNet")
 
 
 @adds_nothing({"tasks.min_available": {"required": True}})
