@@ -58,7 +58,7 @@ class _Due:
 def outcome(subject: Subject, sight: Sight) -> Outcome:
     """Return what becomes of a job that has not ended."""
     if command := _command(subject):
-        return _acted(subject, sight, command, "", "Command", f"{command} was asked for by the annotation {COMMAND}")
+        return _acted(subject, sight, command, "", "Command", f"the annotation {COMMAND}={command}")
     tasks = tasks_of(subject, sight)
     held = bool(subject.state.held) or subject.suspended
     succeeded = not held and not sight.old and subject.runner.succeeded(subject.job, tasks)
@@ -81,6 +81,12 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
 def _command(subject: Subject) -> Action | None:
     asked = text(annotations_of(subject.job.document).get(COMMAND))
     return next((one for one in COMMANDS if one == asked), None)
+
+
+def unknown_command(subject: Subject) -> str:
+    """Return what is wrong with the action that a user asks for; empty for nothing."""
+    wrong = text(annotations_of(subject.job.document).get(COMMAND)) and _command(subject) is None
+    return f"annotation {COMMAND}: must be one of {', '.join(COMMANDS)}" if wrong else ""
 
 
 def _acted(subject: Subject, sight: Sight, action: Action, task: str, reason: str, message: str) -> Outcome:
