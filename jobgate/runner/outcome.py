@@ -103,6 +103,13 @@ def is_done(subject: Subject, command: Mapping[str, Any]) -> bool:
     return uid_of(command) in subject.state.deleted or text(command.get("action")) not in COMMANDS
 
 
+def unknown_command(subject: Subject) -> str:
+    """Return what is wrong with the action that a user asks for; empty for nothing."""
+    asked = text(annotations_of(subject.job.document).get(COMMAND))
+    wrong = asked and asked not in COMMANDS
+    return f"annotation {COMMAND}: must be one of {', '.join(COMMANDS)}" if wrong else ""
+
+
 def _acted(subject: Subject, sight: Sight, action: Action, task: str, reason: str, message: str) -> Outcome:
     """Return what an action means for a job as it is: a job that has had all its restarts fails by one more."""
     if action in _ENDS:

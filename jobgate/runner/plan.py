@@ -18,7 +18,7 @@ from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
 from jobgate.runner.gangs import Gang, gangs
-from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, is_done, outcome
+from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, is_done, outcome, unknown_command
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
 from jobgate.runner.rendering import batch_job, beside, claims, failures
 from jobgate.runner.state import COMMAND, RunState
@@ -222,7 +222,7 @@ def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -
         unknown = f"tasks that have not started wait until PodGroups can be read: {sight.observed.unknown_groups}"
         yield RequeueAfter(_RETRY_PERIOD)
     uncreated = sight.observed.uncreated
-    reasons = filter(None, (blocked, subject.gate, unknown, uncreated))
+    reasons = filter(None, (blocked, subject.gate, unknown, uncreated, unknown_command(subject)))
     progress = replace(progress_of(subject, sight), blocked="; ".join(reasons))
     written = _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     yield from written

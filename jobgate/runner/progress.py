@@ -97,7 +97,7 @@ def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tu
         (
             bool(released) and subject.runner.running(subject.job, due),
             Phase.RUNNING,
-            "all pods have started" if started else "the job runs",
+            _waiting(subject, due) or "all pods have started" if started else "the job runs",
         ),
         (bool(sight.old), Phase.RESTARTING, "the pods of the former attempt are deleted"),
         (not released, begins, "no pod was made yet"),
@@ -105,3 +105,11 @@ def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tu
     )
     found = ((phase, message) for holds, phase, message in phases if holds)
     return next(found, (begins, "pods that failed are replaced" if again else "not all pods were made yet"))
+
+
+def _waiting(subject: Subject, tasks: dict[str, TaskProgress]) -> str:
+    """Return which tasks still wait, and for what beside others; empty for none."""
+    names = [task.name for task in tasks.values() if not task.released and task.replicas and not task.complete]
+    gates = sorted({subject.runner.waits(subject.job, subject.tasks[name]).gate for name in names} - {""})
+    what = f" ({', '.join(gates)})" if gates else ""
+    return f"waiting to start: {', '.join(names)}{what}" if names else ""

@@ -10,8 +10,8 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import datetime
+from typing import Any, Final, TypeAlias
 
 from jobgate.cluster import Api
 from jobgate.cluster.events import EVENTS
@@ -33,6 +33,15 @@ LIMIT: Final = 500
 _POD: Final = re.compile(r'^.*?Error creating: (?:pods? "[^"]*" is )?', re.IGNORECASE)
 _ENDS: Final = ("Complete", "Failed", "FailureTarget", "SuccessCriteriaMet")
 
+#: Seconds that reading the Events of a namespace may take, and the batch Jobs of which reasons are remembered.
+TIMEOUT: Final = 10.0
+MOST: Final = 10_000
+#: Periods after which a namespace is forgotten.
+_KEPT: Final = 4
+
+#: Why a batch Job has too few pods, by its uid, and when that was reported.
+_Reasons: TypeAlias = Mapping[str, tuple[datetime, str]]
+
 _logger = logging.getLogger("jobgate")
 
 
@@ -46,8 +55,9 @@ class UncreatedPods:
             events: gives a client for the Events of a namespace that `SELECTOR` selects.
         """
         self._events = events
-        self._known: dict[str, tuple[datetime, dict[str, tuple[datetime, str]]]] = {}
-        self._lock = asyncio.Lock()
+        #: By namespace: when its Events were read, and what they say.
+        self._known: dict[str, tuple[datetime, _Reasons]] = {}
+        self._reading: set[str] = set()
 
     async def why(self, namespace: str, observed: Observed) -> tuple[str, float | None]:
         """Return why pods of a job are not created, and in how many seconds to ask again; None for not at all."""
@@ -56,6 +66,8 @@ class UncreatedPods:
         if not late:
             return "", GRACE if short else None
         events, tasks = await self._read(namespace, observed.now), dict[str, list[str]]()
+        if events is None:
+            return "", 1.0
         for batch in late:
             last, why = events.get(text(metadata_of(batch).get("uid")), (LONG_AGO, ""))
             # Events stay for an hour: one that is older than a pod, or than the last resume, says nothing of now.
@@ -64,28 +76,36 @@ class UncreatedPods:
         said = (f"pods of {', '.join(sorted(names))} cannot be created: {why}" for why, names in sorted(tasks.items()))
         return "; ".join(said), PERIOD
 
-    async def _read(self, namespace: str, now: datetime) -> Mapping[str, tuple[datetime, str]]:
-        """Return the last reason of each batch Job of a namespace, by uid, and when it was reported."""
-        async with self._lock:  # many jobs ask at once
-            old = now - timedelta(seconds=PERIOD)
-            self._known = {name: one for name, one in self._known.items() if one[0] > old or name == namespace}
-            if namespace not in self._known or self._known[namespace][0] <= old:
-                before = self._known.get(namespace, (now, {}))[1]
-                self._known[namespace] = now, await self._listed(namespace, before)
-            return self._known[namespace][1]
+    async def _read(self, namespace: str, now: datetime) -> _Reasons | None:
+        """Return the last reason of each batch Job of a namespace; None where it is being read for the first time.
 
-    async def _listed(self, namespace: str, before: dict[str, tuple[datetime, str]]) -> dict[str, tuple[datetime, str]]:
+        Who asks while they are read does not wait: a namespace of many Events holds up no other.
+        """
+        periods = {name: (now - read).total_seconds() / PERIOD for name, (read, _) in self._known.items()}
+        if namespace not in self._reading and periods.get(namespace, 1.0) >= 1.0:
+            self._known = {name: one for name, one in self._known.items() if periods[name] < _KEPT}
+            self._reading.add(namespace)
+            try:
+                self._known[namespace] = now, await self._listed(namespace)
+            finally:
+                self._reading.discard(namespace)
+        return self._known[namespace][1] if namespace in self._known else None
+
+    async def _listed(self, namespace: str) -> _Reasons:
         found: dict[str, tuple[datetime, str]] = {}
         try:
-            async for page in self._events(namespace).pages(EVENTS):
-                for event in page.items:
-                    uid, said = text(mapping(event.get("involvedObject")).get("uid")), text(event.get("message"))
-                    # Of two in the same second the same one counts each time.
-                    found[uid] = max(found.get(uid, (LONG_AGO, "")), (_last(event), _POD.sub("", said)[:LIMIT]))
+            async with asyncio.timeout(TIMEOUT):
+                async for page in self._events(namespace).pages(EVENTS):
+                    for event in page.items:
+                        uid, said = text(mapping(event.get("involvedObject")).get("uid")), text(event.get("message"))
+                        if uid in found or len(found) < MOST:
+                            # Of two in the same second the same one counts each time.
+                            reason = _last(event), _POD.sub("", said)[:LIMIT]
+                            found[uid] = max(found.get(uid, (LONG_AGO, "")), reason)
         except Exception as error:  # noqa: BLE001  # the job is looked at in any case
             fields = {"namespace": namespace, "reason": f"{type(error).__qualname__}: {error}"}
             _logger.warning("cannot read why pods are not created, will be retried", extra={"fields": fields})
-            return before
+            return self._known.get(namespace, (None, {}))[1]
         return found
 
 

@@ -75,6 +75,15 @@ def test_a_job_is_judged_by_who_runs_it(written: dict[str, Any], of_the_operator
     assert bool(said) == bool(of_the_runner)
 
 
+def test_labels_that_pods_get_are_judged() -> None:
+    written = dijob(labels={"no key!": "mine"})
+    assert judge(written, ReviewOptions(kinds=KINDS)).status is None
+    status = judge(written, ReviewOptions(kinds=KINDS, settings=RUNS)).status
+    assert status is not None
+    (cause,) = status["details"]["causes"]
+    assert cause["field"].startswith("spec.tasks[0].template.metadata.labels")
+
+
 @pytest.mark.parametrize(
     ("settings", "labels", "reported"), [(RUNS, {"team": "new"}, True), (RUNS, None, False), (Settings(), None, False)]
 )

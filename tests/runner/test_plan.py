@@ -321,6 +321,13 @@ def test_a_user_asks_for_an_action_by_an_annotation(command: str, phase: str, ru
     assert (found.status["phase"], len(found.running())) == (phase, runs)
 
 
+def test_an_action_that_is_none_is_reported() -> None:
+    found = world(task())
+    found.job["metadata"]["annotations"]["jobgate.dev/command"] = "restart"
+    found.settle()
+    assert "annotation jobgate.dev/command: must be one of AbortJob," in found.status["conditions"][-1]["message"]
+
+
 def test_an_aborted_job_is_resumed_at_no_cost() -> None:
     found = world(task(2))
     for command in ("AbortJob", "ResumeJob"):

@@ -130,6 +130,8 @@ def test_a_torchjob_fails_by_an_exit_code_that_no_retry_helps() -> None:
 def test_a_torchjobs_workers_wait_for_its_master_and_all_for_the_word_of_its_aimaster() -> None:
     found = run("torchjob/full.yaml")
     assert found.running() == ["gpt-aimaster-0"]
+    message = "waiting to start: master, worker (annotation aimaster: ready)"
+    assert found.status["conditions"][-1]["message"] == message
     found.job["metadata"]["annotations"]["aimaster"] = "ready"
     found.settle()
     pods = [line for line in found.log if line.startswith("pod")]

@@ -1,5 +1,6 @@
 """Why pods are not created, of Events against an API server that counts how often it is asked."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -31,6 +32,7 @@ class Events:
     async def pages(self, resource: Resource) -> AsyncIterator[Page]:
         assert resource.plural == "events"
         self.calls += 1
+        await asyncio.sleep(0)
         if self.fails:
             raise ApiError(403)
         yield Page(self.events, "1")
@@ -123,3 +125,11 @@ async def test_the_events_of_a_namespace_are_read_once_for_all_its_jobs() -> Non
     # What was known holds until it is known better.
     assert (await uncreated.why("lab", Observed(LATE + timedelta(seconds=PERIOD), [batch()])))[0]
     assert events.calls == 2
+
+
+async def test_who_asks_while_the_events_are_read_does_not_wait_and_asks_again() -> None:
+    events = Events(failed())
+    uncreated = UncreatedPods(events)
+    observed = Observed(LATE, [batch()])
+    first, second = await asyncio.gather(uncreated.why("lab", observed), uncreated.why("lab", observed))
+    assert (bool(first[0]), second, events.calls) == (True, ("", 1.0), 1)

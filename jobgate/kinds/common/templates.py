@@ -109,6 +109,8 @@ def _made(
     keeps: bool,
 ) -> Made:
     made = operator.pod(job, task, volumes)
+    if keeps:
+        made["metadata"] = mapping(task.template.get("metadata"))
     plain = pod.plain(made) if volumes or not job.plain else True  # see `pod_templates_make_sound_pods`
     # A field that is newer than any types makes a pod not plain.
     known = made if plain or keeps else operator.known(made)
