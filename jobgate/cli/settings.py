@@ -14,7 +14,7 @@ from jobgate import plugins
 from jobgate.cli.cluster import grouped
 from jobgate.cli.kind_settings import kind_files
 from jobgate.kinds import installed
-from jobgate.kinds.common.heeded import WORDS
+from jobgate.kinds.common.ignored import WORDS
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.runner import runner_of
 from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT

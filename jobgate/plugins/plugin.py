@@ -104,7 +104,7 @@ class Plugin(Generic[A]):
         del crew, arguments
         return ()
 
-    def heeds(self, arguments: A) -> frozenset[str]:
+    def supports(self, arguments: A) -> frozenset[str]:
         """Return the words of a job that it acts on instead of an operator that does not, as `queue`."""
         del arguments
         return frozenset()

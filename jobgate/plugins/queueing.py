@@ -95,7 +95,7 @@ class Queueing(Plugin[QueueingArguments]):
     arguments = QueueingArguments
     imposed = True
 
-    def heeds(self, arguments: QueueingArguments) -> frozenset[str]:
+    def supports(self, arguments: QueueingArguments) -> frozenset[str]:
         """Return the words of jobs that the system acts on. Kueue starts all pods of a job or none."""
         return _HEEDS[arguments.system] | {"scheduler_name"}
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec.json import encode
 
 from jobgate.kinds.common.quantity import parse
-from jobgate.kinds.common.shape import Shape
+from jobgate.kinds.common.schema import Shape
 from webhook import Path
 from webhook.path import steps_of
 

@@ -262,7 +262,7 @@ _LINEAR: Final = {
     **{pattern: rf"\A(?:{pattern})\Z" for pattern in (LABEL, SUBDOMAIN)},
 }
 
-#: How a schema of a type becomes a type of msgspec, and the keywords of it that are heeded.
+#: How a schema of a type becomes a type of msgspec, and the keywords of it that are read.
 _MAKERS: Final[Mapping[str | None, tuple[Callable[[Schema], Any], frozenset[str]]]] = {
     "array": (_array, frozenset({"items", "maxItems", "minItems", LIST_MAP_KEYS, LIST_TYPE})),
     "boolean": (lambda _: bool, frozenset()),

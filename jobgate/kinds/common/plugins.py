@@ -1,22 +1,32 @@
-"""The rules of plugins: what a job asks for is known, understood, and can be done."""
+"""Plugins of jobs: their field in a spec, and the rules: what a job asks for is known, understood, and can be done."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
-from jobgate.kinds.common.asking import NAMING, asked_of
+from crdgen import Doc
+from crdgen.markers.types import Replace
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested, written_plugins
 from jobgate.kinds.common.erased import APPLIED
 from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.pod.reading import mapping
+from jobgate.kinds.common.prerequisites import NAMING, asked_of
 from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
 from jobgate.names import LABEL_LIMIT
 from jobgate.plugins import Crew, Derived
 from jobgate.plugins.weight import too_large
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong, rule
 from webhook.quiet import IMPOSED
+
+#: By plugin: its arguments, as a list of flags or as a mapping, or nothing. Null is taken, because where it is not the
+#: API server drops the entry without a word, and the job runs without the plugin.
+Plugins: TypeAlias = dict[
+    str, Annotated[Any, Replace({"x-kubernetes-preserve-unknown-fields": True, "nullable": True})]
+]
+
+PLUGINS_DOC = Doc("Plugins for the pods: env, svc or ssh, each with its arguments as a list of flags or a mapping.")
 
 
 def _crew(job: Job[Any], context: Context) -> Crew:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
-from jobgate.kinds.common.asking import NAMING, asked_of, where
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.templates import made_pods
 from jobgate.prerequisites.content import Injection, content_of
@@ -39,6 +39,10 @@ from webhook import (
     adds_nothing,
     rule,
 )
+from webhook.plan import Plan
+
+#: A job that says none of these words names no prerequisites.
+NAMING = (WORD, f"tasks.{WORD}", f"annotations.{ANNOTATION}", "tasks.template.metadata")
 
 #: What the rules look up.
 WATCHED: Final = tuple(RESOURCES.values())
@@ -58,6 +62,25 @@ _TOO_MANY: Final = Resolution(
 )
 
 _RECORD: Final = (Path("metadata") / "annotations").key(RECORD)
+
+
+def where(kind: Kind) -> ReferenceFields:
+    """Return where the jobs of a kind name prerequisites."""
+    return _where(kind.plan, kind.parts)
+
+
+def asked_of(job: Job[Any]) -> list[TaskReferences]:
+    """Return which prerequisites a job's tasks name, read for the first rule that asks."""
+    if asked not in job.shared:
+        job.shared[asked] = list(asked(job.document, where(job.kind)))
+    found: list[TaskReferences] = job.shared[asked]
+    return found
+
+
+@lru_cache(maxsize=64)
+def _where(plan: Plan, parts: str) -> ReferenceFields:
+    tasks = tuple(str(step) for step in plan.word(parts).path.steps)
+    return ReferenceFields(tasks, in_spec=bool(plan.word(WORD).attributes))
 
 
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:

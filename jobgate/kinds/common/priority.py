@@ -52,7 +52,7 @@ def _is_gang(job: Job[Any], context: Context) -> bool:
     """Return whether pods start together: the job says so, or who runs it has every job as a gang."""
     if job.kind.qualified_plural in context.settings.runs:
         return Queueing.name in context.settings.plugins and gang_minimum(job) > 1
-    by_default = "min_available" in operator_of(job).heeds
+    by_default = "min_available" in operator_of(job).supports
     said = job.word("min_available") is not None or any(task.min_available is not None for task in job.tasks)
     return (said or by_default) and gang_minimum(job) > 1
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from jobgate.kinds.common.dependencies import dependency_rules
 from jobgate.kinds.common.gang import bound_rules, gang_rules
-from jobgate.kinds.common.heeded import heeded_rules
+from jobgate.kinds.common.ignored import ignored_field_rules
 from jobgate.kinds.common.plugins import plugin_rules
 from jobgate.kinds.common.pod_security.rules import pod_security_rules
 from jobgate.kinds.common.policies import policy_rules
@@ -29,7 +29,7 @@ SHARED: Final[tuple[Rule, ...]] = (
     *prerequisite_rules,
     *scheduling_rules,
     *priority_rules,
-    *heeded_rules,
+    *ignored_field_rules,
     *pod_template_rules,
     *pod_security_rules,
 )

@@ -254,7 +254,7 @@ class Runner:
         rivals: words in the names of Deployments, of their images and of Leases by which the kind's operator is known.
         priority: what a job itself says of its priority in a queue; None where its priority class says it.
         default_queue: that jobs have which name none; for Kueue it is none.
-        heeds: the words of a job and its tasks that the runner acts on, of those that not every operator does.
+        supports: the words of a job and its tasks that the runner acts on, of those that not every operator does.
     """
 
     status: Callable[[Job[Any], Progress], dict[str, Any]]
@@ -289,7 +289,7 @@ class Runner:
     orphaned: str = ""
     rivals: tuple[str, ...] = ()
     default_queue: str = ""
-    heeds: frozenset[str] = frozenset()
+    supports: frozenset[str] = frozenset()
 
 
 def left_alone(kind: Kind, runs: frozenset[str], operator_can: frozenset[str]) -> str:

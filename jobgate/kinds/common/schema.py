@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import inf
 from typing import Any, Final
@@ -14,9 +15,79 @@ from jobgate.kinds.common import pod
 from jobgate.kinds.common.durations import DURATION
 from jobgate.kinds.common.fitting import TYPE, Never, Predicate, surely_fits
 from jobgate.kinds.common.metadata import metadata_causes, type_word, with_ordinary_metadata
-from jobgate.kinds.common.privacy import is_private
-from jobgate.kinds.common.shape import Shape
-from webhook import Cause, Duplicate, Forbidden, Invalid, Kind, NotSupported, Required, TooLong, TooMany, TypeInvalid
+from webhook import (
+    Cause,
+    Duplicate,
+    Forbidden,
+    Invalid,
+    Kind,
+    NotSupported,
+    Path,
+    Required,
+    TooLong,
+    TooMany,
+    TypeInvalid,
+)
+
+_UNKNOWN: Final[Mapping[str, Any]] = {}
+
+#: Where users write passwords and tokens: below these fields, of a job or of a pod template.
+_PRIVATE = frozenset(
+    {
+        "annotations",
+        "args",
+        "command",
+        "env",
+        "httpGet",  # a path may have a token in its query
+        "httpHeaders",
+        "options",
+        "plugins",
+        "repository",  # a URL may have a password in it
+        "volumeAttributes",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A place in a structural schema.
+
+    Attributes:
+        node: the schema there; empty where the schema says nothing.
+    """
+
+    node: Mapping[str, Any] = field(default_factory=lambda: _UNKNOWN)
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the keys of the object there are the user's own, rather than fields."""
+        return isinstance(self.node.get("additionalProperties"), Mapping)
+
+    @property
+    def nullable(self) -> bool:
+        """Whether null is a value there. Where it is not, the API server drops it."""
+        return self.node.get("nullable") is True
+
+    def below(self, step: str | int) -> Shape:
+        """Return the shape of a field, of an entry or of an item."""
+        if isinstance(step, int):
+            return Shape(self.node.get("items") or _UNKNOWN)
+        known = self.node.get("properties") or _UNKNOWN
+        entries = self.node["additionalProperties"] if self.is_map else _UNKNOWN
+        return Shape(known.get(step, entries))
+
+    def step(self, path: Path, step: str | int) -> Path:
+        """Return a path with one step more: `.field`, `[key]` of a map, or `[0]` of a list."""
+        if isinstance(step, int):
+            return path / step
+        return path.key(step) if self.is_map or not step.replace("_", "").replace("-", "").isalnum() else path / step
+
+    def path(self, steps: Iterable[str | int]) -> Path:
+        """Return the path of these steps from here on."""
+        path, shape = Path(), self
+        for step in steps:
+            path, shape = shape.step(path, step), shape.below(step)
+        return path
 
 
 class StructuralSchema:
@@ -247,3 +318,10 @@ _MESSAGES: Mapping[str, str] = {f"must match {DURATION}": "must be a duration, s
 def unchecked_rules(kind: Kind) -> tuple[str, ...]:
     """Return a sentence about each CEL rule of the kind's schema that is not evaluated, as without the CEL library."""
     return kind.schema.unchecked_rules if isinstance(kind.schema, StructuralSchema) else ()
+
+
+def is_private(path: Sequence[str | int], value: Any) -> bool:
+    """Return whether a value may hold a secret: by its place, or because anything may be in it."""
+    if value is None or value in ([], {}):
+        return False
+    return isinstance(value, list | Mapping) or not _PRIVATE.isdisjoint(path)

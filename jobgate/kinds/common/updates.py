@@ -9,8 +9,7 @@ from enum import Enum
 from typing import Any
 
 from jobgate.kinds.common.changes import ChangeType, Field, FieldChange, changes, table
-from jobgate.kinds.common.privacy import is_private
-from jobgate.kinds.common.schema import shape_of
+from jobgate.kinds.common.schema import is_private, shape_of
 from webhook import Cause, Context, Forbidden, Job, Rule
 from webhook.rule import Check
 from webhook.text import shown

@@ -21,8 +21,8 @@ from crdgen import (
     Version,
     Volumes,
 )
-from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.dependencies import DependsOn
+from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.policies import LifecyclePolicy
 from jobgate.kinds.common.runner import PhaseCondition
 from jobgate.names import ENTRIES_LIMIT

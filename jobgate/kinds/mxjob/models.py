@@ -26,7 +26,7 @@ from crdgen import (
     Time,
     Version,
 )
-from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
+from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
 from jobgate.names import ENTRIES_LIMIT
 
 

@@ -23,7 +23,7 @@ from crdgen import (
     Time,
     Version,
 )
-from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
+from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.runner import PhaseCondition
 from jobgate.names import ENTRIES_LIMIT
 

@@ -278,7 +278,7 @@ RUNNER = Runner(
     running=running,
     default_queue=DEFAULT_QUEUE,
     rivals=("volcano-controllers", "vc-controller-manager"),
-    heeds=frozenset(
+    supports=frozenset(
         {
             "policies",
             "min_available",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from jobgate.kinds.common.durations import LONGEST_DURATION, overflows
-from jobgate.kinds.common.heeded import acted_on
+from jobgate.kinds.common.ignored import acted_on
 from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, spec_of
 from jobgate.kinds.common.policies.model import (
     INTERNAL_ACTIONS,

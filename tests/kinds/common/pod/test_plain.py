@@ -15,7 +15,7 @@ from bench.differential.pods.cases import sample
 from crdgen.podtemplate import load
 from crdgen.reading import read
 from jobgate.kinds import installed
-from jobgate.kinds.common.losses import FIELDS
+from jobgate.kinds.common.newer_fields import FIELDS
 from jobgate.kinds.common.pod import FAMILIES, check, plain
 from jobgate.kinds.common.pod.family import LOOK, Families, Family, Keys
 from jobgate.kinds.common.templates import made_pods
