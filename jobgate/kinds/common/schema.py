@@ -161,14 +161,8 @@ class StructuralSchema:
 
         @cache
         def narrow() -> Predicate | None:
-            schema = with_plain_templates(self.shape.node, self._parts, pod.FAMILIES.shape)
-            if schema is None:
-                return None
-            spec = with_defaults(schema["properties"]["spec"], self._parts)
-            schema = {**schema, "properties": {**schema["properties"], "spec": spec}}
-            for place, schemas in values.items():
-                schema = narrowed(schema, place, schemas)
-            return surely_fits(with_ordinary_metadata(schema))
+            schema = self._plain_schema(values)
+            return None if schema is None else surely_fits(with_ordinary_metadata(schema))
 
         def plain(document: Any) -> bool:
             fits = narrow()
@@ -181,6 +175,23 @@ class StructuralSchema:
             return True
 
         return plain
+
+    def _plain_schema(self, values: Mapping[tuple[str, ...], Sequence[Mapping[str, Any]]]) -> Mapping[str, Any] | None:
+        """Return the schema of plain objects, which have all defaults; None of a kind without pod templates."""
+        spec = self.shape.below("spec")
+        parts = spec.below(self._parts)
+        part = parts.below("" if parts.is_map else 0)
+        if "containers" not in part.below("template").below("spec").node.get("properties", {}):
+            return None
+        way = ("spec", self._parts, "*")
+        places = [((*way, "template"), [{TYPE: pod.FAMILIES.shape, "required": True}])]
+        for owner, shape in ((("spec",), spec), (way, part)):
+            defaulted = (name for name, child in shape.node["properties"].items() if "default" in child)
+            places += [((*owner, name), [{"required": True}]) for name in defaulted]
+        schema = self.shape.node
+        for place, schemas in (*places, *values.items()):
+            schema = narrowed(schema, place, schemas)
+        return schema
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the API server rejects in the object before any validating webhook: shape and metadata."""
@@ -199,30 +210,6 @@ class StructuralSchema:
         return [_cause(one, self.shape) for one in self._evaluator.validate(document, old) if one not in alone]
 
 
-def with_plain_templates(schema: Mapping[str, Any], parts: str, shape: type) -> Mapping[str, Any] | None:
-    """Return the schema of a kind whose pod templates are of a type instead; None where it has none to replace.
-
-    Args:
-        schema: of the whole object.
-        parts: the field of the spec that holds the parts, in a list or in a map.
-        shape: the type of a template, which is required then.
-    """
-    spec = schema.get("properties", {}).get("spec", {})
-    field = spec.get("properties", {}).get(parts, {})
-    several = next(
-        (keyword for keyword in ("items", "additionalProperties") if isinstance(field.get(keyword), dict)), ""
-    )
-    part = field.get(several, {})
-    template = part.get("properties", {}).get("template", {}).get("properties", {})
-    if "containers" not in template.get("spec", {}).get("properties", {}):
-        return None
-    properties = {**part["properties"], "template": {TYPE: shape}}
-    part = {**part, "properties": properties, "required": sorted({*part.get("required", ()), "template"})}
-    fields = {**spec["properties"], parts: {**field, several: part}}
-    spec = {**spec, "properties": fields, "required": sorted({*spec.get("required", ()), parts})}
-    return {**schema, "properties": {**schema["properties"], "spec": spec}, "required": ["spec"]}
-
-
 #: How a stricter keyword of a schema is found; what two schemas say of any other must be the same.
 _STRICTER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "maxItems": min,
@@ -232,19 +219,6 @@ _STRICTER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "minLength": max,
     "minimum": max,
 }
-
-
-def with_defaults(spec: Mapping[str, Any], parts: str) -> Mapping[str, Any]:
-    """Return the schema of specs that have all defaults of their own fields, and of those of their parts."""
-    properties = dict(spec["properties"])
-    for keyword in {"items", "additionalProperties"} & properties[parts].keys():
-        properties[parts] = {**properties[parts], keyword: _with_own_defaults(properties[parts][keyword])}
-    return _with_own_defaults({**spec, "properties": properties})
-
-
-def _with_own_defaults(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    defaulted = {name for name, child in schema["properties"].items() if "default" in child}
-    return {**schema, "required": sorted({*schema.get("required", ()), *defaulted})}
 
 
 def narrowed(
