@@ -12,7 +12,6 @@ from jobgate.kinds.common.plugins import plugin_rules
 from jobgate.kinds.common.pod_security.rules import pod_security_rules
 from jobgate.kinds.common.policies import policy_rules
 from jobgate.kinds.common.prerequisites import prerequisite_rules
-from jobgate.kinds.common.priority import priority_rules
 from jobgate.kinds.common.scheduling import scheduling_rules
 from jobgate.kinds.common.tasks import task_rules
 from jobgate.kinds.common.templates import pod_template_rules
@@ -28,7 +27,6 @@ SHARED: Final[tuple[Rule, ...]] = (
     *plugin_rules,
     *prerequisite_rules,
     *scheduling_rules,
-    *priority_rules,
     *ignored_field_rules,
     *pod_template_rules,
     *pod_security_rules,

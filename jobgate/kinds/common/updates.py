@@ -13,6 +13,8 @@ from webhook import Cause, Context, Forbidden, Job, Rule
 from webhook.rule import Check
 from webhook.text import shown
 
+__all__ = ["MayChange", "Mutable", "UpdateRule"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateRule(Rule):

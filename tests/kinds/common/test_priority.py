@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.priority import priority_rules
+from jobgate.kinds.common.scheduling import scheduling_rules
 from tests.kinds.common.gangs import Json, faults, job, notices, task, template
 
 
@@ -27,7 +27,7 @@ def urgent(name: str | None, replicas: int = 1, **fields: Any) -> Json:
     ],
 )  # fmt: skip
 def test_a_gang_of_one_mind_is_not_told_of(case: str, document: Json) -> None:
-    assert notices(document, priority_rules) == [], case
+    assert notices(document, scheduling_rules) == [], case
 
 
 WAITS = "the gang waits for these pods, which get the default priority of the cluster"
@@ -48,4 +48,4 @@ WAITS = "the gang waits for these pods, which get the default priority of the cl
     ],
 )  # fmt: skip
 def test_each_task_without_is_told_of(document: Json, expected: list[str]) -> None:
-    assert (faults(document, priority_rules), notices(document, priority_rules)) == ([], expected)
+    assert (faults(document, scheduling_rules), notices(document, scheduling_rules)) == ([], expected)
