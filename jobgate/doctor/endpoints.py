@@ -9,8 +9,8 @@ from jobgate.cluster.endpoints import PORT_NAME, SERVICES, SLICES
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import DEPLOYMENTS, PODS, ClusterSnapshot, place
-from jobgate.doctor.selectors import matches
 from jobgate.installation.workload import ACCOUNT, SELECTOR
+from jobgate.kinds.common.members import matches
 
 _HTTPS = 443
 

@@ -9,6 +9,7 @@ from jobgate.doctor.expected import Expected, differing_entries
 from jobgate.doctor.finding import FoundFault, fault_at, grouped
 from jobgate.doctor.jobs import resource_of
 from jobgate.doctor.observed import NAMESPACES, ClusterSnapshot, place
+from jobgate.kinds.common.members import matches
 from jobgate.names import OPT_OUT_LABEL, SYSTEM_NAMESPACES
 
 _NAME_LABEL = "kubernetes.io/metadata.name"
@@ -76,23 +77,3 @@ def _opting_out(observed: ClusterSnapshot, expected: Expected, namespace: Mappin
 
 def _labels(namespace: Mapping[str, Any]) -> dict[str, str]:
     return namespace["metadata"].get("labels") or {}
-
-
-def matches(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
-    """Return whether a LabelSelector matches labels, as the API server evaluates it; an empty one matches all."""
-    selector = selector or {}
-    equal = all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items())
-    return equal and all(_holds(one, labels) for one in selector.get("matchExpressions") or ())
-
-
-def _holds(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    value, values = labels.get(expression["key"]), expression.get("values") or ()
-    match expression["operator"]:
-        case "In":
-            return value in values
-        case "NotIn":  # also where there is no such label
-            return value not in values
-        case "Exists":
-            return value is not None
-        case _:
-            return value is None

@@ -10,8 +10,8 @@ from jobgate import __version__
 from jobgate.doctor.expected import Expected, container_of
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import DEPLOYMENTS, PODS, ClusterSnapshot, NotChecked, place
-from jobgate.doctor.selectors import matches
 from jobgate.installation.installation import LABELS
+from jobgate.kinds.common.members import matches
 
 #: The oldest supported minor version of Kubernetes 1: it has stable admission policies.
 OLDEST = 30

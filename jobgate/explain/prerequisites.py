@@ -57,14 +57,7 @@ class TaskPrerequisites:
 def prerequisites_of(
     references: Sequence[Reference], objects: Objects, namespace: str, wish: str = ""
 ) -> TaskPrerequisites:
-    """Return the prerequisites of a task.
-
-    Args:
-        references: those that the task names.
-        objects: the known objects.
-        namespace: namespace of the job.
-        wish: the container that the job names for them.
-    """
+    """Return the prerequisites that a task names; `wish` is the container that the job names for them."""
     if not references:
         return TaskPrerequisites()
     resolution = resolve(references, finder(objects, namespace), partial=True)

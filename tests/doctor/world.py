@@ -44,7 +44,6 @@ from jobgate.doctor.observed import (
     Ref,
 )
 from jobgate.doctor.rights import dangerous, needed
-from jobgate.doctor.selectors import matches
 from jobgate.installation import Installation
 from jobgate.installation.configurations import NAME
 from jobgate.installation.definitions import definition
@@ -52,6 +51,7 @@ from jobgate.installation.installation import LABELS
 from jobgate.installation.objects import base
 from jobgate.installation.workload import SELECTOR
 from jobgate.kinds import installed
+from jobgate.kinds.common.members import matches
 
 KINDS = installed()
 SYSTEM = "jobgate-system"

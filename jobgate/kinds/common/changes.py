@@ -120,17 +120,11 @@ class FieldChange:
 
 
 def changes(place: Field, before: Any, after: Any, settled: frozenset[Mutable] = frozenset()) -> Iterator[FieldChange]:
-    """Yield how two values differ.
+    """Yield how two values at a place differ, except where the table says of it and of all below one of `settled`.
 
     What typed clients write for an absent field (`null`, `{}`, `[]`, `""`) is the same as nothing; an entry of a map
     exists by its key alone. Quantities are compared by value. Items of a list that has a key are matched by it, others
     by their places.
-
-    Args:
-        place: where the values are.
-        before: the old value.
-        after: the new value.
-        settled: what need not be looked into: a place of which, and of all below, the table says one of these.
     """
     pairs = []
     if not _same(before, after) and _differ(place, before, after):

@@ -11,6 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.pod.resources import PLAIN, may_overcommit, side_fits
+from jobgate.prerequisites.reference import ReferenceFields, parts
 from webhook import Context, Default, Draft, Path, adds_nothing
 
 #: The steps from a job to a place in it.
@@ -65,13 +66,7 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
 def containers_of(
     job: Draft, *tasks: str, lists: tuple[str, ...] = ("initContainers", "containers")
 ) -> Iterator[tuple[Way, dict[str, Any]]]:
-    """Yield the containers of a job's templates that say something of resources, each with the way to it.
-
-    Args:
-        job: any JSON object.
-        tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
-        lists: the lists of containers.
-    """
+    """Yield the containers of a job's templates that say something of resources, each with the way to it."""
     for way, spec in pod_specs_of(job, *tasks):
         for name in lists:
             containers = spec.get(name)
@@ -82,18 +77,9 @@ def containers_of(
 
 
 def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[Way, dict[str, Any]]]:
-    """Yield the pod specs of a job's templates, each with the way to it.
-
-    Args:
-        job: any JSON object.
-        tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
-    """
-    parts: Any = job.value
-    for key in tasks:
-        parts = parts.get(key) if isinstance(parts, dict) else None
-    for place, part in enumerate(parts) if isinstance(parts, list) else mapping(parts).items():
-        template = part.get("template") if isinstance(part, dict) else None
-        spec = template.get("spec") if isinstance(template, dict) else None
+    """Yield the pod specs of a job's templates, each with the way to it; `tasks` lead to its list, or map, of tasks."""
+    for place, part in parts(job.value, ReferenceFields(tasks)):
+        spec = mapping(part.get("template")).get("spec")
         if isinstance(spec, dict):
             yield (*tasks, place, "template", "spec"), spec
 

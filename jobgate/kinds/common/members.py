@@ -64,6 +64,26 @@ def labels_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     return mapping(metadata_of(pod).get("labels"))
 
 
+def matches(selector: Mapping[str, Any] | None, labels: Mapping[str, Any]) -> bool:
+    """Return whether a LabelSelector matches labels, as the API server evaluates it; an empty one matches all."""
+    selector = selector or {}
+    equal = all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items())
+    return equal and all(_holds(one, labels) for one in selector.get("matchExpressions") or ())
+
+
+def _holds(expression: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
+    value, values = labels.get(expression["key"]), expression.get("values") or ()
+    match expression["operator"]:
+        case "In":
+            return value in values
+        case "NotIn":  # also where there is no such label
+            return value not in values
+        case "Exists":
+            return value is not None
+        case _:
+            return value is None
+
+
 def owners(pod: Mapping[str, Any], group: str, kind: str) -> Iterator[Mapping[str, Any]]:
     """Yield the owner references of a pod to objects of a kind, of any version."""
     for _, one in objects(metadata_of(pod).get("ownerReferences")):

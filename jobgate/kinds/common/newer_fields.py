@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from webhook.cause import Cause, Forbidden, Notice
 from webhook.path import Path
@@ -210,14 +210,6 @@ FIELDS: Final[Fields] = {
 POD_FIELDS: Final = frozenset(path.partition(".")[0] for path in FIELDS)
 
 
-class DroppedField(NamedTuple):
-    """A field that an operator drops: its path in the template, its entry in the table, and what losing it means."""
-
-    path: Path
-    field: NewField
-    loss: Loss
-
-
 #: By step: what is lost there, or the table below; `*` is any item of a list.
 _Table: TypeAlias = "Mapping[str, NewField | _Table]"
 
@@ -225,20 +217,16 @@ _Table: TypeAlias = "Mapping[str, NewField | _Table]"
 def check_newer_fields(
     template: Mapping[str, Any], path: Path, *, minor: int, operator: str
 ) -> Iterator[Cause | Notice]:
-    """Report every field that the operator drops, and deny the job if it needs it."""
-    for place, field, loss in dropped(template, minor, path):
+    """Report every field that an operator with types of this minor version drops; one that the job needs is denied.
+
+    A field that is null or empty is dropped by newer types too, and is not reported.
+    """
+    for place, field, value in _lost(template, _newer(minor), path):
+        loss = field.loss if isinstance(field.loss, Loss) else field.loss(value)
         drops = f"{operator}, built for Kubernetes 1.{minor}, drops this field (added in 1.{field.since})"
         if loss is not Loss.NONE:
             finding = Forbidden if loss is Loss.FATAL else Notice
             yield finding(place, f"{drops}: {field.consequence}")
-
-
-def dropped(template: Mapping[str, Any], minor: int, path: Path | None = None) -> Iterator[DroppedField]:
-    """Yield every field of a template that types of a minor version do not have, below `path` if one is given.
-
-    A field that is null or empty is dropped by newer types too, and is not reported.
-    """
-    yield from _lost(template, _newer(minor), path or Path())
 
 
 def without_newer_fields(template: dict[str, Any], minor: int) -> dict[str, Any]:
@@ -264,7 +252,7 @@ def _newer(minor: int) -> _Table:
     return {"spec": tree}
 
 
-def _lost(value: Any, table: _Table, path: Path) -> Iterator[DroppedField]:
+def _lost(value: Any, table: _Table, path: Path) -> Iterator[tuple[Path, NewField, Any]]:
     parts: Iterable[tuple[str | int, Any, NewField | _Table]] = ()
     if isinstance(value, list) and "*" in table:
         parts = ((index, item, table["*"]) for index, item in enumerate(value))
@@ -274,8 +262,7 @@ def _lost(value: Any, table: _Table, path: Path) -> Iterator[DroppedField]:
         if part is None or part in ([], {}):
             continue
         if isinstance(entry, NewField):
-            loss = entry.loss if isinstance(entry.loss, Loss) else entry.loss(part)
-            yield DroppedField(path / step, entry, loss)
+            yield path / step, entry, part
         else:
             yield from _lost(part, entry, path / step)
 

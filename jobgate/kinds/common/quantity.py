@@ -33,14 +33,13 @@ _WORD_DIGITS: Final = 18
 #: power of ten: an API server that was sent a Pod with `1e2147483647` did not answer in time (1.36, seen).
 EXPONENT_LIMIT: Final = 999
 
-_INT32: Final = 2**31
-_INT64: Final = 2**63
-
 _ZERO: Final = Decimal(0)
 _PARTS = re.compile(r"([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([numkMGTPE]?|[KMGTPE]i|[eE][+-]?[0-9]+)\Z")
 
-_WHAT_IS_RIGHT: Final = "must be a quantity: a number with an optional suffix (n, u, m, k, M, G, T, P, E, Ki, "
-"Mi, Gi, Ti, Pi, Ei) or exponent, such as 500m, 4Gi or 1e3"
+_WHAT_IS_RIGHT: Final = (
+    "must be a quantity: a number with an optional suffix (n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei) or "
+    "exponent, such as 500m, 4Gi or 1e3"
+)
 _TOO_GREAT: Final = f"must be a quantity with an exponent between -{EXPONENT_LIMIT} and {EXPONENT_LIMIT}"
 
 
@@ -104,17 +103,9 @@ def _binary(sign: str, zeros: str, number: str, fraction: str, power: int) -> De
 
 
 def _exponent(text: str) -> int:
-    """Return a decimal exponent; Kubernetes reads it as 64 bits and keeps 32 of them."""
-    digits = text.lstrip("+-").lstrip("0") or "0"
-    if len(digits) > len(str(_INT64)):
-        raise ValueError(_WHAT_IS_RIGHT)
-    exponent = -int(digits) if text.startswith("-") else int(digits)
-    if not -_INT64 <= exponent < _INT64:
-        raise ValueError(_WHAT_IS_RIGHT)
-    exponent = (exponent + _INT32) % (2 * _INT32) - _INT32
-    if abs(exponent) > EXPONENT_LIMIT:
+    if len(text.lstrip("+-").lstrip("0")) > len(str(EXPONENT_LIMIT)):
         raise ValueError(_TOO_GREAT)
-    return exponent
+    return int(text)
 
 
 def _rounded(amount: Decimal) -> Decimal:

@@ -36,9 +36,7 @@ SHARED: Final[tuple[Rule, ...]] = (
 def shared_rules(instead: Mapping[str, tuple[Rule, ...]] | None = None) -> tuple[Rule, ...]:
     """Return the rules that a kind shares with all others.
 
-    Args:
-        instead: by the name of a shared rule, what the kind has in its place: its own version, or nothing where the
-            rule could not be true of it.
+    `instead` has by name of a rule what the kind has in its place: its own version, or nothing.
 
     Raises:
         ValueError: there is no shared rule of that name.

@@ -97,13 +97,7 @@ class StructuralSchema:
     """
 
     def __init__(self, resource: CustomResource, parts: str = "", version: str = "") -> None:
-        """Take a custom resource.
-
-        Args:
-            resource: with its models.
-            parts: the field of its spec that holds parts with a pod template each.
-            version: a version of it, by default the stored one.
-        """
+        """Take a version of a custom resource, by default the stored one; `parts` have a pod template each."""
         self._resource = resource
         self._parts = parts
         self._version = version

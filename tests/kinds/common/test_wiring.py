@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.members import Claim
-from jobgate.pods.whose import selects, whose
+from jobgate.kinds.common.members import Claim, matches
+from jobgate.kinds.common.wiring import whose
 from tests.pods.pods import KINDS, OTHER_UID, UID, marked_pod, owner, pod
 
 
@@ -70,4 +70,4 @@ def test_a_pod_belongs_to_the_job_that_it_says(document: dict[str, Any], expecte
     ],
 )
 def test_a_selector_selects_as_the_api_server_does(selector: Any, labels: Any, expected: bool) -> None:
-    assert selects(selector, labels) is expected
+    assert matches(selector, labels) is expected
