@@ -44,7 +44,7 @@ from bench.certs_callers import CONFIGURATIONS, JOBS, Address, Callers, broken, 
 from bench.replica import Replica, grown, quarters, serving
 from certs import KeyType, Rotation, RotationSettings, StoredCertificates, Target, Wait, service_names
 from certs.bundle import read_certificates
-from certs.mark import number_of
+from certs.generation import number_of
 from certs.places import Changes, Store, Targets
 from controlplane import ControlPlane, Terminal, find_or_build
 from controlplane.client import ClusterApi

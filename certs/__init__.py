@@ -3,8 +3,8 @@
 Issuing, as pure functions of time, names and randomness:
 
 - `names`: the DNS names and IP addresses of a Service's certificate, and what is wrong with given ones
-- `keys`, `validity`: types of keys; when a certificate holds, and when the next is due
-- `generation`: a CA that signs one leaf, the leaf, and both as PEM without the CA's key
+- `validity`: when a certificate holds, and when the next is due
+- `generation`: keys; a CA that signs one leaf, the leaf, and both as PEM without the CA's key; their number
 
     names = service_names("jobgate-webhook", "jobgate-system")
     generation = issue_generation(names, now=datetime.now(UTC))
@@ -12,7 +12,7 @@ Issuing, as pure functions of time, names and randomness:
 Rotating, over small protocols that `jobgate.cluster` fulfils:
 
 - `places`: the Secret, what API servers trust, what servers show, the time; and how these may fail
-- `bundle`, `mark`: certificates of several CAs, and the number of a generation
+- `bundle`: certificates of several CAs
 - `state`, `plan`, `steps`: what the store holds, and the next step: the protocol, a pure function
 - `rotation`: observes, plans, and makes one step after the other
 - `report`: the state of the rotation, for people
@@ -20,8 +20,7 @@ Rotating, over small protocols that `jobgate.cluster` fulfils:
 Nothing here reads a file or the network, or keeps anything in memory that the Secret and the targets do not show.
 """
 
-from certs.generation import Generation, issue_authority, issue_generation
-from certs.keys import KeyType, generate_key
+from certs.generation import Generation, KeyType, generate_key, issue_authority, issue_generation
 from certs.names import CLUSTER_DOMAIN, InvalidNames, ServerNames, service_names
 from certs.places import (
     Conflict,

@@ -1,16 +1,23 @@
-"""Issuing: a CA that signs one leaf, the leaf, and both as a generation."""
+"""Issuing: a CA that signs one leaf, the leaf, and both as a generation with a number.
 
+The number is in the name of the CA, and so in each bundle that trusts the CA and, as the issuer, in each leaf. It must
+outlive the Secret: servers that have seen 7 do not accept 1.
+"""
+
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import lru_cache
 from typing import TypeAlias
 
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from certs.keys import KeySource, KeyType, PrivateKey, PublicKey, generate_key, key_pem, signature_hash
 from certs.names import ServerNames
 from certs.validity import LIFETIME, Validity, overlap, validity_from
 
@@ -20,9 +27,48 @@ _IDENTIFIER_DIGITS = 16
 
 # What a CA is called where its maker gives no name.
 AUTHORITY_NAME = "webhook CA"
+_SUBJECT = re.compile(re.escape(AUTHORITY_NAME) + r"(?: (?P<number>[0-9]{1,18}))? (?P<identifier>[0-9a-f]{16})")
 
 # Gives serial numbers; cryptography's own has 159 random bits (RFC 5280: positive, at most 20 octets).
 SerialSource: TypeAlias = Callable[[], int]
+
+
+PrivateKey: TypeAlias = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
+PublicKey: TypeAlias = ec.EllipticCurvePublicKey | rsa.RSAPublicKey
+
+
+class KeyType(StrEnum):
+    """Kinds of key that every TLS stack and FIPS build takes; Ed25519 is not among those."""
+
+    P256 = "p256"
+    P384 = "p384"
+    RSA3072 = "rsa3072"
+
+
+KeySource: TypeAlias = Callable[[KeyType], PrivateKey]
+
+
+def generate_key(key_type: KeyType) -> PrivateKey:
+    """A new key from the system's randomness."""
+    match key_type:
+        case KeyType.P256:
+            return ec.generate_private_key(ec.SECP256R1())
+        case KeyType.P384:
+            return ec.generate_private_key(ec.SECP384R1())
+        case KeyType.RSA3072:
+            return rsa.generate_private_key(public_exponent=65537, key_size=3072)
+
+
+def signature_hash(key: PrivateKey) -> hashes.SHA256 | hashes.SHA384:
+    """The hash as strong as the key: SHA-384 for P-384, SHA-256 for the others (NIST SP 800-57 part 1, table 3)."""
+    if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP384R1):
+        return hashes.SHA384()
+    return hashes.SHA256()
+
+
+def key_pem(key: PrivateKey) -> bytes:
+    """The key as unencrypted PKCS #8, the form that both OpenSSL and Go read for every kind of key."""
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 @dataclass(frozen=True)
@@ -176,3 +222,34 @@ def issue_generation(
         certificate=certificate.public_bytes(Encoding.PEM),
         key=key_pem(key),
     )
+
+
+def marked_name(number: int) -> str:
+    """The name of the CA of a generation."""
+    return f"{AUTHORITY_NAME} {number}"
+
+
+@lru_cache(maxsize=256)
+def number_of(authority: x509.Certificate) -> int | None:
+    """The number of the generation of a CA; 0 if it was issued without one; None if it is not ours.
+
+    The name of ours contains the identifier of its key, which distinguishes it from a CA with the same name.
+    """
+    found = _SUBJECT.fullmatch(_common_name(authority.subject))
+    if found is None or authority.subject != authority.issuer:
+        return None
+    identifier = x509.SubjectKeyIdentifier.from_public_key(authority.public_key())
+    if not identifier.digest.hex().startswith(found["identifier"]):
+        return None
+    return int(found["number"] or 0)
+
+
+def issuing_number(leaf: x509.Certificate) -> int:
+    """The number that a leaf's issuer has in its name; 0 where it has none."""
+    found = _SUBJECT.fullmatch(_common_name(leaf.issuer))
+    return int(found["number"] or 0) if found else 0
+
+
+def _common_name(name: x509.Name) -> str:
+    names = name.get_attributes_for_oid(NameOID.COMMON_NAME)
+    return str(names[0].value) if names else ""

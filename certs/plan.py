@@ -17,8 +17,7 @@ from datetime import datetime, timedelta
 from cryptography import x509
 
 from certs.bundle import fingerprint, lacking, read_certificates, united, without, write_certificates
-from certs.keys import KeyType
-from certs.mark import number_of
+from certs.generation import KeyType, number_of
 from certs.names import ServerNames
 from certs.places import BUNDLE, NEXT, NUMBER, PARTS, PREVIOUS, Changes, Stamp, StoredCertificates, Target
 from certs.state import RotationState, elapsed, expired, highest, read_state, write_time

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from cryptography import x509
 
 from certs.bundle import anchor, holds, read_certificates
-from certs.mark import issuing_number, number_of
+from certs.generation import issuing_number, number_of
 from certs.places import CERTIFICATE, Served, Target
 from certs.plan import RotationSettings, RotationSnapshot, plan
 from certs.rotation import unserved

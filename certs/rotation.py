@@ -10,8 +10,7 @@ from typing import TypeAlias
 from cryptography import x509
 
 from certs.bundle import LONGEST, anchor, fingerprint, holds, read_certificates, united
-from certs.generation import Generation, issue_generation
-from certs.mark import issuing_number, marked_name
+from certs.generation import Generation, issue_generation, issuing_number, marked_name
 from certs.places import (
     AUTHORITY,
     BUNDLE,

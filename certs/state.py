@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from certs.bundle import LONGEST, anchor, fingerprint, is_authority, read_certificates, write_certificates
-from certs.mark import number_of
+from certs.generation import number_of
 from certs.names import ServerNames
 from certs.places import AUTHORITY, CERTIFICATE, KEY, NEXT, NUMBER, PARTS, PREVIOUS, Stamp, StoredCertificates, Target
 from certs.validity import CLOCK_SKEW, Validity, overlap, renewal

@@ -79,7 +79,7 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     import logging  # noqa: PLC0415
     import sys  # noqa: PLC0415
 
-    from jobgate.cli.leading import lead  # noqa: PLC0415
+    from jobgate.cli.controllers import lead  # noqa: PLC0415
     from jobgate.cluster.writer import Writer  # noqa: PLC0415
     from jobgate.controller import Controller, ControllerMetrics, ControllerSettings  # noqa: PLC0415
     from jobgate.kinds.common.wiring import wired  # noqa: PLC0415

@@ -52,8 +52,8 @@ _SECTIONS = {
     },
     "Commands that run in a cluster": {
         "serve": _CommandEntry("serve:serve", "Run the webhook server.", "server"),
-        "control": _CommandEntry("control:control", "Run the companion controller.", "server,cluster"),
-        "run": _CommandEntry("run:run", "Run jobs without their operator.", "server,cluster"),
+        "control": _CommandEntry("controllers:control", "Run the companion controller.", "server,cluster"),
+        "run": _CommandEntry("controllers:run", "Run jobs without their operator.", "server,cluster"),
     },
     "Commands for CRDs of your own": {
         "crdgen": _CommandEntry("crdgen:crdgen", "Generate, lint, compare and document CRDs."),

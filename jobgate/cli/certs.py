@@ -12,8 +12,7 @@ import click
 import yaml
 
 from jobgate.cli.cluster import grouped
-from jobgate.cli.issuing import ISSUING, server_names
-from jobgate.cli.rotation import rotate, status, watch
+from jobgate.cli.rotation import ISSUING, rotate, server_names, status, watch
 
 if TYPE_CHECKING:
     from certs import Generation, ServerNames

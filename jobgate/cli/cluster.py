@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import secrets
-import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from inspect import signature
@@ -14,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
+
+from jobgate.names import dns_subdomain
 
 if TYPE_CHECKING:
     from jobgate.cluster.client import Client
@@ -153,6 +153,8 @@ def own_namespace() -> str | None:
         return None
 
 
-def identity() -> str:
-    """Return a holder identity for a Lease. It differs after a restart, which must not take over an earlier Lease."""
-    return f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}"
+def require_dns_name(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Require a DNS name, if a value is given."""
+    if value is not None and (fault := dns_subdomain(value)):
+        raise click.BadParameter(fault)
+    return value

@@ -10,8 +10,7 @@ import click
 from pydantic import ValidationError
 
 from crdgen import to_yaml
-from jobgate.cli.kind_settings import kind_files
-from jobgate.cli.settings import CLUSTER_DOMAIN, capabilities, checked_queueing
+from jobgate.cli.settings import CLUSTER_DOMAIN, capabilities, checked_queueing, kind_files
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import Rotation, values

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from crdgen.cli.command import UsageError
-from crdgen.cli.sources import content, parsed
+from crdgen.cli.sources import UsageError, content, parsed
 from crdgen.reading import Manifest
 from jobgate.difference import readable
 from jobgate.importing.document import looks_like_openpai, unquoted
+from jobgate.kinds.common.pod.reading import metadata_of
 from jobgate.offline.judge import Verdict
 from jobgate.prerequisites.models import GROUP
 from webhook.text import escaped, short
@@ -49,9 +49,7 @@ def _advice(text: str, file: str, name: str) -> str:
 
 def name_of(document: Mapping[str, Any]) -> str:
     """Return the name of an object, or its generateName."""
-    metadata = document.get("metadata")
-    if not isinstance(metadata, Mapping):
-        return ""
+    metadata = metadata_of(document)
     return str(metadata.get("name") or metadata.get("generateName") or "")
 
 

@@ -6,21 +6,77 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect, grouped, identity, listening
-from jobgate.cli.issuing import ISSUING, server_names
-from jobgate.names import dns_subdomain
+from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect, grouped, listening, require_dns_name
 
 if TYPE_CHECKING:
-    from certs import RotationReport, RotationSettings, Step
+    from certs import RotationReport, RotationSettings, ServerNames, Step
     from jobgate.cluster.writer import Writer
     from jobgate.rotation.run import RotationScope
 
 T = TypeVar("T")
+
+#: Options of all commands that issue certificates.
+ISSUING = (
+    click.option("--namespace", default="jobgate-system", show_default=True, help="Namespace of Service and Secret."),
+    click.option("--secret-name", default="jobgate-webhook-tls", show_default=True, help="Name of the Secret."),
+    click.option("--service", default="jobgate-webhook", show_default=True, help="Service that API servers call."),
+    click.option(
+        "--cluster-domain", default="svc.cluster.local", show_default=True, help="DNS domain of the cluster's Services."
+    ),
+    click.option(
+        "--extra-name",
+        "names",
+        multiple=True,
+        metavar="NAME",
+        help="Additional DNS name or IP address of the server; repeatable.",
+    ),
+    click.option(
+        "--key-type",
+        type=click.Choice(["p256", "p384", "rsa3072"]),
+        default="p256",
+        show_default=True,
+        help="Type of new keys, for CA and server.",
+    ),
+    click.option(
+        "--days",
+        type=click.IntRange(1, 3650),  # the upper bound catches typing errors
+        default=90,
+        show_default=True,
+        help="Lifetime of new certificates.",
+    ),
+)
+
+
+def server_names(service: str, namespace: str, cluster_domain: str, names: tuple[str, ...]) -> ServerNames:
+    """Return the names of a server certificate; `names` are DNS names and IP addresses.
+
+    Raises:
+        click.UsageError: a name is invalid.
+    """
+    from certs import InvalidNames, service_names
+
+    addresses = tuple(name for name in names if _is_address(name))
+    dns_names = tuple(name for name in names if name not in addresses)
+    try:
+        return service_names(
+            service, namespace, cluster_domain=cluster_domain, dns_names=dns_names, ip_addresses=addresses
+        )
+    except InvalidNames as invalid:
+        raise click.UsageError("\n".join(invalid.faults)) from invalid
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _scope(  # noqa: PLR0913 - one argument an option
@@ -150,7 +206,13 @@ def _run(kubeconfig: Path | None, work: Callable[[Writer], Awaitable[T]]) -> T:
     help="Port for /healthz, /readyz and /metrics, over plain HTTP.",
 )
 @click.option("--bind", default="0.0.0.0", show_default=True, metavar="ADDR", help="Address to listen on.")  # noqa: S104
-@click.option("--lease-name", default="jobgate-certificates", show_default=True, help="Lease used for leader election.")
+@click.option(
+    "--lease-name",
+    default="jobgate-certificates",
+    show_default=True,
+    callback=require_dns_name,
+    help="Lease used for leader election.",
+)
 def watch(
     *,
     scope: RotationScope,
@@ -169,15 +231,7 @@ def watch(
     from webhook.server import log
 
     log.configure()
-    if fault := dns_subdomain(lease_name):
-        raise click.BadParameter(fault, param_hint="--lease-name")
-    place = Place(
-        bind=bind,
-        health_port=health_port,
-        namespace=scope.selection.namespace,
-        lease=lease_name,
-        identity=identity(),
-    )
+    place = Place(bind, health_port, scope.selection.namespace, lease_name)
     with listening(f"{bind}:{health_port}"):
         _run(kubeconfig, lambda client: keep(client, scope, settings, place))
 
@@ -199,7 +253,7 @@ def status(*, scope: RotationScope, settings: RotationSettings, kubeconfig: Path
 
 
 def _document(found: RotationReport) -> dict[str, Any]:
-    from certs.mark import issuing_number
+    from certs.generation import issuing_number
 
     return {
         "generation": found.generation,

@@ -7,21 +7,19 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Coroutine, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Iterable
 from dataclasses import fields
 from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from jobgate.cli.cluster import listening, own_namespace
+from jobgate.cli.cluster import listening, own_namespace, require_dns_name
 from jobgate.cli.extras import not_installed
 from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, installation, setting
 from jobgate.cluster import Pages
-from jobgate.names import dns_subdomain
 from jobgate.serving.reload import settings_reloaders
 from webhook import Kind
 
@@ -33,13 +31,6 @@ if TYPE_CHECKING:
     from webhook.server.metrics import Metrics
 
 _logger = logging.getLogger("jobgate")
-
-
-def _host(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    if value is not None and (fault := dns_subdomain(value)):
-        raise click.BadParameter(fault)
-    return value
-
 
 #: Command line of a worker process.
 _COMMAND = (sys.executable, "-c", "from jobgate.cli import main; main()")
@@ -57,7 +48,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @setting("--tls-key", type=_FILE, help="Private key of the certificate, PEM.")
 @setting(
     "--tls-name",
-    callback=_host,
+    callback=require_dns_name,
     metavar="NAME",
     help="Server name that API servers use. A certificate without it is rejected.  "
     "[default: jobgate-webhook.<namespace of the Secret>.svc; with files, any]",
@@ -165,28 +156,25 @@ def serve(  # noqa: PLR0913 - one argument an option
     async def run() -> None:
         _freeze()
         stop = asyncio.Event()
-        async with AsyncExitStack() as stack:
-            stack.enter_context(server.stopping_on_signals(stop))
+        reloaders = settings_reloaders(endpoint, configured.kind_files)
+        with server.stopping_on_signals(stop):
             if sockets is not None:
                 stop_with_parent(stop)
-            for reloader in settings_reloaders(endpoint, configured.kind_files):
-                await stack.enter_async_context(_running(reloader.run()))
-            await stack.enter_async_context(_running(known.run()))
-            await stack.enter_async_context(_running(source.run()))
+            beside = [asyncio.create_task(one.run()) for one in (*reloaders, known, source)]
             drain = server.Drain(delay=drain_seconds)
-            await server.serve(endpoint, certificates.context, addresses, drain, stop=stop, sockets=sockets)
+            try:
+                await server.serve(endpoint, certificates.context, addresses, drain, stop=stop, sockets=sockets)
+            finally:
+                for task in beside:
+                    task.cancel()
+                await asyncio.wait(beside)
 
     with listening(where), asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(run())
 
 
 def limits_of(written: Iterable[str]) -> tuple[Limits, Pages]:
-    """Return the limits of the server and of lists that it reads, with those that are written.
-
-    Args:
-        written: each `NAME=VALUE`, in bytes, seconds or a number of things, as `review-time=1.5`. Names of the limits
-            of lists begin with `page-`.
-    """
+    """Return the limits of the server, and of lists that it reads, with those that are written as `review-time=1.5`."""
     from webhook.server.limits import Limits  # needs the extra `server`
 
     known = {
@@ -275,18 +263,6 @@ def _freeze() -> None:
     gc.freeze()
     # Reviews make no cycles, but many containers: with the default threshold, collections take a tenth of their time.
     gc.set_threshold(10_000)
-
-
-@asynccontextmanager
-async def _running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run a coroutine until the context ends."""
-    task = asyncio.create_task(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 def _loop_factory() -> type[asyncio.AbstractEventLoop] | None:

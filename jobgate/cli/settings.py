@@ -11,8 +11,7 @@ import click
 from pydantic.alias_generators import to_camel
 
 from jobgate import plugins
-from jobgate.cli.cluster import grouped
-from jobgate.cli.kind_settings import kind_files
+from jobgate.cli.cluster import grouped, require_dns_name
 from jobgate.kinds import installed
 from jobgate.kinds.common.ignored import WORDS
 from jobgate.kinds.common.operator import Operator
@@ -121,12 +120,6 @@ def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Re
     return Registry(kind for kind in kinds if kind.qualified_plural not in values)
 
 
-def _domain(_: click.Context, __: click.Parameter, value: str) -> str:
-    if fault := dns_subdomain(value):
-        raise click.BadParameter(fault)
-    return value
-
-
 def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Require user names of service accounts.
 
@@ -167,6 +160,28 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
     return values
 
 
+def kind_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[KindFile, ...]:
+    """Parse values of the form `PLURAL.GROUP=FILE`."""
+    kinds = installed() if values else ()
+    models = {kind.qualified_plural: kind.settings for kind in kinds if kind.settings is not None}
+    choice = f"kinds with settings: {', '.join(sorted(models))}"
+    known = choice if models else "no kind of this installation has settings"
+    files: dict[str, KindFile] = {}
+    for value in values:
+        plural, path = value.partition("=")[::2]
+        if not path:
+            example = f"for example {min(models)}=/etc/jobgate/settings.yaml" if models else known
+            raise click.BadParameter(f"{value!r} must be PLURAL.GROUP=FILE, {example}")
+        if plural in files:
+            raise click.BadParameter(f"{plural} is repeated: a kind has only one file")
+        if plural not in models:
+            is_kind = any(kind.qualified_plural == plural for kind in kinds)
+            fault = f"{plural} has no settings" if is_kind else f"{plural!r} is not a kind of this installation"
+            raise click.BadParameter(f"{fault}; {known}")
+        files[plural] = KindFile(plural, models[plural], FilePath(path))
+    return tuple(files.values())
+
+
 RUN = setting(
     "--run",
     multiple=True,
@@ -202,7 +217,7 @@ CLUSTER_DOMAIN = setting(
     "--cluster-domain",
     default=DOMAIN,
     show_default=True,
-    callback=_domain,
+    callback=require_dns_name,
     help="The domain of the cluster's Services.",
 )
 _OPERATOR_CAN = setting(

@@ -127,6 +127,11 @@ class Client:
         finally:
             response.close()
 
+    def named(self, name: str, namespace: str) -> Client:
+        """Return a client for one object: rights to `list` and `watch` it by `resourceNames` are enough."""
+        # An API server grants a right to one name by this selector, and by no other.
+        return Narrowed(self, {"fieldSelector": f"metadata.name={name}"}, namespace)
+
     async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> ClientResponse:
         request = await self._api.param_serialize(
             "GET",
@@ -164,11 +169,3 @@ class Narrowed(Client):
         prefix, _, plural = path.rpartition("/")
         within = f"{prefix}/namespaces/{quote(self._namespace, safe='')}/{plural}" if self._namespace else path
         return await super()._get(within, {**params, **self._selector}, limits)
-
-
-class Named(Narrowed):
-    """Lists and watches one object: rights to `list` and `watch` it by `resourceNames` are enough."""
-
-    def __init__(self, client: Client, name: str, namespace: str) -> None:
-        # An API server grants a right to one name by this selector, and by no other.
-        super().__init__(client, {"fieldSelector": f"metadata.name={name}"}, namespace)

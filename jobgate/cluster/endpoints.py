@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any
 
 from cryptography import x509
 
@@ -28,50 +28,31 @@ HTTPS = 443
 Address = tuple[str, int]
 
 
-#: Returns host and port of all servers, also of those that are stopping; raises `Refusal` or `Unavailable`.
-Addresses: TypeAlias = Callable[[], Awaitable[Sequence[Address]]]
-
-
 class Endpoints:
-    """A `certs.Probe`: makes a handshake with each address, and asks for the server name as API servers do."""
+    """A `certs.Probe` of the servers behind a Service; of an ExternalName Service, its host."""
 
-    def __init__(self, addresses: Addresses, server_name: str) -> None:
-        self._addresses = addresses
-        self._server_name = server_name
-
-    async def look(self) -> Sequence[Served]:
-        """Make a handshake with each address."""
-        turns = asyncio.Semaphore(AT_ONCE)
-
-        async def one(address: Address) -> Served:
-            async with turns:
-                return await shown(address, self._server_name)
-
-        return await asyncio.gather(*(one(address) for address in await self._addresses()))
-
-
-def fixed(addresses: Sequence[Address]) -> Addresses:
-    """Return what returns these addresses."""
-
-    async def given() -> Sequence[Address]:
-        return addresses
-
-    return given
-
-
-class Slices:
-    """The addresses of a Service's EndpointSlices; of an ExternalName Service, its host."""
-
-    def __init__(self, client: Client, namespace: str, service: str) -> None:
+    def __init__(self, client: Client, namespace: str, service: str, addresses: Sequence[Address] = ()) -> None:
+        """Create a probe; `addresses` are used instead of the endpoints of the Service."""
         self._client = client
-        self._slices = Narrowed(client, {"labelSelector": f"kubernetes.io/service-name={service}"}, namespace)
         self._namespace = namespace
         self._service = service
+        self._given = addresses
+
+    async def look(self) -> Sequence[Served]:
+        """Make a handshake with each address, and ask for the server name as API servers do."""
+        slots = asyncio.Semaphore(AT_ONCE)
+
+        async def one(address: Address) -> Served:
+            async with slots:
+                return await shown(address, f"{self._service}.{self._namespace}.svc")
+
+        return await asyncio.gather(*map(one, self._given or await self.addresses()))
 
     async def addresses(self) -> Sequence[Address]:
         """Return host and port of all endpoints that are ready or terminating: API servers may connect to both."""
+        selector = {"labelSelector": f"kubernetes.io/service-name={self._service}"}
         with understood("list", SLICES, namespace=self._namespace):
-            slices, _ = await self._slices.list(SLICES)
+            slices, _ = await Narrowed(self._client, selector, self._namespace).list(SLICES)
         found = tuple(dict.fromkeys(address for one in slices for address in addresses_of(one)))
         return found or await self._external()
 
@@ -84,13 +65,13 @@ class Slices:
         spec = (service or {}).get("spec") or {}
         if spec.get("type") != "ExternalName":
             return ()
-        ports = [port["port"] for port in _ours(spec.get("ports") or ())]
+        ports = [port["port"] for port in ours_of(spec.get("ports") or ())]
         return [(spec["externalName"], port) for port in ports or [HTTPS]]
 
 
 def addresses_of(endpoint_slice: Mapping[str, Any]) -> Iterator[Address]:
     """Yield the addresses of an EndpointSlice that API servers may connect to."""
-    ports = [port["port"] for port in _ours(endpoint_slice.get("ports") or ()) if port.get("port")]
+    ports = [port["port"] for port in ours_of(endpoint_slice.get("ports") or ()) if port.get("port")]
     for endpoint in endpoint_slice.get("endpoints") or ():
         conditions = endpoint.get("conditions") or {}
         # What is not said of readiness counts as ready (discovery.k8s.io/v1).
@@ -101,7 +82,8 @@ def addresses_of(endpoint_slice: Mapping[str, Any]) -> Iterator[Address]:
                 yield address, port
 
 
-def _ours(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+def ours_of(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return our port; of a Service or slice that does not name it, all ports."""
     return [port for port in ports if port.get("name") == PORT_NAME] or ports
 
 

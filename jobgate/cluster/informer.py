@@ -34,16 +34,59 @@ T = TypeVar("T")
 #: Namespace and name of an object; the namespace is empty where it has none.
 Key: TypeAlias = tuple[str, str]
 
-_NOT_FOUND, _GONE = 404, 410
+_NOT_FOUND, _CONFLICT, _GONE, _INVALID = 404, 409, 410, 422
 _logger = logging.getLogger("jobgate")
 
 
 class ApiError(Exception):
-    """The API server rejected a request."""
+    """The API server rejected a request.
 
-    def __init__(self, code: int) -> None:
-        super().__init__(f"the API server responded with {code}")
+    Attributes:
+        code, reason: of the response, as 409 and `AlreadyExists`.
+        message: of the response; empty if it might contain the content of a Secret.
+        terminating: whether the namespace is being deleted.
+        after: seconds to wait before a retry, as the API server asks for.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        reason: str = "",
+        message: str = "",
+        *,
+        terminating: bool = False,
+        after: float | None = None,
+    ) -> None:
+        super().__init__(code)
         self.code = code
+        self.reason = reason
+        self.message = message
+        self.terminating = terminating
+        self.after = after
+
+    def __str__(self) -> str:
+        said = f"the API server responded with {self.code} {self.reason}".rstrip()
+        return f"{said}: {self.message}" if self.message else said
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is an object of that name already."""
+        return self.code == _CONFLICT and self.reason == "AlreadyExists"
+
+    @property
+    def conflict(self) -> bool:
+        """Whether the object is not, or no longer, the one that was meant."""
+        return self.code == _CONFLICT and not self.exists
+
+    @property
+    def absent(self) -> bool:
+        """Whether there is no such object or namespace, or no such resource."""
+        return self.code == _NOT_FOUND
+
+    @property
+    def invalid(self) -> bool:
+        """Whether the object is none that can be stored, or cannot become so from what it is."""
+        return self.code == _INVALID
 
 
 class Page(NamedTuple):

@@ -89,8 +89,8 @@ class Lease:
             if task.done():
                 return
             left = self._times.deadline - (time.monotonic() - self._renewed)
-            if not await self._tried(within=left) and self._lost_to_another():
-                return
+            if not await self._tried(within=left) and self._found is not None and not self._is_ours(self._found):
+                return  # another one holds it
 
     async def _tried(self, within: float | None = None) -> bool:
         """Try to acquire or renew the Lease, and return whether it is held."""
@@ -98,8 +98,9 @@ class Lease:
             async with asyncio.timeout(self._times.call if within is None else min(self._times.call, within)):
                 held = await self._try()
         except (ApiError, OSError, TimeoutError) as error:
-            # A write without a response may have succeeded: read the Lease again.
-            self._forget_version()
+            if self.held:
+                # A write without a response may have succeeded. A candidate goes on measuring what it last saw.
+                self._found = None
             self._log(f"{type(error).__qualname__}: {error}")
             return False
         self._log("")
@@ -112,7 +113,9 @@ class Lease:
             await self._look()
         found = self._found
         if found is None:
-            self._found = await self._objects.create(LEASES, self._manifest())
+            metadata = {"name": self._name, "namespace": self._namespace}
+            made = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
+            self._found = await self._objects.create(LEASES, {**made, "spec": self._spec(None)})
         elif self._is_ours(found) or self._is_free(found):
             self._found = await self._objects.patch(LEASES, found, {"spec": self._spec(found)})
         else:
@@ -143,18 +146,6 @@ class Lease:
         spec = found["spec"]
         duration = float(spec.get("leaseDurationSeconds") or self._times.duration)
         return not spec.get("holderIdentity") or time.monotonic() - self._changed > duration
-
-    def _lost_to_another(self) -> bool:
-        return self._found is not None and not self._is_ours(self._found)
-
-    def _forget_version(self) -> None:
-        """Read the Lease again before the next write. A candidate keeps its last state, and continues to measure."""
-        if self.held:
-            self._found = None
-
-    def _manifest(self) -> dict[str, Any]:
-        metadata = {"name": self._name, "namespace": self._namespace}
-        return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": self._spec(None)}
 
     def _spec(self, found: Mapping[str, Any] | None) -> dict[str, Any]:
         now = _now()

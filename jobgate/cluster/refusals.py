@@ -9,7 +9,6 @@ from aiohttp import ClientError
 
 from certs import Conflict, Refusal, Unavailable
 from jobgate.cluster.informer import ApiError
-from jobgate.cluster.objects import Rejected
 from jobgate.cluster.resource import Resource
 
 _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY = 401, 403, 429
@@ -23,15 +22,14 @@ def understood(verb: str, resource: Resource, name: str = "", namespace: str = "
     try:
         yield
     except ApiError as error:
-        if isinstance(error, Rejected) and (error.conflict or error.exists):
+        if error.conflict or error.exists:
             raise Conflict(f"{what} has changed") from error
         if error.code == _FORBIDDEN:
             raise Refusal(f"cannot {verb} {what}: forbidden: grant the permission to this account") from error
         if error.code == _UNAUTHORIZED:
             raise Refusal(f"cannot {verb} {what}: unauthorized: the credentials are invalid") from error
         if error.code == _TOO_MANY or error.code >= 500:
-            after = error.after if isinstance(error, Rejected) else None
-            raise Unavailable(f"cannot {verb} {what}: {error}", after) from error
+            raise Unavailable(f"cannot {verb} {what}: {error}", error.after) from error
         raise Refusal(f"cannot {verb} {what}: {error}") from error
     except (ClientError, OSError, TimeoutError) as error:
         raise Unavailable(f"cannot {verb} {what}: no response ({type(error).__qualname__})") from error

@@ -15,12 +15,7 @@ SECRETS = Resource("secrets", "v1", "")
 
 @dataclass(frozen=True, slots=True)
 class SecretData:
-    """What a Secret holds.
-
-    Attributes:
-        data: by key, decoded. Never in a log or a traceback.
-        garbled: the keys whose values are no base64.
-    """
+    """Decoded values of a Secret by key, which are never logged, and the keys whose values are not base64."""
 
     data: Mapping[str, bytes] = field(repr=False)
     garbled: frozenset[str] = frozenset()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -10,24 +12,56 @@ import orjson
 from aiohttp import ClientError, ClientTimeout
 
 from jobgate.cluster.client import Client, Narrowed
-from jobgate.cluster.objects import rejection
+from jobgate.cluster.informer import ApiError
 from jobgate.cluster.resource import Resource
 
 #: Timeout of a write, in seconds. Admission webhooks take a part of it.
 WRITE = 15.0
 
+_FORBIDDEN = 403
 _JSON, _MERGE = "application/json", "application/merge-patch+json"
+
+
+class Pace:
+    """Lets through so many calls a second, and twice as many at once after a quiet time."""
+
+    def __init__(self, per_second: float) -> None:
+        self._interval = 1.0 / per_second
+        self._burst = 2.0
+        self._next = 0.0
+
+    async def wait(self) -> None:
+        """Wait until the next call may be made."""
+        now = time.monotonic()
+        # What was not used lately is there at once; what is used beyond it is owed.
+        self._next = max(self._next, now - self._burst) + self._interval
+        if self._next > now:
+            await asyncio.sleep(self._next - now)
 
 
 class Writer(Client):
     """A `ClusterClient`, which says what each request does. Use it in an `async with`."""
 
+    _pace: Pace | None = None
+
     def labelled(self, selector: str) -> Client:
         """Return a client for objects of a label selector only; it is closed with this one."""
         return Narrowed(self, {"labelSelector": selector})
 
+    def within(self, namespace: str, fields: str) -> Client:
+        """Return a client for objects of a namespace and a field selector only; it is closed with this one."""
+        return Narrowed(self, {"fieldSelector": fields}, namespace)
+
+    def paced(self, per_second: float) -> Writer:
+        """Return a client with a rate limit; it is closed with this one."""
+        limited = Writer(self._api, self._pages)
+        limited._pace = Pace(per_second)
+        return limited
+
     async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
         """Return one object as it is stored now, or None."""
+        if self._pace is not None:
+            await self._pace.wait()
         with _answered():
             return await super().get(resource, name, namespace)
 
@@ -69,6 +103,8 @@ class Writer(Client):
         params: Mapping[str, str],
         content: str,
     ) -> dict[str, Any]:
+        if self._pace is not None:
+            await self._pace.wait()
         request = await self._api.param_serialize(
             method,
             path,
@@ -87,6 +123,23 @@ class Writer(Client):
         if not isinstance(document, dict) or not 200 <= answer.status < 300:
             raise rejection(resource, answer.status, document if isinstance(document, dict) else {})
         return document
+
+
+def rejection(resource: Resource, code: int, status: Mapping[str, Any]) -> ApiError:
+    """Return the error of a response that is a Status."""
+    details = status.get("details")
+    causes = details.get("causes") if isinstance(details, dict) else None
+    after = details.get("retryAfterSeconds") if isinstance(details, dict) else None
+    reasons = {one.get("reason") for one in causes or () if isinstance(one, dict)}
+    # A message about an invalid object quotes it; a message about a missing right names it.
+    secret = resource.plural == "secrets" and code != _FORBIDDEN
+    return ApiError(
+        code,
+        str(status.get("reason") or ""),
+        "" if secret else str(status.get("message") or "")[:500],
+        terminating="NamespaceTerminating" in reasons,
+        after=float(after) if isinstance(after, int) else None,
+    )
 
 
 @contextmanager

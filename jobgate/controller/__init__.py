@@ -5,7 +5,7 @@
 - `territory`: the namespaces in which objects are created
 - `desired`, `difference`: the objects that a job needs, and what to do with what exists
 - `loop`: reconciles one job
-- `queue`, `pace`: the work queue, and the rate limit of requests
+- `queue`: the work queue
 - `work`: runs caches, queue and workers; shared with the runner
 - `statuses`: the status of prerequisites
 - `events`, `metrics`: Events and metrics

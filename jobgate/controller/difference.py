@@ -19,7 +19,6 @@ _FILLED_IN = {"protocol": "TCP", "targetPort": None}
 class Ownership(Enum):
     """The state of an object, which decides what is done."""
 
-    ABSENT = "created"
     FINE = "left unchanged"
     CHANGED = "changed back"
     INCOMPLETE = "left unchanged: a part that is generated only once is missing"
@@ -29,23 +28,15 @@ class Ownership(Enum):
 
 
 class Judgement(NamedTuple):
-    """The result of a comparison.
-
-    Attributes:
-        verdict: state of the object.
-        changes: changes to make, as a JSON merge patch.
-        why: message for the job's owner; empty if nothing is wrong.
-    """
+    """State of an object, changes as a JSON merge patch, and a message if something is wrong."""
 
     verdict: Ownership
     changes: Mapping[str, Any] = {}
     why: str = ""
 
 
-def judge(desired: Desired, found: Mapping[str, Any] | None) -> Judgement:
+def judge(desired: Desired, found: Mapping[str, Any]) -> Judgement:
     """Compare. An object belongs to the controller only if it has its label and the job's uid as an owner."""
-    if found is None:
-        return Judgement(Ownership.ABSENT)
     ours, theirs = desired.manifest["metadata"]["ownerReferences"][0], _owners(found)
     marked, owned = is_marked(found), any(one.get("uid") == ours["uid"] for one in theirs)
     if not (marked and owned):

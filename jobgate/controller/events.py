@@ -13,7 +13,7 @@ from typing import Any
 from jobgate.cluster import events
 from jobgate.cluster.events import EVENTS
 from jobgate.cluster.informer import ApiError
-from jobgate.cluster.objects import ObjectClient, Rejected
+from jobgate.cluster.objects import ObjectClient
 from jobgate.plugins import Crew
 
 SOURCE = "jobgate-controller"
@@ -60,14 +60,14 @@ class Events:
         if not count:
             try:
                 await self._objects.create(EVENTS, manifest)
-            except Rejected as error:
+            except ApiError as error:
                 if not error.exists:
                     raise
             else:
                 return
         try:
             await self._objects.patch(EVENTS, manifest, changes)
-        except Rejected as error:
+        except ApiError as error:
             if not error.absent:
                 raise
             await self._objects.create(EVENTS, manifest)

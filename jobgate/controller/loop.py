@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jobgate.cluster.informer import ApiError
-from jobgate.cluster.objects import ObjectClient, Rejected
+from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
 from jobgate.controller.desired import Desired, desired, unsupported
@@ -117,7 +117,7 @@ class CompanionReconciler:
             try:
                 # In a thread: generating keys takes time, in which the Lease must be renewed.
                 await self._objects.create(one.resource, await asyncio.to_thread(one.made))
-            except Rejected as error:
+            except ApiError as error:
                 if not error.exists:
                     raise
                 # It exists, but is not in the cache: it lacks the label, or is too new.
@@ -146,7 +146,7 @@ class CompanionReconciler:
         """Change an object back. An object that cannot be changed is deleted, and created again later."""
         try:
             stored = await self._objects.patch(one.resource, found, changes)
-        except Rejected as error:
+        except ApiError as error:
             if not error.invalid or not await self._could_be_made(one):
                 raise
             await self._objects.delete(one.resource, found)
@@ -163,7 +163,7 @@ class CompanionReconciler:
         """Return whether an object is valid: then a dry run fails only because it exists."""
         try:
             await self._objects.create(one.resource, one.manifest, dry=True)
-        except Rejected as error:
+        except ApiError as error:
             return error.exists
         return True
 
@@ -186,7 +186,7 @@ class CompanionReconciler:
     async def _remove(self, crew: Crew, resource: Resource, found: Mapping[str, Any]) -> ReconcileResult:
         try:
             await self._objects.delete(resource, found)
-        except Rejected as error:
+        except ApiError as error:
             if not _passing(error):
                 raise
             return ReconcileResult.AGAIN
@@ -197,7 +197,7 @@ class CompanionReconciler:
         """Record an Event if an object cannot be created and retrying does not help; return whether it is so."""
         if error.code == _FORBIDDEN:
             why = _NO_SECRETS.format(crew.namespace) if one.resource == SECRETS else str(error)
-        elif isinstance(error, Rejected) and error.invalid:
+        elif error.invalid:
             why = str(error)
         else:
             return False
@@ -221,4 +221,4 @@ def _age(timestamp: str) -> float:
 
 def _passing(error: ApiError) -> bool:
     """Return whether an error will pass when the cache is up to date."""
-    return isinstance(error, Rejected) and (error.conflict or error.absent or error.terminating)
+    return error.conflict or error.absent or error.terminating

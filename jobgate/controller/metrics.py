@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import Counter, Gauge, Histogram
+
+from jobgate.serving.leader import LeaderMetrics
 
 #: The label `controller` of controller-runtime's metrics.
 NAME = "jobgate"
 
 
-class ControllerMetrics:
-    """The metrics of one controller, in a registry of their own."""
-
-    content_type = CONTENT_TYPE_LATEST
+class ControllerMetrics(LeaderMetrics):
+    """The metrics of one controller."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+        super().__init__()
         counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
         self.reconciles = counter(
             "controller_runtime_reconcile",
@@ -47,13 +46,8 @@ class ControllerMetrics:
         self.struggling = gauge(
             "jobgate_controller_unsettled_jobs", "Jobs whose last reconciliation failed or changed something."
         )
-        self.leader = gauge("leader_election_master_status", "1 if this process holds the Lease, else 0.", ["name"])
 
     def follow(self, name: str, *, depth: Callable[[], float], struggling: Callable[[], float]) -> None:
         """Read the gauges of the work queue from these functions."""
         self.depth.labels(name).set_function(depth)
         self.struggling.set_function(struggling)
-
-    def exposition(self) -> bytes:
-        """Return all metrics in Prometheus' text format."""
-        return generate_latest(self.registry)

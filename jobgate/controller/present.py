@@ -24,14 +24,7 @@ class PresentPods:
     def __init__(
         self, kinds: Iterable[Kind], jobs: Jobs, changed: Callable[[Key], None], backoff: Backoff | None = None
     ) -> None:
-        """Know nothing yet.
-
-        Args:
-            kinds: of the jobs; those whose operator deletes the last pods of a task are left out.
-            jobs: of these kinds.
-            changed: called with each job whose host lists change by a pod that comes or goes.
-            backoff: how long informers wait after failures.
-        """
+        """Create an index that knows nothing; `changed` is called with each job whose host lists change."""
         self._jobs = jobs
         self._changed = changed
         self._claims: dict[tuple[str, str, str], tuple[Key, Claim]] = {}

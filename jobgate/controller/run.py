@@ -15,7 +15,6 @@ from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.loop import CompanionReconciler
 from jobgate.controller.metrics import NAME, ControllerMetrics
 from jobgate.controller.owned import Owned
-from jobgate.controller.pace import Pace, Paced
 from jobgate.controller.present import PresentPods
 from jobgate.controller.queue import WorkQueue
 from jobgate.controller.statuses import Statuses
@@ -77,7 +76,7 @@ class Controller:
             self._kinds, Settings(plugins=settings.plugins, domain=settings.domain), queue.add, settings.backoff
         )
         owned = Owned(followed(settings.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), settings.backoff)
-        paced = Paced(self._cluster, Pace(settings.requests_per_second))
+        paced = self._cluster.paced(settings.requests_per_second)
         territory = Territory(settings.namespace, settings.backoff)
         listed = self._kinds if "svc" in offered() else ()
         present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE), settings.backoff)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -41,7 +41,7 @@ class Work(Generic[K]):
         """Whether all caches are filled."""
         return all(informer.settled for informer, _ in self.informers)
 
-    async def run(self, *beside: Callable[[], Awaitable[None]]) -> None:
+    async def run(self, *beside: Callable[[], Coroutine[None, None, None]]) -> None:
         """Work until cancelled. Functions in `beside` start when all caches are filled."""
         self.metrics.follow(self.name, depth=lambda: len(self.queue), struggling=lambda: self.queue.struggling)
         async with asyncio.TaskGroup() as group:
@@ -51,7 +51,7 @@ class Work(Generic[K]):
             while not self.settled:  # noqa: ASYNC110  # it is some seconds, once
                 await asyncio.sleep(0.05)
             for one in (self._resync, *beside, self._serve):
-                group.create_task(_awaited(one))
+                group.create_task(one())
 
     async def _resync(self) -> None:
         while True:
@@ -87,7 +87,3 @@ class Work(Generic[K]):
         plural, namespace, name = key
         fields = {"kind": str(plural), "job": f"{namespace}/{name}", "reason": reason}
         _logger.warning("reconciliation failed, will be retried", extra={"fields": fields})
-
-
-async def _awaited(work: Callable[[], Awaitable[None]]) -> None:
-    await work()

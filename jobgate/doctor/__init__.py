@@ -4,8 +4,8 @@
 - `observed`: the observed state of a cluster, and what could not be read
 - `choices`: the settings of an installation, read from its objects
 - `expected`: the objects that this version installs with these settings
-- `certificates`, `bundles`, `configurations`, `selectors`, `policies`, `endpoints`, `workloads`, `rights`,
-  `definitions`, `versions`, `clock`, `jobs`: the checks, one family per file: pure functions of both states
+- `certificates`, `bundles`, `configurations`, `endpoints`, `workloads`, `rights`, `definitions`, `clock`, `jobs`: the
+  checks: pure functions of both states
 - `diagnosis`: runs all checks, and lists all faults
 - `look`: reads a cluster with `jobgate.cluster`
 """

@@ -10,8 +10,7 @@ from cryptography import x509
 
 from certs import CLOCK_SKEW, ServerNames, StoredCertificates
 from certs.bundle import read_certificates
-from certs.generation import AUTHORITY_NAME
-from certs.mark import issuing_number
+from certs.generation import AUTHORITY_NAME, issuing_number
 from certs.places import CERTIFICATE, KEY, NEXT, Stamp
 from certs.state import Pair, RotationState, elapsed, judged, read_state
 from jobgate.cluster.secret import SECRETS

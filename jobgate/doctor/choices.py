@@ -32,9 +32,14 @@ T = TypeVar("T")
 #: The ClusterRole that lists all enabled kinds.
 VIEW = "jobgate-jobs-view"
 _INJECTED = "cert-manager.io/inject-ca-from"
-#: Flags of the server, and the settings that they set.
-_TEXTS = {"queueing": "queueing", "cluster-domain": "cluster_domain", "mode": "mode"}
-_PORTS = {"port": "target_port", "health-port": "health_port"}
+#: Flags of the server with one value, and the settings that they set.
+_FLAGS = {
+    "queueing": "queueing",
+    "cluster-domain": "cluster_domain",
+    "mode": "mode",
+    "port": "target_port",
+    "health-port": "health_port",
+}
 
 
 def namespace_of(observed: ClusterSnapshot, given: Mapping[str, Any]) -> str:
@@ -58,16 +63,11 @@ def service_of(observed: ClusterSnapshot, namespace: str, given: Mapping[str, An
 def read_back(
     observed: ClusterSnapshot, kinds: Iterable[Kind], namespace: str, given: Mapping[str, Any]
 ) -> Installation:
-    """Return the settings of the installation in a namespace.
-
-    Args:
-        observed: permissions, the Secret and handshakes are not needed.
-        kinds: all kinds.
-        namespace: of the installation.
-        given: settings by name of field; they take precedence.
-    """
+    """Return the settings of the installation in a namespace; those `given` by name of field take precedence."""
     policies = [entry.get("failurePolicy", "Fail") for _, entry in observed.webhooks()]
     service = service_of(observed, namespace, given)
+    deployment = observed.get(DEPLOYMENTS, ACCOUNT, namespace)
+    server, runs = (_flags(observed, name, namespace) for name in (ACCOUNT, runner.ACCOUNT))
     read = {
         "namespace": namespace,
         "service": service,
@@ -77,9 +77,16 @@ def read_back(
         "secrets_in": _secrets_in(observed),
         "external_name": _external_name(observed, service, namespace),
         "kinds": _kinds(observed, kinds, namespace),
-        **_of_server(observed, namespace),
-        **_of_runner(observed, namespace),
+        "plugins": dict.fromkeys(server.get("without-plugin", ()), False),
+        "run": tuple(dict.fromkeys([*server.get("run", ()), *runs.get("run", ())])),
+        # The arguments do not contain the queues; that there are any decides which permissions the runner has.
+        "queues": "queues: []" if "queues" in runs else "",
+        **{field: server[flag][0] for flag, field in _FLAGS.items() if flag in server},
     }
+    if deployment is not None:
+        read["replicas"] = max(deployment["spec"].get("replicas", 1), 1)
+    if "tls-secret" in server:
+        read["secret"] = server["tls-secret"][0].rpartition("/")[2]
     return Installation(**{**read, **given})
 
 
@@ -104,28 +111,6 @@ def _flags(observed: ClusterSnapshot, name: str, namespace: str) -> dict[str, li
             if equals:
                 found.setdefault(flag, []).append(value)
     return found
-
-
-def _of_server(observed: ClusterSnapshot, namespace: str) -> dict[str, Any]:
-    deployment = observed.get(DEPLOYMENTS, ACCOUNT, namespace)
-    if deployment is None:
-        return {}
-    flags = _flags(observed, ACCOUNT, namespace)
-    found: dict[str, Any] = {"replicas": max(deployment["spec"].get("replicas", 1), 1)}
-    found |= {field: flags[flag][0] for flag, field in _TEXTS.items() if flag in flags}
-    found |= {field: int(flags[flag][0]) for flag, field in _PORTS.items() if flags.get(flag, [""])[0].isdigit()}
-    if "tls-secret" in flags:
-        found["secret"] = flags["tls-secret"][0].rpartition("/")[2]
-    found["plugins"] = dict.fromkeys(flags.get("without-plugin", ()), False)
-    return found
-
-
-def _of_runner(observed: ClusterSnapshot, namespace: str) -> dict[str, Any]:
-    """Return the settings of the runner: server and runner both have `--run`."""
-    server, found = (_flags(observed, name, namespace) for name in (ACCOUNT, runner.ACCOUNT))
-    run = dict.fromkeys([*server.get("run", ()), *found.get("run", ())])
-    # The arguments do not contain the queues; that there are any decides which permissions the runner has.
-    return {"run": tuple(run), **({"queues": "queues: []"} if "queues" in found else {})}
 
 
 def _kinds(observed: ClusterSnapshot, kinds: Iterable[Kind], namespace: str) -> dict[str, bool]:

@@ -10,21 +10,14 @@ from jobgate.doctor import (
     definitions,
     endpoints,
     jobs,
-    policies,
     rights,
-    selectors,
-    versions,
     workloads,
 )
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, Severity
 from jobgate.doctor.observed import ClusterSnapshot
 
-_FAMILIES = (
-    certificates, bundles, configurations, selectors, policies, endpoints, workloads, rights, definitions, versions,
-    clock, jobs,
-)  # fmt: skip
-
+_FAMILIES = (certificates, bundles, configurations, endpoints, workloads, rights, definitions, clock, jobs)
 _ORDER = list(Severity)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jobgate.cluster.endpoints import PORT_NAME, SERVICES, SLICES
+from jobgate.cluster.endpoints import SERVICES, SLICES, ours_of
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
-from jobgate.doctor.observed import DEPLOYMENTS, PODS, ClusterSnapshot, place
+from jobgate.doctor.observed import DEPLOYMENTS, PODS, ClusterSnapshot, labels_of, place
 from jobgate.installation.workload import ACCOUNT, SELECTOR
-from jobgate.kinds.common.members import matches
 
 _HTTPS = 443
 
@@ -30,9 +29,10 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     pods = observed.all(PODS, namespace)
     selector = (service or {}).get("spec", {}).get("selector")
     if service is not None and pods is not None and selector:
-        selected = [pod for pod in pods if matches({"matchLabels": selector}, _labels(pod))]
+        selected = [pod for pod in pods if selector.items() <= labels_of(pod).items()]
         if not selected:
-            yield fault_at("service-selects-nothing", where, f"no pod has labels {_text(selector)}")
+            labels = ", ".join(f"{key}={value}" for key, value in selector.items())
+            yield fault_at("service-selects-nothing", where, f"no pod has labels {labels}")
             return
         yield from _selected(expected, service, selected, where)
     yield from _ready(observed, expected, where)
@@ -58,21 +58,17 @@ def _ports(
 def _selected(
     expected: Expected, service: Mapping[str, Any], pods: Sequence[Mapping[str, Any]], where: str
 ) -> Iterator[FoundFault]:
-    others = [pod["metadata"]["name"] for pod in pods if not matches({"matchLabels": SELECTOR}, _labels(pod))]
+    others = [pod["metadata"]["name"] for pod in pods if not SELECTOR.items() <= labels_of(pod).items()]
     if others:
         yield fault_at("service-selects-others", where, f"matches {', '.join(sorted(others))}")
         return
     listens = expected.installation.target_port
-    for port in _ours(service["spec"].get("ports") or ()):
+    for port in ours_of(service["spec"].get("ports") or ())[:1]:
         target = port.get("targetPort") or port["port"]
         reached = {_number(target, pod) for pod in pods}
         if reached != {listens}:
             what = f"{target}, which pods do not define" if reached == {None} else f"{target}"
             yield fault_at("target-port-wrong", where, f"targetPort is {what}; the server listens on {listens}")
-
-
-def _ours(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    return [port for port in ports if port.get("name") == PORT_NAME] or ports[:1]
 
 
 def _number(target: str | int, pod: Mapping[str, Any]) -> int | None:
@@ -110,11 +106,3 @@ def _ready_endpoints(slices: Sequence[Mapping[str, Any]]) -> set[str]:
         for endpoint in one.get("endpoints") or ()
         if (endpoint.get("conditions") or {}).get("ready") is not False
     }
-
-
-def _labels(pod: Mapping[str, Any]) -> dict[str, str]:
-    return pod["metadata"].get("labels") or {}
-
-
-def _text(labels: Mapping[str, str]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in labels.items())

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jobgate.cluster import Resource
 from jobgate.cluster.bundles import MUTATING
-from jobgate.doctor.observed import CONFIGURATIONS, ClusterSnapshot, place
 from jobgate.installation import Installation
-from jobgate.installation.configurations import KINDS, NAME
+from jobgate.installation.configurations import KINDS
 from jobgate.installation.definitions import definition
 from jobgate.installation.objects import base
 from webhook import Kind, Phase, Registry
@@ -66,13 +65,7 @@ class Expected:
 
 
 def expected(kinds: Registry, installation: Installation, definitions: Sequence[Mapping[str, Any]] = ()) -> Expected:
-    """Return the expected state of an installation.
-
-    Args:
-        kinds: all kinds.
-        installation: its settings.
-        definitions: the CRDs of all kinds, if they have been generated already: that takes half a second.
-    """
+    """Return the expected state of an installation; `definitions` are the CRDs of all kinds, if they are known."""
     chosen = tuple(kind for kind in kinds if installation.on("kinds", kind.qualified_plural))
     groups = base(kinds, installation)
     names = {kind.qualified_plural for kind in chosen}
@@ -98,13 +91,3 @@ def container_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return our container of a pod's spec. Others may have been injected before it."""
     containers: Sequence[Mapping[str, Any]] = pod["containers"]
     return next((one for one in containers if one["name"] in _CONTAINERS), containers[0])
-
-
-def differing_entries(
-    observed: ClusterSnapshot, expected: Expected
-) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-    """Yield the webhooks that are shipped and stored: the configuration, as shipped, as stored."""
-    shipped = {resource: expected.entries(resource) for resource in CONFIGURATIONS}
-    for resource, entry in observed.webhooks():
-        if entry["name"] in shipped[resource]:
-            yield place(resource, NAME), shipped[resource][entry["name"]], entry

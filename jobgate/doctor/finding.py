@@ -85,11 +85,7 @@ def fault_at(id_: str, where: str, what: str) -> FoundFault:
 
 
 def grouped(found: Iterable[tuple[str, str, str, str]]) -> Iterator[FoundFault]:
-    """Yield faults of parts of an object; one that several parts share, once.
-
-    Args:
-        found: type, object, part, and what is wrong.
-    """
+    """Yield faults of parts (type, object, part, what is wrong); one that several parts share, once."""
     together: dict[tuple[str, str, str], list[str]] = {}
     for id_, where, part, what in found:
         together.setdefault((id_, where, what), []).append(part)

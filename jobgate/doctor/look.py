@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from certs import Reading, Refusal, Served, Unavailable
+from certs import Refusal, Served, Unavailable
 from jobgate.cluster import ApiError
 from jobgate.cluster.access import REVIEWS, is_allowed, service_account
 from jobgate.cluster.bundles import CRDS
@@ -22,7 +22,7 @@ from jobgate.cluster.writer import Writer
 from jobgate.doctor import jobs, rights
 from jobgate.doctor.certificates import without_strangers
 from jobgate.doctor.choices import VIEW, namespace_of, read_back, service_of
-from jobgate.doctor.configurations import concerns
+from jobgate.doctor.configurations import concerns, opted_out
 from jobgate.doctor.expected import Expected, conversion_client, expected
 from jobgate.doctor.observed import (
     ACCOUNTS,
@@ -42,7 +42,6 @@ from jobgate.doctor.observed import (
     Ref,
     entries_of,
 )
-from jobgate.doctor.selectors import opted_out
 from jobgate.installation import certificates, controller, runner, workload
 from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import LABELS
@@ -90,12 +89,8 @@ async def look(
 ) -> tuple[ClusterSnapshot, Expected]:
     """Return the observed and the expected state of an installation.
 
-    Args:
-        client: connection to the API server.
-        kinds: all kinds.
-        given: settings of the installation by name of field; the others are read from the cluster.
-        servers: how servers are reached.
-        shipped: the CRDs of all kinds, if they have been generated already.
+    Settings that are not `given` by name of field are read from the cluster. `shipped` are the CRDs of all kinds, if
+    they have been generated already.
 
     Raises:
         CannotDiagnose: the API server does not respond, webhook configurations cannot be read, or settings conflict.
@@ -105,24 +100,24 @@ async def look(
     await reader.gather(
         *(Ref(resource, NAME) for resource in CONFIGURATIONS), *map(Ref, CONFIGURATIONS), Ref(NAMESPACES)
     )
-    first, second = (reader.objects[Ref(resource, NAME)] for resource in CONFIGURATIONS)
+    first, second = (reader.seen.objects[Ref(resource, NAME)] for resource in CONFIGURATIONS)
     if isinstance(first, NotChecked) and isinstance(second, NotChecked):
         raise CannotDiagnose(f"webhook configurations cannot be read: {first.why}")
 
-    namespace = namespace_of(reader.snapshot(), given)
+    namespace = namespace_of(reader.seen, given)
     await reader.gather(*_of_installation(namespace), *_of_kinds(kinds))
-    service = service_of(reader.snapshot(), namespace, given)
+    service = service_of(reader.seen, namespace, given)
     slices = Ref(SLICES, "", namespace)
     reader.selectors[slices] = {"labelSelector": f"kubernetes.io/service-name={service}"}
-    await reader.gather(Ref(SERVICES, service, namespace), slices, *_foreign_services(reader.snapshot(), kinds))
+    await reader.gather(Ref(SERVICES, service, namespace), slices, *_foreign_services(reader.seen, kinds))
 
     try:
-        wanted = expected(kinds, read_back(reader.snapshot(), kinds, namespace, given), shipped)
+        wanted = expected(kinds, read_back(reader.seen, kinds, namespace, given), shipped)
     except ValueError as error:
         raise CannotDiagnose(f"invalid installation: {error}") from error
-    await reader.gather(Ref(SECRETS, wanted.installation.secret, namespace), *_jobs(reader.snapshot(), wanted))
-    observed = await reader.permissions([*rights.needed(wanted), *rights.dangerous(wanted)], namespace)
-    observed = replace(observed, served=await _served(client, observed, wanted, servers))
+    await reader.gather(Ref(SECRETS, wanted.installation.secret, namespace), *_jobs(reader.seen, wanted))
+    await reader.permissions([*rights.needed(wanted), *rights.dangerous(wanted)], namespace)
+    observed = replace(reader.seen, served=await _served(client, reader.seen, wanted, servers))
     return without_strangers(observed, wanted), wanted
 
 
@@ -200,52 +195,41 @@ async def _served(
 
 
 class _SnapshotReader:
-    """Reads a cluster, bit by bit; each object and list once."""
+    """Reads a cluster into `seen`, bit by bit; each object and list once."""
 
     def __init__(self, client: Writer) -> None:
         self._client = client
         self._slots = asyncio.Semaphore(CONCURRENCY)
-        self.objects: dict[Ref, Mapping[str, Any] | NotChecked | None] = {}
-        self._lists: dict[Ref, Sequence[Mapping[str, Any]] | NotChecked] = {}
-        self._permissions: dict[Permission, bool | NotChecked] = {}
-        self._clock: Reading | NotChecked = NotChecked("not checked")
-        self._version: str | NotChecked = NotChecked("not checked")
+        self.seen = ClusterSnapshot()
         #: Label selectors of lists.
         self.selectors: dict[Ref, Mapping[str, str]] = {Ref(BINDINGS): {"labelSelector": _NAMED}}
 
-    def snapshot(self) -> ClusterSnapshot:
-        """Return what was read so far."""
-        return ClusterSnapshot(self.objects, self._lists, self._permissions, (), self._clock, self._version)
-
     async def first(self) -> None:
         """Read clock and version."""
+        server = Server(self._client)
         try:
-            self._clock = await self._repeated(Server(self._client).read)
-            self._version = await self._repeated(Server(self._client).version)
+            clock, version = await self._repeated(server.read), await self._repeated(server.version)
         except (Refusal, Unavailable) as error:
             raise CannotDiagnose(str(error)) from error
+        self.seen = replace(self.seen, clock=clock, version=version)
 
     async def gather(self, *refs: Ref) -> None:
         """Read objects and lists, each once."""
-        wanted = [ref for ref in dict.fromkeys(refs) if ref not in self.objects and ref not in self._lists]
+        wanted = [ref for ref in dict.fromkeys(refs) if ref not in self.seen.objects and ref not in self.seen.lists]
         await asyncio.gather(*(self._object(ref) if ref.name else self._list(ref) for ref in wanted))
 
-    async def permissions(self, asked: Sequence[Permission], namespace: str) -> ClusterSnapshot:
-        """Ask which permissions accounts of a namespace have, at least one, and return all that was read.
-
-        If the first question is denied, the others are not asked.
-        """
+    async def permissions(self, asked: Sequence[Permission], namespace: str) -> None:
+        """Ask which permissions accounts of a namespace have; if the first question is denied, no others."""
         first, *others = asked
         answer = await self._may(first, namespace)
         if isinstance(answer, NotChecked):
-            self._permissions = dict.fromkeys(asked, answer)
+            self.seen.permissions.update(dict.fromkeys(asked, answer))
         else:
             answers = await asyncio.gather(*(self._may(one, namespace) for one in others))
-            self._permissions = dict(zip(asked, [answer, *answers], strict=True))
-        return self.snapshot()
+            self.seen.permissions.update(zip(asked, [answer, *answers], strict=True))
 
     async def _object(self, ref: Ref) -> None:
-        self.objects[ref] = await self._seen(
+        self.seen.objects[ref] = await self._seen(
             "get", ref, lambda: self._client.get(ref.resource, ref.name, ref.namespace)
         )
 
@@ -260,7 +244,7 @@ class _SnapshotReader:
                     return []  # of a kind that is not installed, there is none
                 raise
 
-        self._lists[ref] = await self._seen("list", ref, read)
+        self.seen.lists[ref] = await self._seen("list", ref, read)
 
     async def _may(self, permission: Permission, namespace: str) -> bool | NotChecked:
         resource, _, subresource = permission.resource.partition("/")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -90,12 +90,12 @@ class ClusterSnapshot:
         version: of the API server, for example `v1.36.3`.
     """
 
-    objects: Mapping[Ref, Mapping[str, Any] | NotChecked | None]
-    lists: Mapping[Ref, Sequence[Mapping[str, Any]] | NotChecked]
-    permissions: Mapping[Permission, bool | NotChecked]
-    served: Sequence[Handshake] | NotChecked
-    clock: Reading | NotChecked
-    version: str | NotChecked
+    objects: dict[Ref, Mapping[str, Any] | NotChecked | None] = field(default_factory=dict)
+    lists: dict[Ref, Sequence[Mapping[str, Any]] | NotChecked] = field(default_factory=dict)
+    permissions: dict[Permission, bool | NotChecked] = field(default_factory=dict)
+    served: Sequence[Handshake] | NotChecked = ()
+    clock: Reading | NotChecked = NotChecked("not checked")
+    version: str | NotChecked = NotChecked("not checked")
 
     def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return an object; None if there is none, or if it could not be read."""
@@ -151,6 +151,12 @@ class ClusterSnapshot:
 def entries_of(configuration: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
     """Return the webhooks of a stored webhook configuration."""
     return [] if configuration is None else configuration.get("webhooks") or []
+
+
+def labels_of(found: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the labels of an object."""
+    labels: Mapping[str, str] = found["metadata"].get("labels") or {}
+    return labels
 
 
 def place(resource: Resource, name: str = "", namespace: str = "") -> str:

@@ -1,20 +1,36 @@
-"""Checks the workloads: server, controller, certificate rotation and runner."""
+"""Checks the workloads: whether they run, and whether their versions and that of the API server are compatible."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jobgate import __version__
 from jobgate.cluster.endpoints import SERVICES
-from jobgate.doctor.expected import Expected
+from jobgate.doctor.expected import Expected, container_of
 from jobgate.doctor.finding import FoundFault, fault_at
-from jobgate.doctor.observed import CONFIGURATIONS, CRON_JOBS, DEPLOYMENTS, ClusterSnapshot, place
+from jobgate.doctor.observed import (
+    CONFIGURATIONS,
+    CRON_JOBS,
+    DEPLOYMENTS,
+    PODS,
+    ClusterSnapshot,
+    NotChecked,
+    labels_of,
+    place,
+)
 from jobgate.installation.configurations import NAME
+from jobgate.installation.installation import LABELS
 from jobgate.installation.workload import ACCOUNT
+
+#: The oldest supported minor version of Kubernetes 1: it has stable admission policies.
+OLDEST = 30
+_VERSION = re.compile(r"v?(?P<version>\d+\.\d+\.\d+(?:[-.+_a-z0-9]*)?)\Z")
 
 
 def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
-    """Yield workloads that are missing or do not run."""
+    """Yield workloads that are missing or do not run, and versions that are not compatible."""
     namespace = expected.namespace
     for kind, resource in (("Deployment", DEPLOYMENTS), ("CronJob", CRON_JOBS)):
         for shipped in expected.of(kind):
@@ -24,6 +40,12 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
                 yield fault_at("workload-missing", where, "not found")
             elif (found := observed.get(resource, name, namespace)) is not None:
                 yield from _runs(found, where)
+    if not isinstance(observed.version, NotChecked):
+        minor = re.match(r"v?1\.(\d+)", observed.version)
+        if minor and int(minor[1]) < OLDEST:
+            yield fault_at("api-server-too-old", "the API server", f"version {observed.version}")
+    if not expected.outside:
+        yield from _versions(observed, expected)
 
 
 def not_installed(observed: ClusterSnapshot, expected: Expected) -> FoundFault | None:
@@ -47,3 +69,36 @@ def _runs(workload: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
         yield fault_at("workload-stopped", where, "spec.replicas is 0")
     elif available < asked:
         yield fault_at("workload-unavailable", where, f"{available} of {asked} replicas are available")
+
+
+def _versions(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    images = _images(observed, expected)
+    if len(images) > 1:
+        every = "; ".join(f"{image}: {', '.join(sorted(where))}" for image, where in sorted(images.items()))
+        yield fault_at("versions-mixed", f"pods in {expected.namespace}", f"different images: {every}")
+    for image, where in sorted(images.items()):
+        if (version := version_of(image)) != __version__:
+            fault = "version-unknown" if version is None else "version-skew"
+            what = f"runs {image}; this command has version {__version__}"
+            yield fault_at(fault, ", ".join(sorted(where)), what)
+
+
+def version_of(image: str) -> str | None:
+    """Return the version in the tag of an image; None if the tag is not a version."""
+    name, _, _ = image.partition("@")
+    found = _VERSION.match(name.rpartition("/")[2].partition(":")[2])
+    return found["version"] if found else None
+
+
+def _images(observed: ClusterSnapshot, expected: Expected) -> Mapping[str, Sequence[str]]:
+    """Return our Deployments and running pods, by image."""
+    found: dict[str, list[str]] = {}
+    for name in expected.deployments:
+        deployment = observed.get(DEPLOYMENTS, name, expected.namespace)
+        if deployment is not None:
+            pod = deployment["spec"]["template"]["spec"]
+            found.setdefault(container_of(pod)["image"], []).append(place(DEPLOYMENTS, name))
+    for pod in observed.all(PODS, expected.namespace) or ():
+        if LABELS.items() <= labels_of(pod).items() and (pod.get("status") or {}).get("phase") == "Running":
+            found.setdefault(container_of(pod["spec"])["image"], []).append(place(PODS, pod["metadata"]["name"]))
+    return found

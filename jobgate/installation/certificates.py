@@ -16,7 +16,7 @@ from jobgate.installation.pods import component, container, deployment, pod
 from jobgate.installation.policies import GROUP as _ADMISSION
 from jobgate.installation.policies import holds, policy, rules
 from jobgate.installation.rbac import READ, account, bound, lease, rule
-from jobgate.installation.tree import ForEach, If, LoopItem, Setting, joined
+from jobgate.installation.tree import ITEM, ForEach, If, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG
 
 ACCOUNT = "jobgate-certificates"
@@ -29,7 +29,7 @@ _LABELS = {**LABELS, **SELECTOR}
 _SCHEDULE = "*/5 * * * *"
 #: Timeout of a pass, in seconds. The next one continues.
 _DEADLINE = 240
-_SECRET = Setting("secret")
+_SECRET = setting("secret")
 
 
 def certificates() -> list[Any]:
@@ -49,7 +49,7 @@ def _rotation() -> list[Any]:
 
 
 #: Only CRDs that are named: those of jobgate have no conversion webhook.
-_CONVERSIONS = Setting("conversion_crds")
+_CONVERSIONS = setting("conversion_crds")
 _RULES = [
     rule(
         _ADMISSION,
@@ -64,7 +64,7 @@ _RULES = [
             "apiextensions.k8s.io",
             "customresourcedefinitions",
             verbs=("get", "patch"),
-            names=(ForEach(_CONVERSIONS, LoopItem()),),
+            names=(ForEach(_CONVERSIONS, ITEM),),
         ),
     ),
 ]
@@ -131,11 +131,11 @@ def _pod(command: str, *, serving: bool = False) -> dict[str, Any]:
         command,
         joined("--namespace=", NAMESPACE),
         joined("--secret-name=", _SECRET),
-        joined("--service=", Setting("service")),
+        joined("--service=", setting("service")),
         f"--configuration={NAME}",
         DOMAIN_FLAG,
-        ForEach(_CONVERSIONS, joined("--crd=", LoopItem())),
-        *([joined("--health-port=", Setting("health_port"))] if serving else []),
+        ForEach(_CONVERSIONS, joined("--crd=", ITEM)),
+        *([joined("--health-port=", setting("health_port"))] if serving else []),
     ]
     return pod(ACCOUNT, container("certificates", args, "20m", "256Mi", serving=serving), critical=True)
 
@@ -153,8 +153,8 @@ def _cert_manager() -> list[dict[str, Any]]:
     leaf = {
         "secretName": _SECRET,
         "dnsNames": [
-            joined(Setting("service"), ".", NAMESPACE, ".svc"),
-            joined(Setting("service"), ".", NAMESPACE, ".", Setting("cluster_domain")),
+            joined(setting("service"), ".", NAMESPACE, ".svc"),
+            joined(setting("service"), ".", NAMESPACE, ".", setting("cluster_domain")),
         ],
         "duration": "2160h",
         "renewBefore": "720h",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from crdgen import to_yaml
@@ -16,7 +15,7 @@ from jobgate.installation.installation import LABELS, Installation, Rotation
 from jobgate.installation.monitoring import dashboard
 from jobgate.installation.objects import base_trees
 from jobgate.installation.template import template
-from jobgate.installation.tree import Expression, If, Scope, Setting, all_of, any_of
+from jobgate.installation.tree import Expression, If, all_of, any_of, setting
 from jobgate.plugins import offered
 from webhook import Kind, Registry
 
@@ -125,9 +124,9 @@ def _values(kinds: Registry) -> str:
 
 def _templates(kinds: Registry) -> dict[str, list[Any]]:
     crds = {f"crds/{kind.qualified_plural}": [_definition(kind)] for kind in kinds}
-    groups = {name: [_hooked(tree) for tree in trees] for name, trees in base_trees(kinds).items()}
+    groups = {name: _hooked(trees) for name, trees in base_trees(kinds).items()}
     for one in prerequisites():
-        crds[f"crds/{one['metadata']['name']}"] = [If(Setting("crds"), _annotated(one, _KEPT))]
+        crds[f"crds/{one['metadata']['name']}"] = [If(setting("crds"), _annotated(one, _KEPT))]
     return {**crds, **groups, "uninstall": [_emptied(kinds)]}
 
 
@@ -137,29 +136,18 @@ def _definition(kind: Kind) -> If:
     It stays part of the release: Helm cannot roll back to a revision with an object that exists but is not part of the
     current one.
     """
-    there = any_of((kind_on(kind), _Released(kind.qualified_plural)))
-    return If(all_of(Setting("crds"), there), _annotated(definition(kind), _KEPT))
+    there = any_of((kind_on(kind), _released(kind.qualified_plural)))
+    return If(all_of(setting("crds"), there), _annotated(definition(kind), _KEPT))
 
 
-@dataclass(frozen=True, slots=True)
-class _Released(Expression):
-    """Whether this release has created a CRD; false without a cluster."""
-
-    name: str
-
-    def value(self, scope: Scope) -> bool:
-        """Return false, as there is no cluster."""
-        del scope
-        return False
-
-    def go(self) -> str:
-        """Return a lookup of the owner, by the annotations that Helm uses."""
-        crd = f'(lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" {json.dumps(self.name)})'
-        owner = " ".join(
-            f'(eq $.Release.{field} (dig "metadata" "annotations" "meta.helm.sh/release-{field.lower()}" "" {crd}))'
-            for field in ("Name", "Namespace")
-        )
-        return f"(and {owner})"
+def _released(name: str) -> Expression:
+    """Return whether this release has created a CRD, by the annotations that Helm uses; false without a cluster."""
+    crd = f'(lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" {json.dumps(name)})'
+    owner = " ".join(
+        f'(eq $.Release.{field} (dig "metadata" "annotations" "meta.helm.sh/release-{field.lower()}" "" {crd}))'
+        for field in ("Name", "Namespace")
+    )
+    return Expression(f"(and {owner})", lambda _: False)
 
 
 def _emptied(kinds: Registry) -> If:
@@ -190,20 +178,18 @@ def _hooked(tree: Any) -> Any:
     A new webhook has no bundle until then.
     """
     if isinstance(tree, If):
-        inner = tree.then
-        return If(tree.test, [_hooked(one) for one in inner] if isinstance(inner, list) else _hooked(inner))
-    if isinstance(tree, Mapping) and tree["kind"] == "Job":
-        policy = "before-hook-creation,hook-succeeded"
-        hook = {"helm.sh/hook": "post-install,post-upgrade,post-rollback", "helm.sh/hook-delete-policy": policy}
-        return _annotated(tree, hook)
-    return tree
+        return If(tree.test, _hooked(tree.then))
+    if isinstance(tree, list):
+        return [_hooked(one) for one in tree]
+    if not isinstance(tree, Mapping) or tree["kind"] != "Job":
+        return tree
+    policy = "before-hook-creation,hook-succeeded"
+    hook = {"helm.sh/hook": "post-install,post-upgrade,post-rollback", "helm.sh/hook-delete-policy": policy}
+    return _annotated(tree, hook)
 
 
-def _annotated(tree: Any, annotations: Mapping[str, str]) -> Any:
-    if isinstance(tree, If):
-        return If(tree.test, _annotated(tree.then, annotations))
-    metadata = tree["metadata"]
-    return {**tree, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), **annotations}}}
+def _annotated(tree: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
+    return {**tree, "metadata": {**tree["metadata"], "annotations": annotations}}
 
 
 def _untitled(node: Any) -> Any:

@@ -6,31 +6,31 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jobgate.installation.installation import LABELS, Rotation
-from jobgate.installation.tree import Expression, Setting, all_of, any_of, equal, has, negated
+from jobgate.installation.tree import Expression, all_of, any_of, equal, has, negated, setting
 from jobgate.kinds.common.runner import runner_of
 from jobgate.kinds.common.wiring import provides_all, wired
 from webhook import Kind
 
-NAMESPACE = Setting("namespace")
+NAMESPACE = setting("namespace")
 
 #: Whether the pods of jobgate run in the cluster.
-RUNS = negated(Setting("external_name"))
+RUNS = negated(setting("external_name"))
 
 #: What rotates the certificate.
-WATCHES = equal(Setting("rotation"), Rotation.WATCH)
-SCHEDULES = equal(Setting("rotation"), Rotation.CRONJOB)
+WATCHES = equal(setting("rotation"), Rotation.WATCH)
+SCHEDULES = equal(setting("rotation"), Rotation.CRONJOB)
 ROTATES = all_of(RUNS, any_of((WATCHES, SCHEDULES)))
-CERT_MANAGER = equal(Setting("rotation"), Rotation.CERT_MANAGER)
+CERT_MANAGER = equal(setting("rotation"), Rotation.CERT_MANAGER)
 
 
 def kind_on(kind: Kind) -> Expression:
     """Return whether a kind is enabled."""
-    return Setting("kinds", kind.qualified_plural)
+    return setting("kinds", kind.qualified_plural)
 
 
 def wires(kind: Kind) -> Expression:
     """Return whether the pods of an enabled kind get anything: of some kinds, only if jobgate runs their jobs."""
-    run = has(Setting("run"), kind.qualified_plural)
+    run = has(setting("run"), kind.qualified_plural)
     return all_of(kind_on(kind), run) if provides_all(kind) else kind_on(kind)
 
 
@@ -47,7 +47,7 @@ def some_on(kinds: Iterable[Kind]) -> Expression:
 
 def plugin_on(name: str) -> Expression:
     """Return whether a plugin is enabled."""
-    return Setting("plugins", name)
+    return setting("plugins", name)
 
 
 def namespaced(

@@ -12,7 +12,7 @@ from typing import Any
 
 from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, kind_on, may_be_wired, some_on, wires
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import If, Setting, any_of, base64, joined
+from jobgate.installation.tree import If, any_of, base64, joined, setting
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import (
     ITEMS_PATH,
@@ -40,6 +40,13 @@ NOT_DELETING = "!has(object.metadata.deletionTimestamp)"
 NAME = "jobgate"
 #: Name of the Certificate of cert-manager.
 CERTIFICATE = "jobgate-webhook"
+
+_NAMESPACES = {
+    "matchExpressions": [
+        {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [*SYSTEM_NAMESPACES, NAMESPACE]},
+        {"key": OPT_OUT_LABEL, "operator": "NotIn", "values": [OPT_OUT_VALUE]},
+    ]
+}
 
 KINDS = {Phase.MUTATE: "MutatingWebhookConfiguration", Phase.VALIDATE: "ValidatingWebhookConfiguration"}
 
@@ -154,11 +161,19 @@ def _entry(
     entry = {
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
-        "clientConfig": _client(path),
-        "failurePolicy": Setting("failure_policy"),
+        "clientConfig": {
+            "service": {
+                "namespace": NAMESPACE,
+                "name": setting("service"),
+                "port": setting("service_port"),
+                "path": path,
+            },
+            "caBundle": If(setting("ca_bundle"), base64(setting("ca_bundle"))),
+        },
+        "failurePolicy": setting("failure_policy"),
         "matchPolicy": "Equivalent",
         **narrowed,
-        "namespaceSelector": _namespaces(),
+        "namespaceSelector": _NAMESPACES,
         "rules": list(rules),
         "sideEffects": "None",
         "timeoutSeconds": TIMEOUT,
@@ -166,23 +181,3 @@ def _entry(
     if phase is Phase.MUTATE:
         entry["reinvocationPolicy"] = "IfNeeded"
     return entry
-
-
-def _client(path: str) -> dict[str, Any]:
-    return {
-        "service": {"namespace": NAMESPACE, "name": Setting("service"), "port": Setting("service_port"), "path": path},
-        "caBundle": If(Setting("ca_bundle"), base64(Setting("ca_bundle"))),
-    }
-
-
-def _namespaces() -> dict[str, Any]:
-    return {
-        "matchExpressions": [
-            {
-                "key": "kubernetes.io/metadata.name",
-                "operator": "NotIn",
-                "values": [*SYSTEM_NAMESPACES, NAMESPACE],
-            },
-            {"key": OPT_OUT_LABEL, "operator": "NotIn", "values": [OPT_OUT_VALUE]},
-        ]
-    }

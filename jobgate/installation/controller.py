@@ -14,7 +14,7 @@ from jobgate.installation.choices import NAMESPACE, RUNS, may_be_wired, plugin_o
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, holds, labelled, of, policy, rules, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
-from jobgate.installation.tree import Expression, ForEach, If, LoopItem, Setting, all_of, any_of, begins, joined
+from jobgate.installation.tree import ITEM, Expression, ForEach, If, all_of, any_of, begins, joined, setting
 from jobgate.installation.workload import pod_settings
 from jobgate.kinds.common.wiring import members_of
 from jobgate.names import MANAGED_BY
@@ -28,6 +28,7 @@ ACCOUNT = "jobgate-controller"
 #: The Lease of the controller; the default of `jobgate control`.
 LEASE = "jobgate-controller"
 SELECTOR = component("controller")
+_SECRETS = f"{ACCOUNT}-secrets"
 
 #: One is active; the other takes over within seconds if its node fails.
 REPLICAS = 2
@@ -43,6 +44,7 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
     kinds = may_be_wired(kinds)
     if not kinds:
         return []
+    secrets = [rule("", "secrets", verbs=("get", "create"))]
     return [
         If(
             any_of(map(wires, kinds)),
@@ -51,7 +53,8 @@ def controller(kinds: Iterable[Kind]) -> list[Any]:
                 *bound(ACCOUNT, _rules(kinds)),
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(kinds),
-                If(plugin_on("ssh"), ForEach(Setting("secrets_in"), _secrets())),
+                # To create Secrets in these namespaces, but not to list, change or delete them.
+                If(plugin_on("ssh"), ForEach(setting("secrets_in"), bound(ACCOUNT, secrets, ITEM, name=_SECRETS))),
                 If(RUNS, [_deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
@@ -67,6 +70,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
     jobs: dict[tuple[str, str], list[Kind]] = {}
     for kind in kinds:
         jobs.setdefault((kind.group, kind.plural), []).append(kind)
+    deleting_any = [kind for kind in kinds if (members := members_of(kind)) and members.deletes_any]
     return [
         *(If(any_of(map(wires, jobs[job])), rule(*job, verbs=READ)) for job in sorted(jobs)),
         If(
@@ -77,7 +81,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
             ],
         ),
         # Which pods are there, of operators that delete any on a scale-down: the lists of svc name these.
-        If(all_of(some_on(_deleting_any(kinds)), plugin_on("svc")), rule("", "pods", verbs=("list", "watch"))),
+        If(all_of(some_on(deleting_any), plugin_on("svc")), rule("", "pods", verbs=("list", "watch"))),
         rule("", "events", verbs=("create", "patch")),
         rule(GROUP, *_ITEMS, verbs=("list", "watch")),
         rule(GROUP, *(f"{one}/status" for one in _ITEMS), verbs=("patch",)),
@@ -85,19 +89,10 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         rule("", "namespaces", verbs=("list", "watch")),
         # PodGroups of the system that queues pods.
         *(
-            If(begins(Setting("queueing"), system), rule(api_version.rpartition("/")[0], plural, verbs=MANAGE))
+            If(begins(setting("queueing"), system), rule(api_version.rpartition("/")[0], plural, verbs=MANAGE))
             for system, (api_version, plural) in GROUPS.items()
         ),
     ]
-
-
-def _deleting_any(kinds: Iterable[Kind]) -> list[Kind]:
-    return [kind for kind in kinds if (members := members_of(kind)) and members.deletes_any]
-
-
-def _secrets() -> list[Any]:
-    """Return the permission to create Secrets in a namespace, but not to list, change or delete them."""
-    return bound(ACCOUNT, [rule("", "secrets", verbs=("get", "create"))], LoopItem(), name=f"{ACCOUNT}-secrets")
 
 
 def _policy(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
@@ -144,8 +139,8 @@ def _secret() -> str:
 
 
 def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
-    health = joined("--health-port=", Setting("health_port"))
-    run = ForEach(Setting("run"), joined("--run=", LoopItem()))
+    health = joined("--health-port=", setting("health_port"))
+    run = ForEach(setting("run"), joined("--run=", ITEM))
     args = ["control", health, f"--lease-name={LEASE}", *pod_settings(kinds), run]
     controls = container("controller", args, "50m", "512Mi")
     return deployment(ACCOUNT, SELECTOR, pod(ACCOUNT, controls, topologySpreadConstraints=spread(SELECTOR)), REPLICAS)

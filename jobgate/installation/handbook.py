@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,8 @@ def page(kind: Kind) -> str:
     Raises:
         ValueError: a default or a rule has no docstring.
     """
-    schema = _schema(kind)
+    version = next(one for one in definition(kind)["spec"]["versions"] if one["storage"])
+    schema = version["schema"]["openAPIV3Schema"]
     name = title(kind)
     about = schema.get("description", "")
     parts = [
@@ -57,50 +58,30 @@ def page(kind: Kind) -> str:
         fields({"status": schema["properties"]["status"]}),
         "## Defaults",
         "In addition to the defaults in the table of fields, in this order:",
-        _list(kind.defaults),
+        "\n".join(map(_default, kind.defaults)) or "None.",
         "## Rules",
         "In addition to the limits in the table of fields. All violations are reported at once:",
-        _rules(kind.rules),
+        "\n".join(map(_rule, kind.rules)) or "None.",
         *_updates(kind),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _schema(kind: Kind) -> Mapping[str, Any]:
-    version = next(one for one in definition(kind)["spec"]["versions"] if one["storage"])
-    schema: Mapping[str, Any] = version["schema"]["openAPIV3Schema"]
-    return schema
-
-
-def _list(functions: tuple[Callable[..., Any], ...]) -> str:
-    return "\n".join(f"- {_line(function)}" for function in functions) or "None."
-
-
-def _rules(rules: tuple[Rule, ...]) -> str:
-    return "\n".join(f"- **{rule.name.replace('_', ' ')}**: {_about(rule)}{_read(rule)}" for rule in rules) or "None."
-
-
-def _about(rule: Rule) -> str:
-    if not rule.about:
-        raise ValueError(f"{rule.name} has no docstring for the handbook")
-    return rule.about
-
-
-def _read(rule: Rule) -> str:
-    """Say what a rule reads, in the names of Kubernetes."""
-    return f" *Reads {', '.join(code(_camel(word)) for word in rule.words)}.*" if rule.words else ""
-
-
-def _camel(word: str) -> str:
-    return ".".join(to_camel(step) for step in word.split("."))
-
-
-def _line(function: Callable[..., Any]) -> str:
+def _default(function: Callable[..., Any]) -> str:
     name = str(getattr(function, "__name__", ""))
-    text = inspect.getdoc(function)
-    if not text:
+    return _line(name, " ".join((inspect.getdoc(function) or "").split()))
+
+
+def _rule(rule: Rule) -> str:
+    """Return a rule with what it reads, in the names of Kubernetes."""
+    words = [code(".".join(to_camel(step) for step in word.split("."))) for word in rule.words]
+    return _line(rule.name, rule.about) + (f" *Reads {', '.join(words)}.*" if words else "")
+
+
+def _line(name: str, about: str) -> str:
+    if not about:
         raise ValueError(f"{name} has no docstring for the handbook")
-    return f"**{name.replace('_', ' ')}**: {' '.join(text.split())}"
+    return f"- **{name.replace('_', ' ')}**: {about}"
 
 
 def _updates(kind: Kind) -> Iterator[str]:

@@ -9,9 +9,8 @@ import yaml
 
 from jobgate.installation.choices import RUNS, namespaced
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import ChartFile, If, Setting, all_of
+from jobgate.installation.tree import If, all_of, chart_file, setting
 
-_NAME = "jobgate-metrics"
 _LABELS = {**LABELS, "app.kubernetes.io/component": "metrics"}
 _FILE = "dashboard.json"
 
@@ -33,32 +32,22 @@ def _text(name: str) -> str:
 
 def monitoring() -> list[Any]:
     """Return a Service of all metrics, the ServiceMonitor, the alerts and the dashboard, if they are enabled."""
-    return [If(all_of(RUNS, Setting("monitoring")), [_service(), _monitor(), _rules(), _dashboard()])]
-
-
-def _service() -> dict[str, Any]:
-    spec = {
+    service = {
         "clusterIP": "None",
         # Metrics are most important for a server that is not ready.
         "publishNotReadyAddresses": True,
         "selector": {"app.kubernetes.io/name": "jobgate"},
         # By name: pods without metrics have no such port.
-        "ports": [{"name": "metrics", "port": Setting("health_port"), "targetPort": "health", "protocol": "TCP"}],
+        "ports": [{"name": "metrics", "port": setting("health_port"), "targetPort": "health", "protocol": "TCP"}],
     }
-    return namespaced("v1", "Service", _NAME, {"spec": spec}, _LABELS)
-
-
-def _monitor() -> dict[str, Any]:
     endpoint = {"port": "metrics", "path": "/metrics", "interval": "30s"}
-    spec = {"selector": {"matchLabels": _LABELS}, "endpoints": [endpoint]}
-    return namespaced("monitoring.coreos.com/v1", "ServiceMonitor", "jobgate", {"spec": spec})
-
-
-def _rules() -> dict[str, Any]:
-    spec = {"groups": [{"name": "jobgate", "rules": alerts()}]}
-    return namespaced("monitoring.coreos.com/v1", "PrometheusRule", "jobgate", {"spec": spec})
-
-
-def _dashboard() -> dict[str, Any]:
-    labels = {**LABELS, "grafana_dashboard": "1"}
-    return namespaced("v1", "ConfigMap", "jobgate-dashboard", {"data": {_FILE: ChartFile(_FILE, dashboard())}}, labels)
+    monitor = {"selector": {"matchLabels": _LABELS}, "endpoints": [endpoint]}
+    rules = {"groups": [{"name": "jobgate", "rules": alerts()}]}
+    data, labels = {_FILE: chart_file(_FILE, dashboard())}, {**LABELS, "grafana_dashboard": "1"}
+    made = [
+        namespaced("v1", "Service", "jobgate-metrics", {"spec": service}, _LABELS),
+        namespaced("monitoring.coreos.com/v1", "ServiceMonitor", "jobgate", {"spec": monitor}),
+        namespaced("monitoring.coreos.com/v1", "PrometheusRule", "jobgate", {"spec": rules}),
+        namespaced("v1", "ConfigMap", "jobgate-dashboard", {"data": data}, labels),
+    ]
+    return [If(all_of(RUNS, setting("monitoring")), made)]

@@ -15,25 +15,25 @@ from jobgate.installation.controller import ACCOUNT as CONTROLLER
 from jobgate.installation.controller import SELECTOR as CONTROLS
 from jobgate.installation.runner import ACCOUNT as RUNNER
 from jobgate.installation.runner import SELECTOR as RUNNING
-from jobgate.installation.tree import Expression, ForEach, If, LoopItem, Setting, all_of
+from jobgate.installation.tree import NUMBER, Expression, ForEach, If, all_of, setting
 from jobgate.installation.workload import ACCOUNT, SELECTOR
 
 _DNS = {"ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}]}
-_API_SERVER = {"ports": [ForEach(Setting("api_server_ports"), {"protocol": "TCP", "port": LoopItem(number=True)})]}
+_API_SERVER = {"ports": [ForEach(setting("api_server_ports"), {"protocol": "TCP", "port": NUMBER})]}
 
 
 def network() -> list[Any]:
     """Return a policy for each of our workloads, if the installation has them."""
-    health, admission = Setting("health_port"), Setting("target_port")
+    health, admission = setting("health_port"), setting("target_port")
     # The rotation checks the certificate of each server.
     probing = {"to": [{"podSelector": {"matchLabels": SELECTOR}}], "ports": [_tcp(admission)]}
     return [
         If(
-            all_of(RUNS, Setting("network_policy")),
+            all_of(RUNS, setting("network_policy")),
             [
                 _policy(ACCOUNT, SELECTOR, [admission, health], []),
                 _policy(CONTROLLER, CONTROLS, [health], []),
-                If(Setting("run"), _policy(RUNNER, RUNNING, [health], [])),
+                If(setting("run"), _policy(RUNNER, RUNNING, [health], [])),
                 If(ROTATES, _policy(CERTIFICATES, ROTATION, [health], [probing])),
             ],
         )

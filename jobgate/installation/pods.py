@@ -7,7 +7,7 @@ from typing import Any
 
 from jobgate.installation.choices import namespaced
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import Expression, If, Setting, negated
+from jobgate.installation.tree import Expression, If, negated, setting
 
 #: User and group: `nonroot` of distroless images.
 USER = 65532
@@ -37,19 +37,14 @@ def deployment(
 def pod(
     account: str, container: Mapping[str, Any], *, grace: int = 30, critical: bool = False, **more: Any
 ) -> dict[str, Any]:
-    """Return the spec of a component's pod.
+    """Return the spec of a component's pod, with the token of its account and further fields.
 
-    Args:
-        account: its ServiceAccount; the token is mounted.
-        container: the only container.
-        grace: termination grace period, in seconds.
-        critical: whether it has the priority class of the installation, because admission requires it.
-        more: further fields.
+    A critical one has the priority class of the installation, because admission requires it. `grace` is in seconds.
     """
     return {
         "serviceAccountName": account,
         "automountServiceAccountToken": True,
-        **({"priorityClassName": If(Setting("priority_class"), Setting("priority_class"))} if critical else {}),
+        **({"priorityClassName": If(setting("priority_class"), setting("priority_class"))} if critical else {}),
         "terminationGracePeriodSeconds": grace,
         "securityContext": {
             "runAsNonRoot": True,
@@ -66,21 +61,14 @@ def pod(
 def container(
     name: str, args: list[Any], cpu: str, limit: str, *, serving: bool = True, ports: Iterable[Any] = (), **more: Any
 ) -> dict[str, Any]:
-    """Return a container that complies with the restricted Pod Security level.
+    """Return a container that complies with the restricted Pod Security level, with a CPU request and a memory limit.
 
-    Args:
-        name: its name.
-        args: its arguments.
-        cpu: its CPU request.
-        limit: its memory limit.
-        serving: whether it has probes and metrics.
-        ports: ports in addition to the one for these.
-        more: further fields.
+    One that is serving has probes and metrics, on a port in addition to `ports`.
     """
-    health = {"name": "health", "containerPort": Setting("health_port"), "protocol": "TCP"}
+    health = {"name": "health", "containerPort": setting("health_port"), "protocol": "TCP"}
     return {
         "name": name,
-        "image": Setting("image"),
+        "image": setting("image"),
         "args": args,
         **({"ports": [*ports, health], **_probes()} if serving else {}),
         "resources": {"requests": {"cpu": cpu, "memory": "128Mi"}, "limits": {"memory": limit}},
@@ -108,7 +96,7 @@ def spread(selector: Mapping[str, str], *, required: bool = False) -> list[Any]:
     nodes = "kubernetes.io/hostname"
     if not required:
         return [_apart(nodes, selector, "ScheduleAnyway")]
-    strict = Setting("required_spread")
+    strict = setting("required_spread")
     return [
         If(strict, _apart(nodes, selector, "DoNotSchedule")),
         If(negated(strict), _apart(nodes, selector, "ScheduleAnyway")),

@@ -19,14 +19,7 @@ def policy(
     validations: Sequence[Mapping[str, Any]],
     variables: Mapping[str, str | Expression] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the policy of an account, with its name, and the binding.
-
-    Args:
-        account: account whose requests are validated.
-        constraints: which requests are (`matchConstraints`).
-        validations: the conditions.
-        variables: variables of their expressions.
-    """
+    """Return the policy for the requests of an account, with its name, and the binding."""
     user = joined("request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{account}'")
     return policy_for_all(account, constraints, validations, variables, [{"name": "the-account", "expression": user}])
 
@@ -38,7 +31,7 @@ def policy_for_all(
     variables: Mapping[str, str | Expression] | None = None,
     conditions: Sequence[Mapping[str, Any]] = (),
 ) -> list[dict[str, Any]]:
-    """Return a policy for all requests, or for those that match the conditions (`matchConditions`)."""
+    """Return a policy for all requests, or for those that match the conditions, and the binding."""
     metadata = {"name": name, "labels": LABELS}
     named = [{"name": one, "expression": expression} for one, expression in (variables or {}).items()]
     return [

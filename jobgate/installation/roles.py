@@ -12,7 +12,7 @@ from typing import Any
 from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, some_on
 from jobgate.installation.installation import LABELS
 from jobgate.installation.rbac import API, READ, account, bound, rule
-from jobgate.installation.tree import If, Setting
+from jobgate.installation.tree import If, setting
 from jobgate.installation.workload import ACCOUNT
 from jobgate.kinds.common.prerequisites import USE, WATCHED
 from jobgate.kinds.common.scale import SCALE, scalable
@@ -60,7 +60,7 @@ def rights(kinds: Iterable[Kind]) -> list[Any]:
     rules.append(rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)))
     return [
         account(ACCOUNT),
-        If(RUNS, bound(ACCOUNT, [rule("", "secrets", verbs=READ, names=(Setting("secret"),))], NAMESPACE)),
+        If(RUNS, bound(ACCOUNT, [rule("", "secrets", verbs=READ, names=(setting("secret"),))], NAMESPACE)),
         *bound(ACCOUNT, rules),
     ]
 

@@ -13,7 +13,7 @@ from jobgate.installation.choices import NAMESPACE, RUNS, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, holds, policy, policy_for_all, rules, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
-from jobgate.installation.tree import ForEach, If, LoopItem, Setting, begins, has, joined
+from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.kinds.common.runner import RUN_BY, runner_of
 from jobgate.plugins.crew import KIND_LABEL, RUN_LABEL
@@ -26,12 +26,12 @@ LEASE: Final = "jobgate-runner"
 SELECTOR: Final = component("runner")
 REPLICAS: Final = 2
 
-_RUN: Final = Setting("run")
-_QUEUES: Final = Setting("queues")
+_RUN: Final = setting("run")
+_QUEUES: Final = setting("queues")
 _QUEUES_FOLDER: Final = "/etc/jobgate/queues"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
-KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", LoopItem()))
+KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", ITEM))
 #: The API groups of the PodGroups of each system.
 _GROUPS_OF: Final = {
     System.KUBERNETES: NATIVE_GROUP,
@@ -44,6 +44,7 @@ def runner(kinds: Iterable[Kind]) -> list[Any]:
     kinds = [kind for kind in kinds if runner_of(kind) is not None]
     if not kinds:
         return []
+    queues = namespaced("v1", "ConfigMap", _QUEUES_MAP, {"data": {_QUEUES_FILE: _QUEUES}})
     return [
         If(
             _RUN,
@@ -53,7 +54,7 @@ def runner(kinds: Iterable[Kind]) -> list[Any]:
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(),
                 *_taken_over(kinds),
-                If(RUNS, [If(_QUEUES, _queues()), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
+                If(RUNS, [If(_QUEUES, queues), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
     ]
@@ -84,7 +85,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         # Pods that wait too long, or that a policy restarts, are deleted; none is created or changed.
         rule("", "pods", verbs=(*READ, "delete")),
         *(
-            If(begins(Setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
+            If(begins(setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
             for system, group in _GROUPS_OF.items()
         ),
         If(
@@ -94,7 +95,8 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
                 rule(NATIVE_GROUP, "priorityclasses", verbs=("list", "watch")),
             ],
         ),
-        rule("", "events", verbs=("create",)),
+        # That the Job controller cannot create pods is in its Events only.
+        rule("", "events", verbs=("create", "list")),
         rule("", "namespaces", verbs=("list", "watch")),
         # To find out whether an operator of a kind is running, and has its permissions.
         rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)),
@@ -156,8 +158,8 @@ def _deployment() -> dict[str, Any]:
         KINDS_FLAG,
         QUEUEING_FLAG,
         If(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
-        ForEach(Setting("ignore_operators"), joined("--ignore-operator=", LoopItem())),
-        joined("--health-port=", Setting("health_port")),
+        ForEach(setting("ignore_operators"), joined("--ignore-operator=", ITEM)),
+        joined("--health-port=", setting("health_port")),
         f"--lease-name={LEASE}",
         DOMAIN_FLAG,
     ]
@@ -166,7 +168,3 @@ def _deployment() -> dict[str, Any]:
     runs = container("runner", args, "100m", "1Gi", volumeMounts=If(_QUEUES, mounts))
     made = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(_QUEUES, volumes))
     return deployment(ACCOUNT, SELECTOR, made, REPLICAS)
-
-
-def _queues() -> dict[str, Any]:
-    return namespaced("v1", "ConfigMap", _QUEUES_MAP, {"data": {_QUEUES_FILE: _QUEUES}})

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from crdgen import to_yaml
-from jobgate.installation.installation import values
-from jobgate.installation.tree import Expression, ForEach, If, Setting
+from jobgate.installation.tree import Expression, ForEach, If
 
 #: A text with this delimiter of Helm is written as a string in an action.
 _ACTION = "{{"
@@ -16,7 +15,7 @@ _END = "{{- end }}"
 
 
 def template(objects: Iterable[Any]) -> str:
-    """Return objects, each one that may be left out by a `When`, as one template."""
+    """Return objects, each one that may be left out by an `If`, as one template."""
     return "".join(f"{line}\n" for one in objects for line in _document(one))
 
 
@@ -57,8 +56,8 @@ def _entry(key: str, child: Any, margin: str) -> Iterator[str]:
     if _is_block(child):
         yield f"{margin}{key}:"
         yield from _lines(child, margin + ("" if isinstance(child, list) else "  "))
-    elif isinstance(child, Expression) and _is_list(child):
-        yield f"{margin}{key}: {{{{ {child.go()} | toJson }}}}"
+    elif isinstance(child, Expression) and isinstance(child.default, tuple | bool):
+        yield f"{margin}{key}: {{{{ {child.go} | toJson }}}}"
     else:
         yield f"{margin}{key}: {_scalar(child)}"
 
@@ -82,10 +81,10 @@ def _item(child: Any, margin: str) -> Iterator[str]:
 
 def _opening(node: If | ForEach) -> str:
     if isinstance(node, If):
-        test = node.test.go()
+        test = node.test.go
         return f"{{{{- if {test[1:-1] if test.startswith('(') else test} }}}}"
-    variables = "$key, $item" if _is_mapping(node.over) else "$item"
-    return f"{{{{- range {variables} := {node.over.go()} }}}}"
+    variables = "$key, $item" if isinstance(node.over.default, dict) else "$item"
+    return f"{{{{- range {variables} := {node.over.go} }}}}"
 
 
 def _is_open(node: Any) -> bool:
@@ -103,21 +102,9 @@ def _is_block(node: Any) -> bool:
     return isinstance(node, ForEach) or (isinstance(node, Mapping | list) and bool(node))
 
 
-def _is_list(word: Expression) -> bool:
-    return isinstance(word, Setting) and not word.name and isinstance(_default(word), tuple | bool)
-
-
-def _is_mapping(word: Setting) -> bool:
-    return isinstance(_default(word), dict)
-
-
-def _default(word: Setting) -> Any:
-    return values(word.field)
-
-
 def _scalar(value: Any) -> str:
     if isinstance(value, Expression):
-        go = value.go()
+        go = value.go
         if go.startswith("(int "):
             return f"{{{{ {go[1:-1]} }}}}"
         return f"{{{{ {go[1:-1] if go.startswith('(') else go} | quote }}}}"

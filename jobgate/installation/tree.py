@@ -4,7 +4,7 @@ Objects are plain dicts and lists in which an `Expression`, an `If` or a `ForEac
 `resolve` evaluates them for one installation; `template` writes them as a Helm template. So manifests and chart have
 the same content, and there is one place that decides what is installed.
 
-- values: `Setting` of the installation, `LoopItem`, `joined` text, `base64`, `ChartFile`
+- values: `setting` of the installation, `ITEM`, `KEY`, `joined` text, `base64`, `chart_file`
 - conditions: a value that is not empty, `equal`, `has`, `begins`, `negated`, `all_of`, `any_of`
 - structure: `If` for an entry of a dict or items of a list; `ForEach` for items of a list or all entries of a dict
 """
@@ -14,8 +14,9 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from operator import eq, not_
 from typing import Any, NamedTuple
 
@@ -32,78 +33,52 @@ class Scope(NamedTuple):
     item: str | int = ""
 
 
-class Expression:
-    """A value or condition that depends on the installation."""
-
-    def value(self, scope: Scope) -> Any:
-        """Return the value in an installation."""
-        raise NotImplementedError
-
-    def go(self) -> str:
-        """Return the expression as an operand in a Go template."""
-        raise NotImplementedError
-
-
 @dataclass(frozen=True, slots=True)
-class Setting(Expression):
-    """A setting of the installation; with a name, whether a mapping of names (`kinds`, `plugins`) enables it."""
+class Expression:
+    """A value or condition that depends on the installation.
 
-    field: str
-    name: str = ""
+    Attributes:
+        go: the expression as an operand in a Go template.
+        value: returns its value in an installation.
+        default: of a setting, its default value.
+    """
 
-    def value(self, scope: Scope) -> Any:
-        """Return the setting as JSON has it."""
-        if self.name:
-            return scope.installation.on(self.field, self.name)
-        found = getattr(scope.installation, self.field)
+    go: str
+    value: Callable[[Scope], Any] = field(compare=False)
+    default: Any = field(default=None, compare=False)
+
+
+def setting(name: str, entry: str = "") -> Expression:
+    """Return a setting; with an entry, whether a mapping of names (`kinds`, `plugins`) enables it."""
+    path = f"$.Values.{to_camel(name)}"
+    if entry:
+        return Expression(f"(index {path} {json.dumps(entry)})", lambda scope: scope.installation.on(name, entry))
+
+    def value(scope: Scope) -> Any:
+        found = getattr(scope.installation, name)
         if isinstance(found, bytes):
             return found.decode()
         return str(found) if isinstance(found, StrEnum) else found
 
-    def go(self) -> str:
-        """Return the chart's value; the namespace is that of the release."""
-        if self.field == "namespace":
-            return "$.Release.Namespace"
-        path = f"$.Values.{to_camel(self.field)}"
-        if self.name:
-            return f"(index {path} {json.dumps(self.name)})"
-        # Helm reads numbers as floats, and prints large ones as 1e+06.
-        return f"(int {path})" if type(values(self.field)) is int else path
+    default = values(name)
+    if name == "namespace":
+        path = "$.Release.Namespace"
+    elif type(default) is int:
+        path = f"(int {path})"  # Helm reads numbers as floats, and prints large ones as 1e+06
+    return Expression(path, value, default)
 
 
-@dataclass(frozen=True, slots=True)
-class LoopItem(Expression):
-    """The item of the innermost `ForEach`, which can be a number; of a mapping, the value or the key."""
-
-    key: bool = False
-    number: bool = False
-
-    def value(self, scope: Scope) -> str | int:
-        """Return the item."""
-        return scope.key if self.key else scope.item
-
-    def go(self) -> str:
-        """Return the variable of the range."""
-        if self.number:
-            return "(int $item)"
-        return "$key" if self.key else "$item"
+#: The item of the innermost `ForEach`; of a mapping, the value.
+ITEM = Expression("$item", lambda scope: scope.item)
+#: The same, if it is a number.
+NUMBER = Expression("(int $item)", lambda scope: scope.item)
+#: Of a mapping, the key.
+KEY = Expression("$key", lambda scope: scope.key)
 
 
-@dataclass(frozen=True, slots=True)
-class ChartFile(Expression):
-    """A text that the chart has as a file below `files/`."""
-
-    name: str
-    text: str
-
-    def value(self, scope: Scope) -> str:
-        """Return the text."""
-        del scope
-        return self.text
-
-    def go(self) -> str:
-        """Return a call that reads the file."""
-        return f'($.Files.Get "files/{self.name}")'
+def chart_file(name: str, text: str) -> Expression:
+    """Return a text that the chart has as a file below `files/`."""
+    return Expression(f'($.Files.Get "files/{name}")', lambda _: text)
 
 
 #: Functions of Go templates and Sprig, with their meaning in Python.
@@ -119,66 +94,46 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionCall(Expression):
-    """A call of a template function."""
+def _call(function: str, *operands: str | Expression) -> Expression:
+    """Return a call of a template function."""
+    written = " ".join(one.go if isinstance(one, Expression) else json.dumps(one) for one in operands)
 
-    function: str
-    operands: tuple[str | Expression, ...]
+    def value(scope: Scope) -> Any:
+        return _FUNCTIONS[function](*(one.value(scope) if isinstance(one, Expression) else one for one in operands))
 
-    def value(self, scope: Scope) -> Any:
-        """Return the result of the function."""
-        operands = (one.value(scope) if isinstance(one, Expression) else one for one in self.operands)
-        return _FUNCTIONS[self.function](*operands)
-
-    def go(self) -> str:
-        """Return the call."""
-        operands = (one.go() if isinstance(one, Expression) else json.dumps(one) for one in self.operands)
-        return f"({self.function} {' '.join(operands)})"
+    return Expression(f"({function} {written})", value)
 
 
-def equal(of: Expression, to: str) -> FunctionCall:
-    """Return whether a value equals a text."""
-    return FunctionCall("eq", (of, to))
-
-
-def has(of: Expression, item: str) -> FunctionCall:
+def has(of: Expression, item: str) -> Expression:
     """Return whether a list has an item."""
-    return FunctionCall("has", (item, of))
+    return _call("has", item, of)
 
 
-def begins(of: Expression, using: str) -> FunctionCall:
+def begins(of: Expression, using: str) -> Expression:
     """Return whether a text begins with a prefix."""
-    return FunctionCall("hasPrefix", (using, of))
+    return _call("hasPrefix", using, of)
 
 
-def negated(of: Expression) -> FunctionCall:
-    """Return whether a condition is false, or a value is empty."""
-    return FunctionCall("not", (of,))
-
-
-def all_of(*tests: Expression) -> FunctionCall:
-    """Return whether all conditions are true."""
-    return FunctionCall("and", tests)
+#: Whether a value equals a text.
+equal = partial(_call, "eq")
+#: Whether a condition is false, or a value is empty.
+negated = partial(_call, "not")
+#: Whether all conditions are true.
+all_of = partial(_call, "and")
+#: A text in base64.
+base64 = partial(_call, "b64enc")
 
 
 def any_of(tests: Iterable[Expression]) -> Expression:
-    """Return whether one of the conditions is true."""
-    found = tuple(dict.fromkeys(tests))
-    if not found:
-        raise ValueError("a condition of no conditions")
-    return found[0] if len(found) == 1 else FunctionCall("or", found)
+    """Return whether one of the conditions, at least one, is true."""
+    first, *others = dict.fromkeys(tests)
+    return _call("or", first, *others) if others else first
 
 
-def base64(of: Expression) -> FunctionCall:
-    """Return a text in base64."""
-    return FunctionCall("b64enc", (of,))
-
-
-def joined(*parts: str | Expression) -> FunctionCall:
+def joined(*parts: str | Expression) -> Expression:
     """Return the concatenation of texts and values."""
     form = "".join(part.replace("%", "%%") if isinstance(part, str) else "%v" for part in parts)
-    return FunctionCall("printf", (form, *(part for part in parts if isinstance(part, Expression))))
+    return _call("printf", form, *(part for part in parts if isinstance(part, Expression)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +146,9 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class ForEach:
-    """Items of a list, or entries of a dict (`{LoopItem(key=True): …}`): one for each item of a setting."""
+    """Items of a list, or entries of a dict (`{KEY: …}`): one for each item of a setting."""
 
-    over: Setting
+    over: Expression
     body: Any
 
 
@@ -234,7 +189,7 @@ def _items(child: Any, scope: Scope) -> list[Any]:
 
 
 def _scopes(each: ForEach, scope: Scope) -> list[Scope]:
-    over = getattr(scope.installation, each.over.field)
+    over = each.over.value(scope)
     if isinstance(over, Mapping):
         return [scope._replace(key=key, item=over[key]) for key in sorted(over)]
     return [scope._replace(item=item) for item in over]

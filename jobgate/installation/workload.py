@@ -8,7 +8,7 @@ from typing import Any
 from jobgate.installation.choices import NAMESPACE, RUNS, namespaced, plugin_on
 from jobgate.installation.installation import LABELS
 from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread
-from jobgate.installation.tree import ForEach, If, LoopItem, Setting, all_of, equal, has, joined, negated
+from jobgate.installation.tree import ITEM, KEY, ForEach, If, all_of, equal, has, joined, negated, setting
 from jobgate.kinds.common.runner import runner_of
 from jobgate.plugins import offered
 from webhook import Kind
@@ -19,14 +19,14 @@ SELECTOR = component("webhook")
 
 _SETTINGS = "jobgate-kind-settings"
 _SETTINGS_FOLDER = "/etc/jobgate/kinds"
-_HAS_SETTINGS = Setting("kind_settings")
+_HAS_SETTINGS = setting("kind_settings")
 
 #: Flag of every component that uses names of Services.
 DOMAIN_FLAG = If(
-    negated(equal(Setting("cluster_domain"), DOMAIN)), joined("--cluster-domain=", Setting("cluster_domain"))
+    negated(equal(setting("cluster_domain"), DOMAIN)), joined("--cluster-domain=", setting("cluster_domain"))
 )
 #: Flag of every component that uses pods.
-QUEUEING_FLAG = If(Setting("queueing"), joined("--queueing=", Setting("queueing")))
+QUEUEING_FLAG = If(setting("queueing"), joined("--queueing=", setting("queueing")))
 #: Flags of the server and the controller, which must wire pods alike.
 _SHARED_FLAGS: list[Any] = [DOMAIN_FLAG, QUEUEING_FLAG]
 
@@ -37,7 +37,7 @@ def pod_settings(kinds: Iterable[Kind]) -> list[Any]:
     return [
         *_SHARED_FLAGS,
         *(If(negated(plugin_on(name)), f"--without-plugin={name}") for name in offered()),
-        *(If(negated(Setting("kinds", name)), f"--without-kind={name}") for name in names),
+        *(If(negated(setting("kinds", name)), f"--without-kind={name}") for name in names),
     ]
 
 
@@ -45,15 +45,15 @@ def namespace() -> If:
     """Return the Namespace, which enforces the restricted Pod Security level."""
     levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn", "audit")}
     made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": {**LABELS, **levels}}}
-    return If(Setting("create_namespace"), made)
+    return If(setting("create_namespace"), made)
 
 
 def service() -> dict[str, Any]:
     """Return the Service that webhooks call."""
-    outside = Setting("external_name")
+    outside = setting("external_name")
     port = {
         "name": "webhook",
-        "port": Setting("service_port"),
+        "port": setting("service_port"),
         "targetPort": If(RUNS, "webhook"),
         "protocol": "TCP",
     }
@@ -63,7 +63,7 @@ def service() -> dict[str, Any]:
         "selector": If(RUNS, SELECTOR),
         "ports": [port],
     }
-    return namespaced("v1", "Service", Setting("service"), {"spec": spec})
+    return namespaced("v1", "Service", setting("service"), {"spec": spec})
 
 
 def server(kinds: Iterable[Kind]) -> If:
@@ -72,7 +72,7 @@ def server(kinds: Iterable[Kind]) -> If:
 
 
 def _settings() -> dict[str, Any]:
-    data = ForEach(_HAS_SETTINGS, {joined(LoopItem(key=True), ".yaml"): LoopItem()})
+    data = ForEach(_HAS_SETTINGS, {joined(KEY, ".yaml"): ITEM})
     return namespaced("v1", "ConfigMap", _SETTINGS, {"data": data})
 
 
@@ -86,13 +86,13 @@ def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
         topologySpreadConstraints=spread(SELECTOR, required=True),
         volumes=If(_HAS_SETTINGS, [{"name": "kind-settings", "configMap": {"name": _SETTINGS}}]),
     )
-    return deployment(ACCOUNT, SELECTOR, made, Setting("replicas"), strategy=SURGE_FIRST)
+    return deployment(ACCOUNT, SELECTOR, made, setting("replicas"), strategy=SURGE_FIRST)
 
 
 def _queued(kinds: Iterable[Kind]) -> list[If]:
     """Return the flags for kinds whose jobs the runner queues."""
     return [
-        If(all_of(Setting("queues"), has(Setting("run"), kind.qualified_plural)), f"--operator-can={kind.plural}/queue")
+        If(all_of(setting("queues"), has(setting("run"), kind.qualified_plural)), f"--operator-can={kind.plural}/queue")
         for kind in kinds
         if runner_of(kind) is not None
     ]
@@ -103,22 +103,22 @@ def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
     mounts = [{"name": "kind-settings", "mountPath": _SETTINGS_FOLDER, "readOnly": True}]
     args = [
         "serve",
-        joined("--port=", Setting("target_port")),
-        joined("--health-port=", Setting("health_port")),
+        joined("--port=", setting("target_port")),
+        joined("--health-port=", setting("health_port")),
         # Read from the API: a mounted Secret is refreshed minutes late, at different times on each node.
-        joined("--tls-secret=", NAMESPACE, "/", Setting("secret")),
-        joined("--tls-name=", Setting("service"), ".", NAMESPACE, ".svc"),
+        joined("--tls-secret=", NAMESPACE, "/", setting("secret")),
+        joined("--tls-name=", setting("service"), ".", NAMESPACE, ".svc"),
         "--drain-seconds=15",
         *pod_settings(kinds),
-        If(equal(Setting("mode"), "warn"), "--mode=warn"),
-        ForEach(Setting("run"), joined("--run=", LoopItem())),
-        ForEach(Setting("operator_can"), joined("--operator-can=", LoopItem())),
+        If(equal(setting("mode"), "warn"), "--mode=warn"),
+        ForEach(setting("run"), joined("--run=", ITEM)),
+        ForEach(setting("operator_can"), joined("--operator-can=", ITEM)),
         *_queued(kinds),
-        ForEach(Setting("forgetful_writers"), joined("--forgetful-writer=", LoopItem())),
+        ForEach(setting("forgetful_writers"), joined("--forgetful-writer=", ITEM)),
         ForEach(
             _HAS_SETTINGS,
-            joined("--kind-settings=", LoopItem(key=True), f"={_SETTINGS_FOLDER}/", LoopItem(key=True), ".yaml"),
+            joined("--kind-settings=", KEY, f"={_SETTINGS_FOLDER}/", KEY, ".yaml"),
         ),
     ]
-    port = {"name": "webhook", "containerPort": Setting("target_port"), "protocol": "TCP"}
+    port = {"name": "webhook", "containerPort": setting("target_port"), "protocol": "TCP"}
     return container("webhook", args, "100m", "512Mi", ports=[port], volumeMounts=If(_HAS_SETTINGS, mounts))

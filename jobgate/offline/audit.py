@@ -29,14 +29,7 @@ class Audited:
 
 
 def audit(kind: Kind, document: dict[str, Any], settings: Settings, objects: Objects | None = None) -> Audited:
-    """Review a stored job as if it were created now, even if the installation only warns.
-
-    Args:
-        kind: kind of the job.
-        document: the job, with the defaults of the API server.
-        settings: settings of the installation.
-        objects: other objects of the cluster.
-    """
+    """Review a stored job as if it were created now, even if the installation only warns."""
     metadata = document["metadata"]
     namespace, name = str(metadata.get("namespace", "")), str(metadata["name"])
     request = Request(

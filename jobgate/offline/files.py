@@ -18,13 +18,7 @@ class FileObjects:
     def __init__(
         self, documents: Iterable[Mapping[str, Any]], namespace: str = "default", standard: Standard | None = None
     ) -> None:
-        """Store namespaces and prerequisites.
-
-        Args:
-            documents: any objects.
-            namespace: namespace of objects that set none.
-            standard: the Pod Security standard of namespaces that are not in the files; None if it is unknown.
-        """
+        """Store namespaces and prerequisites; other namespaces have the standard, if it is known."""
         documents = list(documents)
         self._namespaces = {str(metadata_of(one).get("name")): one for one in documents if is_namespace(one)}
         self._other = None if standard is None else {"metadata": {"labels": labels_of(standard)}}

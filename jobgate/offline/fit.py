@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from crdgen.evaluate import Evaluator
+from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.schema import shape_of
 from webhook import Kind
 from webhook.text import shown
@@ -59,7 +60,7 @@ class Misfit:
 
 def misfits(stored: Mapping[str, Any], kind: Kind) -> list[Misfit]:
     """Return the incompatibilities of a CRD with a kind that was created by `bind`."""
-    spec = _mapping(stored.get("spec"))
+    spec = mapping(stored.get("spec"))
     found = list(_names(spec, kind))
     versions = [one for one in spec.get("versions") or () if isinstance(one, Mapping)]
     version = next((one for one in versions if one.get("name") == kind.version), None)
@@ -68,14 +69,14 @@ def misfits(stored: Mapping[str, Any], kind: Kind) -> list[Misfit]:
         others = ", ".join(str(one.get("name")) for one in versions if one.get("served")) or "none"
         message = f"version {kind.version} {fault}; served versions: {others}"
         return [*found, Misfit("spec.versions", MisfitOutcome.UNSERVED, message)]
-    theirs = _mapping(_mapping(version.get("schema")).get("openAPIV3Schema"))
+    theirs = mapping(mapping(version.get("schema")).get("openAPIV3Schema"))
     ours = shape_of(kind).node
-    return [*found, *_member(_mapping(ours.get("properties")).get("spec", {}), theirs, "spec", "spec")]
+    return [*found, *_member(mapping(ours.get("properties")).get("spec", {}), theirs, "spec", "spec")]
 
 
 def _names(spec: Mapping[str, Any], kind: Kind) -> Iterator[Misfit]:
     """Compare names and scope."""
-    names = _mapping(spec.get("names"))
+    names = mapping(spec.get("names"))
     for path, theirs, ours in (
         ("spec.group", spec.get("group"), kind.group),
         ("spec.names.kind", names.get("kind"), kind.kind),
@@ -88,9 +89,9 @@ def _names(spec: Mapping[str, Any], kind: Kind) -> Iterator[Misfit]:
 
 def _member(ours: Schema, theirs: Schema, name: str, path: str) -> Iterator[Misfit]:
     """Compare a field with the field of the same name in the CRD."""
-    properties, entries = _mapping(theirs.get("properties")), theirs.get("additionalProperties")
+    properties, entries = mapping(theirs.get("properties")), theirs.get("additionalProperties")
     if name in properties:
-        yield from _node(ours, _mapping(properties[name]), path)
+        yield from _node(ours, mapping(properties[name]), path)
     elif isinstance(entries, Mapping):
         yield from _node(ours, entries, path)
     elif not theirs.get(PRESERVE) and entries is not True and not path.endswith(_UNREAD):
@@ -108,7 +109,7 @@ def _node(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
     if ours.get("nullable") and other and not theirs.get("nullable"):
         yield Misfit(path, MisfitOutcome.REJECTED, "null is rejected")
     yield from _values(ours, theirs, path)
-    for name, child in _mapping(ours.get("properties")).items():
+    for name, child in mapping(ours.get("properties")).items():
         yield from _member(child, theirs, name, f"{path}.{name}")
     yield from _items(ours, theirs, path)
 
@@ -150,7 +151,3 @@ def _types(schema: Schema) -> set[str]:
         return {"integer", "string"}
     name = schema.get("type")
     return {name} if isinstance(name, str) else set()
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

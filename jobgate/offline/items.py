@@ -37,13 +37,7 @@ def denied(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[C
 
 
 def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> Iterator[str]:
-    """Yield why a stored item would not be Ready, and the unknown items that it requires.
-
-    Args:
-        document: the item, without faults.
-        namespace: its namespace.
-        objects: the known items.
-    """
+    """Yield why a valid item would not be Ready after it is stored, and the unknown items that it requires."""
     kind = str(document["kind"])
     found = resolve_item(item_of(document, kind), finder(objects, namespace), partial=True)
     for name in dict.fromkeys(one for one, _ in found.unknown):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from jobgate.difference import difference, lost
 from jobgate.kinds.common.binding import JobKind
-from jobgate.kinds.common.pod.reading import text
+from jobgate.kinds.common.pod.reading import metadata_of, text
 from jobgate.kinds.common.schema import StructuralSchema, unchecked_rules
 from jobgate.offline import items
 from jobgate.offline.files import is_namespace
@@ -101,13 +101,13 @@ def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
     kind, schema = served
     if schema is not kind.schema and isinstance(kind, JobKind) and kind.resource.conversion is not None:
         warning = f"not reviewed: a conversion webhook converts it to {kind.gvk.api_version}"
-        return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
+        return _not_reviewed(document, warning)
     try:
         return _judge(document, kind, schema, options)
     except ImportError:
         raise  # a library is missing
     except Exception as error:  # noqa: BLE001 - a rule of an installed package may raise anything
-        return _failed(document, kind, error)
+        return _denied(document, _failure(kind, error))
 
 
 def _judge(document: dict[str, Any], kind: Kind, schema: Schema, options: ReviewOptions) -> Verdict:
@@ -176,8 +176,18 @@ def _denied_by_schema(
     return causes
 
 
-def _failed(document: Mapping[str, Any], kind: Kind, error: Exception) -> Verdict:
-    """Return the denial of an object for which a rule or a default raised an error.
+def _denied(document: Mapping[str, Any], cause: Cause) -> Verdict:
+    group, kind, name = _identity(document)
+    status = Response("offline", [cause], subject=(str(kind), str(group), str(name))).status()
+    return Verdict(allowed=False, document=document, status=status)
+
+
+def _not_reviewed(document: Mapping[str, Any], why: str) -> Verdict:
+    return Verdict(allowed=True, document=document, warnings=(why,), reviewed=False)
+
+
+def _failure(kind: Kind, error: Exception) -> Cause:
+    """Return the cause for which an object is denied if a rule or a default raises an error.
 
     In a cluster, the webhook answers 500, and the API server denies the object.
     """
@@ -185,10 +195,7 @@ def _failed(document: Mapping[str, Any], kind: Kind, error: Exception) -> Verdic
     functions += [(f"default {getattr(default, '__name__', '')}", default) for default in kind.defaults]
     frames = {frame.f_code for frame, _ in walk_tb(error.__traceback__)}
     name = next((name for name, function in functions if getattr(function, "__code__", None) in frames), "the review")
-    cause = Cause("", f"{name} of {kind.kind} failed on this object: {type(error).__name__}: {error}")
-    subject = (kind.kind, kind.group, str(_identity(document)[2]))
-    status = Response("offline", [cause], subject=subject).status()
-    return Verdict(allowed=False, document=document, status=status)
+    return Cause("", f"{name} of {kind.kind} failed on this object: {type(error).__name__}: {error}")
 
 
 def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
@@ -197,24 +204,18 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
     known = ", ".join(f"{api_version} {kind}" for _, api_version, kind in names)
     conversions = (one.conversion(document) for one in kinds if one.conversion is not None)
     conversion = next((one for one in conversions if one is not None), None)
+    api_version = document.get("apiVersion")
     if conversion is not None:
         what = conversion.fault or "is no longer served: use `jobgate convert`"
-        cause = Invalid("apiVersion", document.get("apiVersion"), what)
-    elif _meant(document, [(group, kind) for group, _, kind in names]):
-        cause = Invalid(
-            "kind", document.get("kind"), f"is not a kind of {document.get('apiVersion')}; known kinds: {known}"
-        )
-    else:
-        warning = f"not reviewed; known kinds: {known}"
-        if is_namespace(document):
-            warning = "not reviewed; its Pod Security labels apply to jobs in it"
-        elif named_in(template_of(document)) is not None:
-            warning = "not reviewed; `jobgate explain` checks the prerequisites that it names"
-        return Verdict(allowed=True, document=document, warnings=(warning,), reviewed=False)
-    group, name, own = _identity(document)
-    subject = (str(name), str(group), str(own))
-    status = Response("offline", [cause], subject=subject).status()
-    return Verdict(allowed=False, document=document, status=status)
+        return _denied(document, Invalid("apiVersion", api_version, what))
+    if _meant(document, [(group, kind) for group, _, kind in names]):
+        what = f"is not a kind of {api_version}; known kinds: {known}"
+        return _denied(document, Invalid("kind", document.get("kind"), what))
+    if is_namespace(document):
+        return _not_reviewed(document, "not reviewed; its Pod Security labels apply to jobs in it")
+    if named_in(template_of(document)) is not None:
+        return _not_reviewed(document, "not reviewed; `jobgate explain` checks the prerequisites that it names")
+    return _not_reviewed(document, f"not reviewed; known kinds: {known}")
 
 
 def _meant(document: Mapping[str, Any], kinds: Iterable[tuple[str, str]]) -> bool:
@@ -227,14 +228,12 @@ def _meant(document: Mapping[str, Any], kinds: Iterable[tuple[str, str]]) -> boo
 def _review(
     phase: Phase, kind: Kind, document: Mapping[str, Any], old: dict[str, Any] | None, options: ReviewOptions
 ) -> Response:
-    metadata = document.get("metadata")
-    names = metadata if isinstance(metadata, Mapping) else {}
     request = Request(
         uid="offline",
         api_version=kind.gvk.api_version,
         kind=kind.kind,
         operation=options.operation,
-        name=text(names.get("name")),
+        name=text(metadata_of(document).get("name")),
         namespace=_namespace(document) or options.namespace,
         user=User(options.user),
         document=document,
@@ -256,14 +255,12 @@ def _old(document: Mapping[str, Any], schema: Schema, options: ReviewOptions) ->
 
 
 def _namespace(document: Mapping[str, Any]) -> str:
-    metadata = document.get("metadata")
-    return text(metadata.get("namespace")) if isinstance(metadata, Mapping) else ""
+    return text(metadata_of(document).get("namespace"))
 
 
 def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    metadata = document.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    return str(document.get("apiVersion")).rpartition("/")[0], document.get("kind"), name
+    group = str(document.get("apiVersion")).rpartition("/")[0]
+    return group, document.get("kind"), metadata_of(document).get("name")
 
 
 def _before_review(

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 from certs import Blocked, Conflict, Refusal, Rotation, Step, Unavailable, Wait
-from jobgate.cluster.informer import Api, Backoff, Informer, Key
+from jobgate.cluster.informer import Api, Backoff, Informer
 from jobgate.cluster.objects import asked_version
 from jobgate.cluster.resource import Resource
 
@@ -27,7 +27,6 @@ class Keeper:
     """Runs a rotation whenever there may be something to do.
 
     Attributes:
-        rotation: the rotation.
         settled: whether a pass has been made.
         outcome: result of the last pass; None if it failed.
         problem: what blocks the rotation; empty if nothing does.
@@ -42,7 +41,8 @@ class Keeper:
         self._woken = asyncio.Event()
         backoff = Backoff(first=1.0, most=RESYNC)
         self._watched = [
-            (Informer(resource, backoff, keep=asked_version, changed=self._changed), api) for resource, api in watched
+            (Informer(resource, backoff, keep=asked_version, changed=lambda _: self._woken.set()), api)
+            for resource, api in watched
         ]
 
     async def work(self) -> None:
@@ -80,9 +80,6 @@ class Keeper:
             left = (self.outcome.until - self.rotation.seen.now).total_seconds()
             return min(RESYNC, max(1.0, left + 0.1))
         return RESYNC
-
-    def _changed(self, _: Key) -> None:
-        self._woken.set()
 
     def _report(self, problem: str) -> None:
         """Log a problem once, however long it lasts."""

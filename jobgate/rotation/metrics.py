@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import Counter, Gauge
 
 from certs import Blocked, RotationSettings, Step, Trust, Wait
 from certs.state import RotationState, read_state
 from jobgate.rotation.keeper import Keeper
+from jobgate.serving.leader import LeaderMetrics
 
 
-class RotationMetrics:
-    """Metrics of one rotation, in a registry of their own."""
-
-    content_type = CONTENT_TYPE_LATEST
+class RotationMetrics(LeaderMetrics):
+    """Metrics of one rotation."""
 
     def __init__(self) -> None:
-        registry = self.registry = CollectorRegistry()
-        self.leader = Gauge(
-            "leader_election_master_status", "1 if this process holds the Lease, else 0.", ["name"], registry=registry
-        )
+        super().__init__()
+        registry = self.registry
         self.steps = Counter(
             "jobgate_certificates_steps", "Steps of certificate rotations.", ["step"], registry=registry
         )
@@ -62,7 +58,3 @@ class RotationMetrics:
         self.generation.set_function(lambda: float(found.number) if (found := state()) else 0.0)
         self.expiry.set_function(expiry)
         self.problem.set_function(lambda: float(bool(keeper.problem)))
-
-    def exposition(self) -> bytes:
-        """Return all metrics in Prometheus' text format."""
-        return generate_latest(self.registry)

@@ -11,8 +11,8 @@ from certs.places import Places
 from certs.plan import RotationSnapshot
 from certs.state import read_state
 from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, Selection
-from jobgate.cluster.client import Named
-from jobgate.cluster.endpoints import Address, Endpoints, Slices, fixed
+from jobgate.cluster.client import Client
+from jobgate.cluster.endpoints import Address, Endpoints
 from jobgate.cluster.events import EventRecorder
 from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
@@ -26,13 +26,7 @@ from jobgate.serving.leader import Place, lead_until_stopped
 
 @dataclass(frozen=True, slots=True)
 class RotationScope:
-    """What is rotated.
-
-    Attributes:
-        selection: the Service, and the objects whose bundles hold its CA.
-        secret: name of the Secret.
-        addresses: addresses of the servers, used instead of the Service's endpoints.
-    """
+    """The bundles and the Secret that are rotated; addresses of servers are used instead of the Service's endpoints."""
 
     selection: Selection
     secret: str
@@ -45,13 +39,7 @@ def places(client: Writer, scope: RotationScope) -> Places:
     return Places(
         store=TlsSecret(client, selection.namespace, scope.secret),
         targets=Bundles(client, selection),
-        # The server name that API servers use.
-        probe=Endpoints(
-            fixed(scope.addresses)
-            if scope.addresses
-            else Slices(client, selection.namespace, selection.service).addresses,
-            f"{selection.service}.{selection.namespace}.svc",
-        ),
+        probe=Endpoints(client, selection.namespace, selection.service, scope.addresses),
         clock=Server(client),
     )
 
@@ -102,9 +90,9 @@ async def keep(client: Writer, scope: RotationScope, settings: RotationSettings,
 
         rotation = Rotation(places(client, scope), settings, on_step=done)
         # Only objects that the account may read by name are watched. CRDs are read at each pass.
-        watched: list[tuple[Resource, Named]] = [
-            (SECRETS, Named(client, scope.secret, scope.selection.namespace)),
-            *((one, Named(client, scope.selection.configuration, "")) for one in (MUTATING, VALIDATING)),
+        watched: list[tuple[Resource, Client]] = [
+            (SECRETS, client.named(scope.secret, scope.selection.namespace)),
+            *((one, client.named(scope.selection.configuration, "")) for one in (MUTATING, VALIDATING)),
         ]
         keeper = Keeper(rotation, watched)
         metrics.follow(keeper, settings)

@@ -7,10 +7,11 @@ import logging
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobgate.cluster import Backoff, Informer, Key
+from jobgate.cluster import Backoff, Informer, Pages
 from jobgate.cluster.secret import SECRETS, SecretData
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.serving.metrics import watch_age
@@ -20,7 +21,7 @@ from webhook.server.files import Files, Poller
 from webhook.server.metrics import Metrics
 
 if TYPE_CHECKING:
-    from jobgate.cluster.client import Client, Named
+    from jobgate.cluster.writer import Writer
 
 #: Namespace of an installation, outside of its pods.
 NAMESPACE = "jobgate-system"
@@ -70,7 +71,7 @@ class SecretSource:
         self._kubeconfig = kubeconfig
         self._event = asyncio.Event()
         self.known: Informer[SecretData] = Informer(
-            SECRETS, BACKOFF, keep=partial(SecretData.of, keys=KEYS), changed=self._changed
+            SECRETS, BACKOFF, keep=partial(SecretData.of, keys=KEYS), changed=lambda _: self._event.set()
         )
 
     async def run(self) -> None:
@@ -80,17 +81,9 @@ class SecretSource:
             group.create_task(self._offer())
 
     async def _watch(self) -> None:
-        while True:
-            try:
-                client_of, named = await asyncio.to_thread(_client_types)
-                client = await client_of.connect(self._kubeconfig)
-            except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
-                reason = f"{type(error).__qualname__}: {error}"
-                _logger.error("failed to watch the Secret of the certificate", extra={"fields": {"reason": reason}})  # noqa: TRY400
-                await asyncio.sleep(RETRY_PERIOD)
-                continue
-            async with client:
-                await self.known.run(named(client, self._secret.name, self._secret.namespace))
+        failure = "failed to watch the Secret of the certificate"
+        async with await connected(self._kubeconfig, None, failure, RETRY_PERIOD) as client:
+            await self.known.run(client.named(self._secret.name, self._secret.namespace))
 
     async def _offer(self) -> None:
         while True:
@@ -117,15 +110,21 @@ class SecretSource:
             raise error
         self._certificates.offer(Candidate(*(content.data[key] for key in KEYS)))
 
-    def _changed(self, _: Key) -> None:
-        self._event.set()
 
+async def connected(kubeconfig: Path | None, pages: Pages | None, failure: str, retry: float) -> Writer:
+    """Return a client of the API server, as soon as there are credentials.
 
-def _client_types() -> tuple[type[Client], type[Named]]:
-    """Import the clients of the API server, which takes seconds."""
-    from jobgate.cluster.client import Client, Named  # noqa: PLC0415
-
-    return Client, Named
+    It is imported in a thread: that takes seconds, in which the server must answer.
+    """
+    while True:
+        try:
+            module = await asyncio.to_thread(import_module, "jobgate.cluster.writer")
+            client: Writer = await module.Writer.connect(kubeconfig, pages)
+        except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
+            _logger.error(failure, extra={"fields": {"reason": f"{type(error).__qualname__}: {error}"}})  # noqa: TRY400
+            await asyncio.sleep(retry)
+        else:
+            return client
 
 
 def opened(

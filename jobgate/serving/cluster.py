@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Awaitable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
 from jobgate.cluster.access import is_allowed
@@ -27,34 +26,21 @@ from jobgate.pods import (
 )
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.stored import ItemStore
+from jobgate.serving.certificate import connected
 from jobgate.serving.metrics import CountedLookup, pod_lookups, watch_age
 from jobgate.serving.scale import ScaleReviewer
 from webhook import Kind, Phase, Registry, Request, Settings, User
 from webhook.server import Endpoint, Route
 from webhook.server.metrics import Metrics
 
-if TYPE_CHECKING:
-    from jobgate.cluster.writer import Writer
-
 #: Seconds between two attempts to connect.
 RETRY_PERIOD = 30.0
 #: Pods wait for their jobs to be known: the backoff bounds how long a newly installed kind stays unknown.
 BACKOFF = Backoff(first=1.0, most=10.0)
 
-_logger = logging.getLogger("jobgate")
-
 
 class ClusterView:
-    """What a server knows of its cluster.
-
-    Attributes:
-        cache: objects that rules look up.
-        pods: reviews pods.
-        workloads: reviews workloads whose pods name prerequisites.
-        access: permissions of users to use prerequisites.
-        scales: reviews the scale subresource of each kind that has it.
-        reached: whether a cluster is used.
-    """
+    """What a server knows of its cluster, and the reviewers that use it."""
 
     def __init__(
         self,
@@ -68,14 +54,8 @@ class ClusterView:
     ) -> None:
         """Create an empty view; `run` fills it.
 
-        Args:
-            kinds: kinds that are served.
-            settings: settings of the installation.
-            reached: whether a cluster is used. Without one, nothing is waited for, and pods that belong to a job are
-                denied: they might lack what the job requests.
-            kubeconfig: credentials, or None for the pod's service account.
-            metrics: receives cache ages and pod lookups.
-            pages: page size of lists.
+        Where no cluster is reached, nothing is waited for, and pods that belong to a job are denied: they might lack
+        what the job requests. Without a kubeconfig, the pod's service account is used.
         """
         metrics = metrics or Metrics()
         resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})
@@ -145,23 +125,14 @@ class ClusterView:
         return ", ".join(kind.qualified_plural for kind, _, jobs in self._jobs if self.reached and not jobs.settled)
 
     async def run(self) -> None:
-        """Keep everything up to date, until cancelled.
-
-        The client is imported in a thread: that takes seconds, in which the server must answer.
-        """
-        while self.reached:
-            try:
-                client = await (await asyncio.to_thread(_writer)).connect(self._kubeconfig, self._pages)
-            except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
-                reason = f"{type(error).__qualname__}: {error}"
-                _logger.error("failed to connect to the cluster", extra={"fields": {"reason": reason}})  # noqa: TRY400
-                await asyncio.sleep(RETRY_PERIOD)
-                continue
-            async with client, asyncio.TaskGroup() as group:
-                self._client = client
-                group.create_task(self.cache.run(client))
-                for _, _, jobs in self._jobs:
-                    group.create_task(jobs.run(client))
+        """Keep everything up to date, until cancelled."""
+        if not self.reached:
+            return
+        self._client = await connected(self._kubeconfig, self._pages, "failed to connect to the cluster", RETRY_PERIOD)
+        async with self._client as client, asyncio.TaskGroup() as group:
+            group.create_task(self.cache.run(client))
+            for _, _, jobs in self._jobs:
+                group.create_task(jobs.run(client))
 
     def needs(self, kind: Kind, request: Request) -> Awaitable[None] | None:
         """Return an awaitable that looks up the permissions a review needs; None if all are known."""
@@ -188,13 +159,6 @@ class ClusterView:
             raise LookupError("not connected to a cluster")
         found: dict[str, Any] | None = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
         return found
-
-
-def _writer() -> type[Writer]:
-    """Import the client of the API server, which takes seconds."""
-    from jobgate.cluster.writer import Writer  # noqa: PLC0415
-
-    return Writer
 
 
 def routes(cluster: ClusterView) -> Mapping[str, Route]:

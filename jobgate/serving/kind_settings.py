@@ -17,13 +17,7 @@ class InvalidSettings(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class KindFile:
-    """The settings file of a kind.
-
-    Attributes:
-        plural: the kind, as `<plural>.<group>`.
-        model: model of the settings.
-        path: path of the file.
-    """
+    """The settings file of a kind (`<plural>.<group>`), with the model of the settings."""
 
     plural: str
     model: type[BaseModel]

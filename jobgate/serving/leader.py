@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import secrets
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from prometheus_client import Gauge
+from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from jobgate.cluster.lease import Lease, Times
 from jobgate.cluster.objects import ObjectClient
 from webhook.server import stopping_on_signals
 from webhook.server.listener import listening
-from webhook.server.probes import Answers, Exposed, answering
+from webhook.server.probes import Answers, answering
 
 _logger = logging.getLogger("jobgate")
+
+
+def _identity() -> str:
+    return f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +34,7 @@ class Place:
     Attributes:
         bind, health_port: address of probes and metrics.
         namespace, lease: the Lease.
-        identity: holder identity of this process.
+        identity: holder identity; another after a restart, which must not take over an earlier Lease.
         times: durations of the Lease.
     """
 
@@ -35,14 +42,23 @@ class Place:
     health_port: int
     namespace: str
     lease: str
-    identity: str
+    identity: str = field(default_factory=_identity)
     times: Times = field(default_factory=Times)
 
 
-class LeaderMetrics(Exposed, Protocol):
-    """Metrics with a gauge of leadership, by the name of the Lease."""
+class LeaderMetrics:
+    """Metrics in a registry of their own, with a gauge of leadership."""
 
-    leader: Gauge
+    content_type = CONTENT_TYPE_LATEST
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        help_text = "1 if this process holds the Lease, else 0."
+        self.leader = Gauge("leader_election_master_status", help_text, ["name"], registry=self.registry)
+
+    def exposition(self) -> bytes:
+        """Return all metrics in Prometheus' text format."""
+        return generate_latest(self.registry)
 
 
 async def lead_until_stopped(

@@ -35,14 +35,7 @@ _logger = logging.getLogger("jobgate")
 
 
 class ScaleReviewer:
-    """Reviews the scale subresource of a kind.
-
-    Attributes:
-        access: known permissions of users.
-        settings: returns the settings of reviews; those of the server, once there is one.
-        limits: limits of the server.
-        review_thread: the thread for large jobs; that of the server, once there is one.
-    """
+    """Reviews the scale subresource of a kind, with settings, limits and thread of the server once there is one."""
 
     def __init__(
         self,
@@ -55,18 +48,10 @@ class ScaleReviewer:
         access: Access | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create a reviewer.
+        """Create a reviewer; `read` and `access` are None without a cluster.
 
-        Args:
-            kind: kind of the jobs.
-            kinds: all served kinds.
-            read: reads a job; None without a cluster.
-            settings: returns the settings of reviews.
-            objects: other objects of the cluster.
-            budget: limits lookups of jobs, by namespace.
-            access: known permissions of users; None without a cluster. None are looked up, because a new number uses
-                no prerequisite that the job did not name before.
-            clock: returns seconds.
+        Unknown permissions are not looked up, because a new number uses no prerequisite that the job did not name
+        before.
         """
         self._kind = kind
         self._kinds = kinds
@@ -102,15 +87,12 @@ class ScaleReviewer:
         stored = await self._stored(request)
         if isinstance(stored, Response):
             return stored
-        if not self._is_large(stored):
+        # An update contains the job twice.
+        if 2 * len(orjson.dumps(stored)) <= self.limits.inline:
             return self._judged(request, stored, wanted, end)
         if self.review_thread.full:
             raise too_busy(Shed.LARGE, "too many large objects at once")
         return await self.review_thread.run(lambda: self._judged(request, stored, wanted, end))
-
-    def _is_large(self, stored: Mapping[str, Any]) -> bool:
-        """Return whether an update of the job, which contains it twice, must be reviewed in the worker thread."""
-        return 2 * len(orjson.dumps(stored)) > self.limits.inline
 
     async def _stored(self, request: Request) -> Mapping[str, Any] | Response:
         """Return the job, or the response if it does not exist or cannot be read."""

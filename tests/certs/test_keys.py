@@ -3,7 +3,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from certs import KeyType, generate_key
-from certs.keys import key_pem, signature_hash
+from certs.generation import key_pem, signature_hash
 
 
 @pytest.mark.parametrize(

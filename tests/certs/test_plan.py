@@ -21,7 +21,7 @@ from certs import (
     issue_generation,
 )
 from certs.bundle import fingerprint, read_certificates
-from certs.mark import issuing_number, marked_name, number_of
+from certs.generation import issuing_number, marked_name, number_of
 from certs.places import TargetEntry
 from certs.plan import RotationSnapshot, plan
 from certs.steps import Note, Promote, Retire, Verify

@@ -20,7 +20,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from certs.bundle import read_certificates
-from certs.mark import number_of
+from certs.generation import number_of
 from controlplane.client import JSON, MERGE_PATCH, ClusterApi
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for

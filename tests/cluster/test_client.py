@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from kubernetes.aio.client import ApiClient, Configuration
 
-from jobgate.cluster.client import Client, Named
+from jobgate.cluster.client import Client
 from jobgate.cluster.secret import SECRETS
 from webhook.trace import CURRENT, Trace
 
@@ -51,7 +51,7 @@ async def test_a_call_belongs_to_the_trace_of_the_request_that_it_is_made_for() 
 async def test_one_object_is_asked_for_by_its_name_in_its_namespace() -> None:
     heads: list[str] = []
     async with answering(heads) as client:
-        assert await Named(client, "ours", "here").list(SECRETS) == ([], "7")
+        assert await client.named("ours", "here").list(SECRETS) == ([], "7")
     (head,) = heads
     path = head.split()[1]
     assert path.startswith("/api/v1/namespaces/here/secrets?")

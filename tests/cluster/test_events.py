@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jobgate.cluster.events import EVENTS, MESSAGE_LIMIT, EventRecorder
-from jobgate.cluster.objects import Rejected
+from jobgate.cluster.informer import ApiError
 from jobgate.cluster.resource import Resource
 
 SECRET = {"apiVersion": "v1", "kind": "Secret", "namespace": "system", "name": "tls"}
@@ -61,7 +61,7 @@ async def test_of_an_object_that_is_gone_no_uid_is_said() -> None:
     assert server.made[0]["involvedObject"] == SECRET
 
 
-@pytest.mark.parametrize("fault", [Rejected(403, "Forbidden", "no right"), TimeoutError(), OSError("no way")])
+@pytest.mark.parametrize("fault", [ApiError(403, "Forbidden", "no right"), TimeoutError(), OSError("no way")])
 async def test_an_event_that_cannot_be_written_stops_nobody(fault: Exception, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "jobgate"):
         async with EventRecorder(Server(fault), SECRET, "the-writer") as events:

@@ -11,8 +11,8 @@ import pytest
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from jobgate.cluster import Resource
+from jobgate.cluster.informer import ApiError
 from jobgate.cluster.lease import LEASES, Lease, Times
-from jobgate.cluster.objects import Rejected
 from tests.controller.cluster import MemoryCluster, unreachable
 
 #: An unheld Lease says in whole seconds how long it holds: less cannot be said.
@@ -156,7 +156,7 @@ async def test_without_the_right_it_goes_on_asking() -> None:
     cluster, work = MemoryCluster(), Work()
 
     def fault(verb: str, _: Resource, __: str) -> None:
-        raise Rejected(403, "Forbidden")
+        raise ApiError(403, "Forbidden")
 
     cluster.faults.append(fault)
     async with candidate(cluster, work, "a"):

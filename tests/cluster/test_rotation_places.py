@@ -26,16 +26,17 @@ from certs import (
     service_names,
 )
 from certs.bundle import read_certificates
-from certs.mark import number_of
+from certs.generation import number_of
 from certs.places import Changes, Places
 from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, Selection
-from jobgate.cluster.endpoints import Endpoints, addresses_of, fixed
-from jobgate.cluster.objects import Rejected, rejection
+from jobgate.cluster.client import Client
+from jobgate.cluster.endpoints import Endpoints, addresses_of
 from jobgate.cluster.refusals import understood
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import date
 from jobgate.cluster.tls_secret import TlsSecret
+from jobgate.cluster.writer import rejection
 from jobgate.rotation.keeper import Keeper
 from tests.certs.handshake import server_context
 from tests.certs.moments import TODAY
@@ -67,7 +68,7 @@ def encoded(text: bytes) -> str:
 def denied(*verbs: str, code: int = 403, resource: str = "") -> Callable[[str, Resource, str], None]:
     def fault(verb: str, asked: Resource, _: str) -> None:
         if verb in verbs and resource in {"", asked.plural}:
-            raise Rejected(code, "Forbidden")
+            raise ApiError(code, "Forbidden")
 
     return fault
 
@@ -197,10 +198,10 @@ async def test_a_target_that_may_not_be_read_is_shown_with_its_fault() -> None:
 @pytest.mark.parametrize(
     "error, expected",
     [
-        (Rejected(409, "Conflict"), Conflict),
-        (Rejected(409, "AlreadyExists"), Conflict),
-        (Rejected(403, "Forbidden"), Refusal),
-        (Rejected(422, "Invalid", "caBundle: cannot be parsed"), Refusal),
+        (ApiError(409, "Conflict"), Conflict),
+        (ApiError(409, "AlreadyExists"), Conflict),
+        (ApiError(403, "Forbidden"), Refusal),
+        (ApiError(422, "Invalid", "caBundle: cannot be parsed"), Refusal),
         (ApiError(401), Refusal),
         (ApiError(429), Unavailable),
         (ApiError(500), Unavailable),
@@ -253,7 +254,7 @@ async def test_what_each_address_serves_is_seen_whatever_it_is_worth(tmp_path: P
     plain = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
     ports = [one.sockets[0].getsockname()[1] for one in (server, plain)]
     async with server, plain:
-        probe = Endpoints(fixed([("127.0.0.1", port) for port in ports]), "jobgate-webhook.system.svc")
+        probe = Endpoints(Client(None), "system", "jobgate-webhook", [("127.0.0.1", port) for port in ports])
         good, bad = await probe.look()
     assert good.chain == read_certificates(generation.certificate)
     assert asked == ["jobgate-webhook.system.svc"]

@@ -8,7 +8,6 @@ from typing import Any, Self
 from uuid import uuid4
 
 from jobgate.cluster import ApiError, Page, Resource
-from jobgate.cluster.objects import Rejected
 
 Place = tuple[Resource, str, str]
 #: Called with each call before it is carried out; what it raises, the caller gets. What it returns is called afterwards.
@@ -31,6 +30,14 @@ class MemoryCluster:
         other = copy.copy(self)
         other._selector = selector
         return other
+
+    def within(self, namespace: str, fields: str) -> Self:
+        del namespace, fields
+        return self
+
+    def paced(self, per_second: float) -> Self:
+        del per_second
+        return self
 
     # What a user or another controller does: without faults.
 
@@ -100,7 +107,7 @@ class MemoryCluster:
         done = self._call("dry" if dry else "create", resource, metadata["name"])
         await asyncio.sleep(0)
         if (resource, metadata["namespace"], metadata["name"]) in self.objects:
-            raise Rejected(409, "AlreadyExists")
+            raise ApiError(409, "AlreadyExists")
         stored = dict(manifest) if dry else self.put(resource, manifest)
         if done:
             done()
@@ -111,7 +118,7 @@ class MemoryCluster:
         await asyncio.sleep(0)
         stored = self._as_found(resource, found)
         if changes.get("spec", {}).get("clusterIP"):
-            raise Rejected(422, "Invalid", "field is immutable")
+            raise ApiError(422, "Invalid", "field is immutable")
         stored = self.put(resource, merged(stored, changes))
         if done:
             done()
@@ -134,10 +141,10 @@ class MemoryCluster:
         metadata = found["metadata"]
         stored = self.objects.get((resource, metadata["namespace"], metadata["name"]))
         if stored is None:
-            raise Rejected(404, "NotFound")
+            raise ApiError(404, "NotFound")
         for key in ("uid", "resourceVersion"):
             if metadata.get(key, stored["metadata"][key]) != stored["metadata"][key]:
-                raise Rejected(409, "Conflict")
+                raise ApiError(409, "Conflict")
         return stored
 
     def _call(self, verb: str, resource: Resource, name: str) -> Callable[[], None] | None:

@@ -11,7 +11,6 @@ import pytest
 
 from jobgate.cluster import ApiError, Backoff, Resource
 from jobgate.cluster import informer as informers
-from jobgate.cluster.objects import Rejected
 from jobgate.controller import Controller, ControllerMetrics, ControllerSettings, run
 from jobgate.controller import queue as queues
 from jobgate.controller.desired import desired
@@ -391,10 +390,10 @@ def refusing(verb: str, plural: str, error: Exception) -> Callable[[str, Resourc
     "fault, message",
     [
         (refusing("get", "secrets", ApiError(403)), "Secret train-trial: the controller has no permission for Secrets"),
-        (refusing("create", "secrets", Rejected(403, "Forbidden")), "Secret train-trial: the controller has no permission for Secrets"),
-        (refusing("create", "configmaps", Rejected(403, "Forbidden", "exceeded quota")),
+        (refusing("create", "secrets", ApiError(403, "Forbidden")), "Secret train-trial: the controller has no permission for Secrets"),
+        (refusing("create", "configmaps", ApiError(403, "Forbidden", "exceeded quota")),
          "ConfigMap train-trial: the API server responded with 403 Forbidden: exceeded quota"),
-        (refusing("create", "services", Rejected(422, "Invalid", "bad port")),
+        (refusing("create", "services", ApiError(422, "Invalid", "bad port")),
          "Service train: the API server responded with 422 Invalid: bad port"),
     ],
 )  # fmt: skip
@@ -415,7 +414,7 @@ async def test_what_may_not_be_made_is_told_and_holds_up_nothing_else(fault: Any
 async def test_in_a_namespace_that_goes_away_nothing_is_told() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job())
-    gone = Rejected(403, "Forbidden", "because it is being terminated", terminating=True)
+    gone = ApiError(403, "Forbidden", "because it is being terminated", terminating=True)
     cluster.faults += [refusing("create", plural, gone) for plural in ("configmaps", "services")]
     async with controlling(cluster):
         await asyncio.sleep(0.3)
@@ -434,11 +433,11 @@ class Chance:
         self.left -= 1
         turn = self.left % 6
         if turn == 0:
-            raise Rejected(500, "InternalError")
+            raise ApiError(500, "InternalError")
         if turn == 1:
             raise TimeoutError
         if turn == 2:
-            raise Rejected(429, "TooManyRequests")
+            raise ApiError(429, "TooManyRequests")
         if turn == 3:
             raise ConnectionResetError
         return unreachable if turn == 4 else None
@@ -560,7 +559,7 @@ async def test_what_is_counted_is_what_was_done() -> None:
 
 
 def test_nothing_of_a_secret_is_in_an_error() -> None:
-    from jobgate.cluster.objects import rejection  # noqa: PLC0415
+    from jobgate.cluster.writer import rejection  # noqa: PLC0415
 
     status: Mapping[str, Any] = {"reason": "Invalid", "message": 'data[key]: Invalid value: "hush"'}
     assert "hush" not in str(rejection(SECRETS, 422, status))

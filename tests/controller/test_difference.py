@@ -36,10 +36,6 @@ def test_what_is_as_it_was_made_is_left_as_it_is(kind: str) -> None:
     assert judge(wanted(JOB, kind), stored(kind)).verdict is Ownership.FINE
 
 
-def test_what_is_not_there_is_made() -> None:
-    assert judge(wanted(JOB, "ConfigMap"), None).verdict is Ownership.ABSENT
-
-
 OTHER_OWNER = {"apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "name": "train", "uid": "uid-0"}
 FOREIGN_OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "train", "uid": "uid-0"}
 

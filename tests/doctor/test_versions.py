@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobgate.doctor.versions import version_of
+from jobgate.doctor.workloads import version_of
 
 
 @pytest.mark.parametrize(

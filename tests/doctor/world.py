@@ -17,7 +17,7 @@ import orjson
 
 from certs import CLUSTER_DOMAIN, Generation, Reading, Served, issue_generation, service_names
 from certs.bundle import fingerprint, read_certificates
-from certs.mark import marked_name
+from certs.generation import marked_name
 from jobgate.cluster import Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING
 from jobgate.cluster.endpoints import SERVICES, SLICES
@@ -51,7 +51,7 @@ from jobgate.installation.installation import LABELS
 from jobgate.installation.objects import base
 from jobgate.installation.workload import SELECTOR
 from jobgate.kinds import installed
-from jobgate.kinds.common.members import matches
+from jobgate.kinds.common.members import selects
 
 KINDS = installed()
 SYSTEM = "jobgate-system"
@@ -224,7 +224,7 @@ class World:
             for ref, one in self.objects.items()
             if ref.resource == wanted.resource
             and wanted.namespace in {"", ref.namespace}
-            and matches(selector, one["metadata"].get("labels", {}))
+            and selects(selector, one["metadata"].get("labels", {}))
         ]
 
 
@@ -292,7 +292,7 @@ def _run(world: World) -> None:
     servers = [
         one["metadata"]["name"]
         for ref, one in world.objects.items()
-        if ref.resource == PODS and matches({"matchLabels": SELECTOR}, one["metadata"]["labels"])
+        if ref.resource == PODS and selects({"matchLabels": SELECTOR}, one["metadata"]["labels"])
     ]
     endpoints = [
         {"addresses": [f"10.1.0.{index + 1}"], "conditions": {"ready": True}} for index, _ in enumerate(servers)

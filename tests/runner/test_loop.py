@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from jobgate.cluster import Informer, Resource
-from jobgate.cluster.objects import Rejected
+from jobgate.cluster.informer import ApiError
 from jobgate.controller import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.controller.territory import Territory
@@ -40,7 +40,7 @@ class Server:
         self.there: dict[str, Mapping[str, Any]] = {}
         self.absent: set[str] = set()
         self.statuses: list[Mapping[str, Any]] = []
-        self.refusals: dict[tuple[str, str], Rejected] = {}
+        self.refusals: dict[tuple[str, str], ApiError | OSError] = {}
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         del namespace
@@ -200,7 +200,7 @@ async def test_a_claim_of_the_job_that_is_there_is_not_created_again(owner: str,
 
 async def test_nothing_is_made_of_a_job_whose_claim_is_rejected_and_it_is_tried_again() -> None:
     looks = Looks(World(vcjob(vctask(), vctask(0, "none"), volumes=VOLUMES)))
-    looks.server.refusals["create", "persistentvolumeclaims"] = Rejected(403, "Forbidden", "exceeded quota")
+    looks.server.refusals["create", "persistentvolumeclaims"] = ApiError(403, "Forbidden", "exceeded quota")
     looks.show("1")
     outcome, calls = await looks.look()
     assert (outcome, ("create", "jobs") in calls) == (ReconcileResult.AGAIN, False)
@@ -276,14 +276,14 @@ async def test_a_status_alone_is_an_outcome_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("refusal", "outcome", "events", "calls"),
     [
-        (Rejected(403, "Forbidden", "cannot change parallelism"), ReconcileResult.AGAIN, ["CannotChangeObject"], 3),
-        (Rejected(422, "Invalid", "immutable"), ReconcileResult.AGAIN, ["CannotChangeObject"], 3),
-        (Rejected(409, "Conflict"), ReconcileResult.AGAIN, [], 1),
+        (ApiError(403, "Forbidden", "cannot change parallelism"), ReconcileResult.AGAIN, ["CannotChangeObject"], 3),
+        (ApiError(422, "Invalid", "immutable"), ReconcileResult.AGAIN, ["CannotChangeObject"], 3),
+        (ApiError(409, "Conflict"), ReconcileResult.AGAIN, [], 1),
     ],
     ids=str,
 )
 async def test_a_change_that_is_rejected_is_reported_and_the_status_is_written(
-    refusal: Rejected, outcome: ReconcileResult, events: list[str], calls: int
+    refusal: ApiError, outcome: ReconcileResult, events: list[str], calls: int
 ) -> None:
     world = World(dijob(task(2)))
     world.settle()
@@ -305,7 +305,7 @@ async def test_a_change_that_fails_holds_up_nothing_else_and_is_reported_if_it_k
         one["replicas"] = 3
     world.job["metadata"]["generation"] = 2
     looks = Looks(world)
-    looks.server.refusals["patch", "jobs"] = Rejected(code, "InternalError", "failed calling webhook")
+    looks.server.refusals["patch", "jobs"] = ApiError(code, "InternalError", "failed calling webhook")
     reported = []
     for number in range(REPORTED_AFTER):
         looks.show(str(number))
@@ -318,10 +318,30 @@ async def test_a_change_that_fails_holds_up_nothing_else_and_is_reported_if_it_k
     del looks.server.refusals["patch", "jobs"]
     looks.show("well")
     assert (await looks.look())[0] is ReconcileResult.WROTE
-    looks.server.refusals["patch", "jobs"] = Rejected(code)
+    looks.server.refusals["patch", "jobs"] = ApiError(code)
     looks.show("failing again")
     await looks.look()
     assert len(looks.server.events) == 2
+
+
+async def test_a_change_without_an_answer_holds_up_nothing_else_and_is_reported_if_there_is_never_one() -> None:
+    world = World(dijob(task(2), task(2, name="judge")))
+    world.settle()
+    world.job["spec"]["tasks"][0]["replicas"] = 3
+    world.job["metadata"]["generation"] = 2
+    looks = Looks(world)
+    looks.server.refusals["patch", "jobs"] = TimeoutError()
+    for number in range(REPORTED_AFTER):
+        looks.show(str(number))
+        assert (await looks.look())[1][-1] == ("status", "dijobs")
+    assert "Job train-work: the API server did not respond" in str(looks.server.statuses[-1])
+    assert looks.server.events == ["CannotChangeObject"]
+    # Of two without an answer neither is the reason.
+    world.job["spec"]["tasks"][1]["replicas"] = 3
+    world.job["metadata"]["generation"] = 3
+    looks.show("both")
+    with pytest.raises(TimeoutError):
+        await looks.look()
 
 
 async def test_a_deletion_that_fails_holds_up_nothing_else() -> None:
@@ -329,7 +349,7 @@ async def test_a_deletion_that_fails_holds_up_nothing_else() -> None:
     world.settle()
     world.job["status"]["phase"] = "Succeeded"
     looks = Looks(world)
-    looks.server.refusals["delete", "jobs"] = Rejected(500, "InternalError")
+    looks.server.refusals["delete", "jobs"] = ApiError(500, "InternalError")
     looks.show("1")
     assert await looks.look() == (ReconcileResult.AGAIN, [("delete", "jobs")] * 2 + [("delete", "services")])
 
@@ -337,14 +357,14 @@ async def test_a_deletion_that_fails_holds_up_nothing_else() -> None:
 @pytest.mark.parametrize(
     "refusal",
     [
-        Rejected(403, "Forbidden", "exceeded quota"),
-        Rejected(422, "Invalid"),
-        Rejected(500, "InternalError", "failed calling webhook"),
-        Rejected(503, "ServiceUnavailable"),
+        ApiError(403, "Forbidden", "exceeded quota"),
+        ApiError(422, "Invalid"),
+        ApiError(500, "InternalError", "failed calling webhook"),
+        ApiError(503, "ServiceUnavailable"),
     ],
     ids=str,
 )
-async def test_what_cannot_be_made_does_not_hold_up_the_status(refusal: Rejected) -> None:
+async def test_what_cannot_be_made_does_not_hold_up_the_status(refusal: ApiError) -> None:
     looks = Looks(World(dijob(task(1), task(1, name="judge"))))
     looks.show("1")
     assert ("status", "dijobs") not in (await looks.look())[1]
@@ -356,7 +376,7 @@ async def test_what_cannot_be_made_does_not_hold_up_the_status(refusal: Rejected
 
 async def test_an_object_of_another_owner_is_named_in_the_status_and_holds_up_nothing_else() -> None:
     looks = Looks(World(dijob(task(1))))
-    looks.server.refusals["create", "services"] = Rejected(409, "AlreadyExists")
+    looks.server.refusals["create", "services"] = ApiError(409, "AlreadyExists")
     looks.show("1")
     found, asked = await looks.look()
     assert (found, looks.server.events) == (ReconcileResult.AGAIN, ["ObjectInTheWay"])
@@ -378,7 +398,7 @@ async def test_an_object_that_the_cache_will_never_have_is_reported(
     case: str, owner: dict[str, Any], labels: dict[str, str], said: str
 ) -> None:
     looks = Looks(World(dijob(task(1))))
-    looks.server.refusals["create", "services"] = Rejected(409, "AlreadyExists")
+    looks.server.refusals["create", "services"] = ApiError(409, "AlreadyExists")
     looks.server.there["di-train"] = {"metadata": {"labels": labels, "ownerReferences": [{"uid": UID, **owner}]}}
     looks.show("1")
     outcome, _ = await looks.look()
@@ -389,8 +409,8 @@ async def test_an_object_that_the_cache_will_never_have_is_reported(
 
 async def test_what_stops_a_look_does_not_hide_what_is_already_found_to_be_in_the_way() -> None:
     looks = Looks(World(dijob(task(1))))
-    looks.server.refusals["create", "services"] = Rejected(403, "Forbidden", "exceeded quota")
-    looks.server.refusals["create", "jobs"] = Rejected(404, "NotFound")
+    looks.server.refusals["create", "services"] = ApiError(403, "Forbidden", "exceeded quota")
+    looks.server.refusals["create", "jobs"] = ApiError(404, "NotFound")
     looks.show("1")
     outcome, _ = await looks.look()
     (condition,) = looks.server.statuses[-1]["conditions"]
@@ -412,7 +432,7 @@ async def test_a_job_is_looked_at_in_time_though_something_of_it_cannot_be_made(
     world.settle()
     del world.jobs["train-judge"]
     looks = Looks(world)
-    looks.server.refusals["create", "jobs"] = Rejected(403, "Forbidden", "exceeded quota")
+    looks.server.refusals["create", "jobs"] = ApiError(403, "Forbidden", "exceeded quota")
     looks.show("1")
     looks.now = START
     await looks.look()
@@ -421,7 +441,7 @@ async def test_a_job_is_looked_at_in_time_though_something_of_it_cannot_be_made(
 
 async def test_in_a_namespace_that_is_being_deleted_nothing_more_is_asked() -> None:
     looks = Looks(World(dijob(*(task(1, name=f"work-{number}") for number in range(5)))))
-    looks.server.refusals["create", "services"] = Rejected(403, "Forbidden", terminating=True)
+    looks.server.refusals["create", "services"] = ApiError(403, "Forbidden", terminating=True)
     looks.show("1")
     assert await looks.look() == (ReconcileResult.AGAIN, [("get", "dijobs"), ("create", "services")])
 

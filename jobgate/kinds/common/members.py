@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
+from jobgate.kinds.common.pod.reading import items, mapping, metadata_of, objects
 from jobgate.plugins.crew import COMPLETION_INDEX, INDEX_LABEL, JOB_LABEL, RUN_LABEL, TASK_LABEL, Contract
 from webhook import Job
 
@@ -64,24 +64,21 @@ def labels_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     return mapping(metadata_of(pod).get("labels"))
 
 
-def matches(selector: Mapping[str, Any] | None, labels: Mapping[str, Any]) -> bool:
-    """Return whether a LabelSelector matches labels, as the API server evaluates it; an empty one matches all."""
-    selector = selector or {}
-    equal = all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items())
-    return equal and all(_holds(one, labels) for one in selector.get("matchExpressions") or ())
+def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
+    """Return whether a valid LabelSelector selects these labels; an empty one selects all."""
+    for key, value in mapping(selector.get("matchLabels")).items():
+        if labels.get(key) != value:
+            return False
+    return all(_OPERATORS[one["operator"]](one, labels) for one in items(selector.get("matchExpressions")))
 
 
-def _holds(expression: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
-    value, values = labels.get(expression["key"]), expression.get("values") or ()
-    match expression["operator"]:
-        case "In":
-            return value in values
-        case "NotIn":  # also where there is no such label
-            return value not in values
-        case "Exists":
-            return value is not None
-        case _:
-            return value is None
+#: The operators of a LabelSelector; the API server rejects others.
+_OPERATORS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], bool]]] = {
+    "In": lambda one, labels: labels.get(one["key"]) in one["values"],
+    "NotIn": lambda one, labels: labels.get(one["key"]) not in one["values"],
+    "Exists": lambda one, labels: one["key"] in labels,
+    "DoesNotExist": lambda one, labels: one["key"] not in labels,
+}
 
 
 def owners(pod: Mapping[str, Any], group: str, kind: str) -> Iterator[Mapping[str, Any]]:

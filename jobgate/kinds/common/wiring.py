@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from jobgate.kinds.common.members import Claim, Members, labels_of, marked_claim, matches
+from jobgate.kinds.common.members import Claim, Members, labels_of, marked_claim, selects
 from jobgate.kinds.common.operator import Operator
 from jobgate.plugins import BUILT_IN
 from jobgate.plugins.crew import KIND_LABEL
@@ -88,7 +88,7 @@ def whose(pod: Mapping[str, Any], kinds: Iterable[Kind]) -> ClaimedJob | None:
     marked: ClaimedJob | None = None
     for kind in kinds:
         members = members_of(kind)
-        if members and matches(members.selector, labels) and (claim := members.claim(pod)):
+        if members and selects(members.selector, labels) and (claim := members.claim(pod)):
             return ClaimedJob(kind, claim)
         if labels.get(KIND_LABEL) == kind.qualified_plural and (claim := marked_claim(pod)):
             marked = ClaimedJob(kind, claim)

@@ -20,8 +20,7 @@ from certs import (
     service_names,
     validity_from,
 )
-from certs.generation import Authority
-from certs.keys import key_pem, signature_hash
+from certs.generation import Authority, key_pem, signature_hash
 from certs.validity import overlap
 from webhook.server.candidate import Candidate
 

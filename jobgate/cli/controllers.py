@@ -1,0 +1,171 @@
+"""`jobgate control` and `jobgate run`: the controllers, which work while they hold a Lease."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from jobgate.cli.cluster import connect, grouped, listening, own_namespace, require_dns_name
+from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, running, setting
+from jobgate.kinds.common.wiring import wired
+from jobgate.plugins.queueing import QUEUES_PODS
+
+if TYPE_CHECKING:
+    from jobgate.cluster.writer import Writer
+    from jobgate.controller import Controller, ControllerMetrics
+    from jobgate.runner.run import RunnerController
+    from jobgate.serving.leader import Place
+    from webhook import Kind
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
+    """Add the settings of probes, credentials, Lease and rate.
+
+    The command receives `kubeconfig`, `place` and `requests_per_second`.
+    """
+    return grouped(
+        _placed,
+        HEALTH_PORT,
+        BIND,
+        CREDENTIALS,
+        setting(
+            "--lease-namespace",
+            metavar="NAMESPACE",
+            help="Namespace of the Lease; jobs in it are not handled.  [default: the pod's namespace]",
+        ),
+        setting(
+            "--lease-name",
+            default=lease,
+            show_default=True,
+            callback=require_dns_name,
+            help="Lease used for leader election.",
+        ),
+        setting(
+            "--requests-per-second",
+            type=click.FloatRange(1, most),
+            default=rate,
+            show_default=True,
+            help="Maximum rate of requests to the API server, not counting watches.",
+        ),
+    )
+
+
+def _placed(bind: str, health_port: int, lease_namespace: str | None, lease_name: str) -> dict[str, Place]:
+    from jobgate.serving.leader import Place
+
+    namespace = lease_namespace or own_namespace()
+    if namespace is None:
+        raise click.UsageError("--lease-namespace is required outside a pod, for example jobgate-system")
+    return {"place": Place(bind, health_port, namespace, lease_name)}
+
+
+async def lead(
+    kinds: Iterable[Kind],
+    kubeconfig: Path | None,
+    place: Place,
+    controller: Callable[[Writer, ControllerMetrics], Awaitable[Controller | RunnerController]],
+    started: str,
+) -> None:
+    """Run a controller while the Lease is held, until SIGTERM or SIGINT; then release the Lease.
+
+    Raises:
+        click.ClickException: there are no credentials, or the port cannot be listened on.
+    """
+    from jobgate.controller import ControllerMetrics
+    from jobgate.serving.leader import lead_until_stopped
+
+    for kind in kinds:
+        kind.schema.check({})  # compiled now, so that the Lease, once held, is renewed in time
+    metrics = ControllerMetrics()
+    async with await connect(kubeconfig) as writer:
+        found = await controller(writer, metrics)
+        with listening(f"{place.bind}:{place.health_port}"):
+            await lead_until_stopped(
+                writer, place, found.work, settled=lambda: found.settled, metrics=metrics, started=started
+            )
+
+
+@click.command()
+@_leading("jobgate-controller", rate=50, most=1000)
+@running
+def control(*, kubeconfig: Path | None, place: Place, requests_per_second: float, configured: Configured) -> None:
+    """Run the companion controller: create and maintain the objects that plugins of jobs declare."""
+    from jobgate.controller import Controller, ControllerSettings
+    from webhook.server import log
+
+    log.configure()
+    given = configured.settings
+    settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=place.namespace)
+    kinds = tuple(wired(configured.kinds, given.runs))
+
+    async def controller(writer: Writer, metrics: ControllerMetrics) -> Controller:
+        return Controller(writer, kinds, settings, metrics)
+
+    asyncio.run(lead(kinds, kubeconfig, place, controller, "controller started"))
+
+
+@click.command()
+@setting(
+    "--queues",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="YAML file of queues that jobs wait in, with weights and quotas.  [default: no job waits]",
+)
+@setting(
+    "--ignore-operator",
+    multiple=True,
+    metavar="NAMESPACE/NAME",
+    help="Deployment or Lease with an operator's name and rights that does not run these jobs; repeatable.",
+)
+@_leading("jobgate-runner", rate=200, most=10000)
+@running
+def run(
+    *,
+    queues: Path | None,
+    ignore_operator: tuple[str, ...],
+    kubeconfig: Path | None,
+    place: Place,
+    requests_per_second: float,
+    configured: Configured,
+) -> None:
+    """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
+    from jobgate.runner.queues import InvalidQueues, read_queues
+    from jobgate.runner.run import OperatorRunning, RunnerController, RunnerSettings
+    from webhook.server import log
+
+    log.configure()
+    given = configured.settings
+    if not given.runs:
+        raise click.UsageError("name the kinds to run with --run, as --run torchjobs.train.distributed.io")
+    try:
+        waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
+    except (InvalidQueues, OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{queues}: {error}", param_hint="--queues") from None
+    queueing = queueing_of(given)
+    if queues and queueing and queueing.system in QUEUES_PODS:
+        raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
+    settings = RunnerSettings(
+        given.domain,
+        queueing,
+        requests_per_second,
+        namespace=place.namespace,
+        queues=waiting,
+        queues_file=queues,
+        ignored_operators=frozenset(ignore_operator),
+    )
+    kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]
+
+    async def runner(writer: Writer, metrics: ControllerMetrics) -> RunnerController:
+        found = RunnerController(writer, kinds, settings, metrics)
+        await found.alone()
+        return found
+
+    try:
+        asyncio.run(lead(kinds, kubeconfig, place, runner, "runner started"))
+    except OperatorRunning as error:
+        raise click.ClickException(str(error)) from None
