@@ -51,26 +51,13 @@ class NewField:
 Fields: TypeAlias = Mapping[str, NewField]
 
 
-def _fatal_if(value: Any) -> Callable[[Any], Loss]:
-    """Return a judge by value: fatal for this one, else what the field says is so without it."""
-    return lambda given: Loss.FATAL if given == value else Loss.NONE
-
-
-def _minor_unless(default: str) -> Callable[[Any], Loss]:
-    """Return a judge by value: minor, unless it is the default."""
-    return lambda value: Loss.NONE if value == default else Loss.MINOR
-
-
-def _recursive_read_only(value: Any) -> Loss:
-    return {"Enabled": Loss.FATAL, "IfPossible": Loss.MINOR}.get(str(value), Loss.NONE)
+def _by_value(losses: Mapping[Any, Loss], otherwise: Loss = Loss.NONE) -> Callable[[Any], Loss]:
+    """Return a judge by value: of these values what is said of them, of any other `otherwise`."""
+    return lambda given: next((loss for value, loss in losses.items() if given == value), otherwise)
 
 
 def _app_armor(value: Any) -> Loss:
     return Loss.MINOR if isinstance(value, dict) and value.get("type") == "Unconfined" else Loss.FATAL
-
-
-def _init_restart(value: Any) -> Loss:
-    return Loss.FATAL if value == "Always" else Loss.MINOR
 
 
 def _below(path: str, fields: Fields) -> Fields:
@@ -90,7 +77,7 @@ _CONTEXT: Final[Fields] = {
         _app_armor,
     ),
     "windowsOptions.hostProcess": NewField(
-        22, "the containers would run without access to the host: remove the field", _fatal_if(True)
+        22, "the containers would run without access to the host: remove the field", _by_value({True: Loss.FATAL})
     ),
 }
 _CLAIMS: Final[Fields] = {
@@ -108,7 +95,9 @@ _CONTAINER: Final[Fields] = {
         Loss.FATAL,
     ),
     "volumeMounts.*.recursiveReadOnly": NewField(
-        30, "mounts below the volume would be writable: remove the field", _recursive_read_only
+        30,
+        "mounts below the volume would be writable: remove the field",
+        _by_value({"Enabled": Loss.FATAL, "IfPossible": Loss.MINOR}),
     ),
     "livenessProbe.grpc": _GRPC,
     "readinessProbe.grpc": _GRPC,
@@ -124,7 +113,7 @@ _INIT_CONTAINER: Final[Fields] = {
         28,
         "it would be a regular init container, and the pod would never start if it does not exit: let it exit, or do "
         "its work in another container",
-        _init_restart,
+        _by_value({"Always": Loss.FATAL}, Loss.MINOR),
     ),
 }
 _LABEL_KEYS: Final = NewField(29, "the term would match pods with any values of these labels: use labelSelector")
@@ -136,8 +125,8 @@ _POD_AFFINITY: Final[Fields] = {
 _SPREAD: Final[Fields] = {
     "minDomains": NewField(24, "the number of domains would have no minimum"),
     "matchLabelKeys": NewField(25, "pods with any values of these labels would be counted: use labelSelector"),
-    "nodeAffinityPolicy": NewField(25, "the default Honor would apply", _minor_unless("Honor")),
-    "nodeTaintsPolicy": NewField(25, "the default Ignore would apply", _minor_unless("Ignore")),
+    "nodeAffinityPolicy": NewField(25, "the default Honor would apply", _by_value({"Honor": Loss.NONE}, Loss.MINOR)),
+    "nodeTaintsPolicy": NewField(25, "the default Ignore would apply", _by_value({"Ignore": Loss.NONE}, Loss.MINOR)),
 }
 _VOLUME: Final[Fields] = {
     "image": NewField(
@@ -178,7 +167,7 @@ FIELDS: Final[Fields] = {
     "hostUsers": NewField(
         25,
         "root in the containers would be root on the node: remove the field, and run as a non-root user",
-        _fatal_if(False),
+        _by_value({False: Loss.FATAL}),
     ),
     "resourceClaims": NewField(
         26, "the containers would not get the claimed devices: request devices as extended resources", Loss.FATAL
@@ -192,10 +181,10 @@ FIELDS: Final[Fields] = {
     "schedulingGroup": NewField(36, "the pod would be scheduled on its own, not with its group"),
     **_below("securityContext", _CONTEXT),
     "securityContext.supplementalGroupsPolicy": NewField(
-        31, "the groups of the user in the image would be added: remove the field", _fatal_if("Strict")
+        31, "the groups of the user in the image would be added: remove the field", _by_value({"Strict": Loss.FATAL})
     ),
     "securityContext.seLinuxChangePolicy": NewField(
-        32, "the default MountOption could apply", _minor_unless("MountOption")
+        32, "the default MountOption could apply", _by_value({"MountOption": Loss.NONE}, Loss.MINOR)
     ),
     **_below("affinity.podAffinity", _POD_AFFINITY),
     **_below("affinity.podAntiAffinity", _POD_AFFINITY),

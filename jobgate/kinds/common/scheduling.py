@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jobgate.kinds.common.gang import gang_minimum
-from jobgate.kinds.common.operator import operator_of
+from jobgate.kinds.common.operator import operator_of, runs_here
 from jobgate.kinds.common.pod.reading import text
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN, SUBDOMAIN_LIMIT, dns_subdomain
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
@@ -43,8 +43,8 @@ def priority_class_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
 @rule("queue", whole=("tasks.name", "tasks.replicas"), updates=True)
 def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Notice]:
     """Kueue admits as many pods as the first one states: pods that are added later do not start."""
-    queueing, runs = context.settings.plugins.get(Queueing.name), context.settings.runs
-    members = operator_of(job).members if job.kind.qualified_plural not in runs else None
+    queueing = context.settings.plugins.get(Queueing.name)
+    members = None if runs_here(job, context) else operator_of(job).members
     provided = members.provides if members else frozenset()
     kueue = isinstance(queueing, QueueingArguments) and queueing.system is System.KUEUE
     if not kueue or Queueing.name in provided or not job.word("queue") or context.old is None:
@@ -97,7 +97,7 @@ def a_gang_has_priorities_throughout(job: Job[Any], context: Context) -> Iterato
 
 def _is_gang(job: Job[Any], context: Context) -> bool:
     """Return whether pods start together: the job says so, or who runs it has every job as a gang."""
-    if job.kind.qualified_plural in context.settings.runs:
+    if runs_here(job, context):
         return Queueing.name in context.settings.plugins and gang_minimum(job) > 1
     by_default = "min_available" in operator_of(job).supports
     said = job.word("min_available") is not None or any(task.min_available is not None for task in job.tasks)
