@@ -187,14 +187,14 @@ def asked(job: Mapping[str, Any], where: ReferenceFields) -> Iterator[TaskRefere
         found, unreadable = _read(listed if where.in_spec else annotated, said, written)
         unreadable = wrong or unreadable
         if of_job or found or unreadable:
-            wish = _annotations(task).get(CONTAINER_ANNOTATION)
+            container = _annotations(task).get(CONTAINER_ANNOTATION)
             yield TaskReferences(
                 task=path,
                 references=of_job + found,
                 of_job=len(of_job),
                 written=written,
                 in_list=where.in_spec,
-                container=wish if isinstance(wish, str) else "",
+                container=container if isinstance(container, str) else "",
                 unreadable=unreadable,
             )
 

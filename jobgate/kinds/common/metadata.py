@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from itertools import islice
 from typing import Annotated, Any, Final
 
-from msgspec import Meta, defstruct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from jobgate.kinds.common.fitting import TYPE, Never
+from jobgate.kinds.common.pod.shapes import DnsLabel, DnsSubdomain, Labels, QualifiedName, whole_text
 from jobgate.names import (
     GENERATED_LIMIT,
-    LABEL,
-    LABEL_LIMIT,
-    SUBDOMAIN,
-    SUBDOMAIN_LIMIT,
     annotation_key,
     dns_label,
     dns_subdomain,
@@ -30,45 +26,30 @@ _ANY: Final = {"type": "object"}
 
 #: Causes of one list or map, at most: as many as its schema would give.
 ENOUGH: Final = 1000
-_WORD: Final = rf"[A-Za-z0-9](?:[-A-Za-z0-9_.]{{0,{LABEL_LIMIT - 2}}}[A-Za-z0-9])?"
 
 
 def with_ordinary_metadata(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schema of an object whose metadata surely is right: `metadata_causes` finds nothing in it."""
     properties = schema.get("properties", {})
     # Of a schema that says more of metadata, nothing is sure.
-    shape = ordinary_metadata() if properties.get("metadata", _ANY) == _ANY else Never
+    shape = OrdinaryMetadata if properties.get("metadata", _ANY) == _ANY else Never
     required = sorted({*schema.get("required", ()), "metadata"})
     return {**schema, "properties": {**properties, "metadata": {TYPE: shape}}, "required": required}
 
 
-@cache
-def ordinary_metadata() -> Any:
-    """Return the type of ordinary metadata: a little narrower than what is right, so that C can tell."""
+class OrdinaryMetadata(Struct, rename="camel", gc=False):
+    """Metadata in which surely nothing is wrong: a little narrower than what is right, so that C can tell."""
 
-    def text(pattern: str, most: int) -> Any:
-        return Annotated[str, Meta(max_length=most, pattern=rf"\A(?:{pattern})\Z")]
+    name: DnsSubdomain = ""
+    generate_name: Annotated[str, Meta(pattern=whole_text("[a-z0-9][-a-z0-9]*"), max_length=GENERATED_LIMIT)] = ""
+    namespace: DnsLabel | UnsetType = UNSET
+    labels: Labels | UnsetType = UNSET
+    annotations: dict[QualifiedName, str] | UnsetType = UNSET
+    finalizers: list[QualifiedName] | UnsetType = UNSET
 
-    def refuse_nameless(self: Any) -> None:
+    def __post_init__(self) -> None:
         if not self.name and not self.generate_name:
             raise ValueError("no name")
-
-    key = text(f"(?:{SUBDOMAIN}/)?{_WORD}", SUBDOMAIN_LIMIT)
-    fields = {
-        "name": text(SUBDOMAIN, SUBDOMAIN_LIMIT),
-        "generate_name": text("[a-z0-9][-a-z0-9]*", GENERATED_LIMIT),
-        "namespace": text(LABEL, LABEL_LIMIT),
-        "labels": dict[key, text(f"(?:{_WORD})?", LABEL_LIMIT)],  # type: ignore[misc, valid-type]
-        "annotations": dict[key, str],  # type: ignore[valid-type]
-        "finalizers": list[key],  # type: ignore[valid-type]
-    }
-    return defstruct(
-        "Metadata",
-        [(name, shape, None) for name, shape in fields.items()],
-        namespace={"__post_init__": refuse_nameless},
-        rename="camel",
-        gc=False,
-    )
 
 
 def metadata_causes(metadata: Any) -> Iterator[Cause]:

@@ -51,7 +51,8 @@ def provides_all(kind: Kind) -> bool:
 
     Plugins of packages change nothing in that: what is installed was rendered without them.
     """
-    return {plugin.name for plugin in BUILT_IN if not plugin.imposed} <= _provided(kind)
+    members = members_of(kind)
+    return members is not None and {plugin.name for plugin in BUILT_IN if not plugin.imposed} <= members.provides
 
 
 def followed(kinds: Iterable[Kind]) -> list[Kind]:
@@ -67,11 +68,6 @@ def followed(kinds: Iterable[Kind]) -> list[Kind]:
 def _asks(kind: Kind) -> bool:
     word = kind.words.get("plugins", ("plugins",))[0]
     return isinstance(kind.operator, Operator) and word in kind.spec.model_fields
-
-
-def _provided(kind: Kind) -> frozenset[str]:
-    members = members_of(kind)
-    return members.provides if members else frozenset()
 
 
 def members_of(kind: Kind) -> Members | None:
