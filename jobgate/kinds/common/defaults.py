@@ -55,10 +55,11 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
             # Nearly all containers request nothing but these.
             if not isinstance(requests, dict) or PLAIN.issuperset(requests):
                 continue
-            for name, amount in requests.items():
-                if amount is not None and not may_overcommit(name):
-                    _limit(job.below((*way, "resources"), container["resources"]), requests)
-                    break
+            missing = {
+                name: amount for name, amount in requests.items() if amount is not None and not may_overcommit(name)
+            }
+            if missing:
+                copy_amounts(job.below((*way, "resources"), container["resources"]), missing, "limits")
 
     return limit_what_is_not_shared
 
@@ -82,11 +83,6 @@ def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[Way, dict[str, Any]]
         spec = mapping(part.get("template")).get("spec")
         if isinstance(spec, dict):
             yield (*tasks, place, "template", "spec"), spec
-
-
-def _limit(resources: Draft, requests: Mapping[str, Any]) -> None:
-    missing = {name: amount for name, amount in requests.items() if amount is not None and not may_overcommit(name)}
-    copy_amounts(resources, missing, "limits")
 
 
 def copy_amounts(resources: Draft, amounts: dict[str, Any], side: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobgate.kinds.common.changes import ChangeType, Field, FieldChange, FieldTable, Mutable, changes
+from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.schema import is_private, shape_of
 from webhook import Cause, Context, Forbidden, Job, Rule
 from webhook.rule import Check
@@ -73,21 +74,15 @@ class MayChange:
         if old is None:
             return
         allowed = {Mutable.ALWAYS}
-        if _suspended(old):
+        if mapping(old.get("spec")).get("suspend") is True:
             allowed.add(Mutable.WHILE_SUSPENDED)
-        status = old.get("status")
-        if not self._runs(status if isinstance(status, Mapping) else {}):
+        if not self._runs(mapping(old.get("status"))):
             allowed.add(Mutable.BEFORE_IT_RUNS)
         spec = Field(shape_of(job.kind), (self._table,)).below("spec")
         for change in changes(spec, old.get("spec"), job.document.get("spec"), frozenset(allowed)):
             when = _decisive(change).value
             if when not in allowed:
                 yield _refusal(change, when)
-
-
-def _suspended(document: Mapping[str, Any]) -> bool:
-    spec = document.get("spec")
-    return isinstance(spec, Mapping) and spec.get("suspend") is True
 
 
 def _decisive(change: FieldChange) -> Field:
