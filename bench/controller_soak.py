@@ -206,9 +206,10 @@ def _wrong(churn: Churn) -> Iterator[str]:
             key = (document["metadata"]["namespace"], one.manifest["kind"], one.name)
             if f"/api/v1/namespaces/{key[0]}/configmaps/{key[2]}" in churn.foreign:
                 continue
-            verdict = judge(one, found.pop(key, None)).verdict
-            if verdict is not Ownership.FINE:
-                yield f"{key}: {verdict.name}"
+            stored = found.pop(key, None)
+            verdict = "MISSING" if stored is None else judge(one, stored).verdict.name
+            if verdict != Ownership.FINE.name:
+                yield f"{key}: {verdict}"
     for key, one in found.items():
         # A Secret stays with its job, for there is no right to delete it; a ConfigMap because running pods mount it.
         owners = {owner["uid"] for owner in one["metadata"]["ownerReferences"]}
