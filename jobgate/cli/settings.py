@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 from jobgate import plugins
 from jobgate.cli.cluster import grouped, require_dns_name
 from jobgate.kinds import installed
-from jobgate.kinds.common.heeded import WORDS
+from jobgate.kinds.common.ignored import WORDS
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.runner import runner_of
 from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT

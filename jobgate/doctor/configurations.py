@@ -26,8 +26,8 @@ from jobgate.doctor.observed import (
     place,
 )
 from jobgate.installation.configurations import NAME
+from jobgate.kinds.common.members import selects
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
-from jobgate.pods.whose import selects
 from webhook import Kind
 
 _NAME_LABEL = "kubernetes.io/metadata.name"

@@ -42,12 +42,9 @@ class Step:
 
 
 def rows(pod: Mapping[str, Any], steps: Sequence[Step], final: Callable[[Draft], object]) -> dict[Location, list[Row]]:
-    """Return the parts of a pod.
+    """Return the parts of a pod that its operator creates; the first step that adds a part is its source.
 
-    Args:
-        pod: the pod as its operator creates it.
-        steps: the changes; the first one that adds a part is its source.
-        final: makes all changes together, in the order of the pod webhook.
+    `final` makes all changes together, in the order of the pod webhook.
     """
     before = _parts(pod)
     sources: dict[tuple[Location, str], str] = {}
@@ -63,12 +60,7 @@ def rows(pod: Mapping[str, Any], steps: Sequence[Step], final: Callable[[Draft],
 
 
 def command_rows(container: Mapping[str, Any], hooks: Sequence[Hook]) -> Iterator[Row]:
-    """Yield what a container runs, in order: hooks, its own command, hooks.
-
-    Args:
-        container: the container of the template, without hooks.
-        hooks: hooks before and after its command.
-    """
+    """Yield what a container of the template runs, in order: hooks, its own command, hooks."""
     for hook in hooks:
         if hook.event == "taskStarts":
             yield from _hook_rows(hook)

@@ -25,7 +25,7 @@ class TaskPrerequisites:
         items: the items in their order, with values.
         missing: a note about unknown items, which are not shown.
         faults: faults of the others.
-        wish: the container that the job names for them.
+        container_name: the container that the job names for them.
     """
 
     content: Injection = field(default_factory=Injection)
@@ -33,11 +33,11 @@ class TaskPrerequisites:
     items: tuple[Instance, ...] = ()
     missing: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
-    wish: str = ""
+    container_name: str = ""
 
     def put(self, pod: Draft) -> list[Problem]:
         """Add the content to a pod, and return problems."""
-        return inject(pod, self.content, self.wish)
+        return inject(pod, self.content, self.container_name)
 
     def problems(self, pod: dict[str, Any]) -> list[str]:
         """Return the known faults and problems."""
@@ -45,7 +45,7 @@ class TaskPrerequisites:
 
     def container(self, pod: Any) -> str:
         """Return the name of the container that gets the content."""
-        found = target(pod, self.wish)
+        found = target(pod, self.container_name)
         return found if isinstance(found, str) else ""
 
     def wanted_plugin(self, name: str) -> str | None:
@@ -55,16 +55,9 @@ class TaskPrerequisites:
 
 
 def prerequisites_of(
-    references: Sequence[Reference], objects: Objects, namespace: str, wish: str = ""
+    references: Sequence[Reference], objects: Objects, namespace: str, container_name: str = ""
 ) -> TaskPrerequisites:
-    """Return the prerequisites of a task.
-
-    Args:
-        references: those that the task names.
-        objects: the known objects.
-        namespace: namespace of the job.
-        wish: the container that the job names for them.
-    """
+    """Return the prerequisites that a task names; `container_name` is the container that the job names for them."""
     if not references:
         return TaskPrerequisites()
     resolution = resolve(references, finder(objects, namespace), partial=True)
@@ -72,10 +65,10 @@ def prerequisites_of(
     missing = ", ".join(dict.fromkeys(item for item, _ in resolution.unknown))
     note = f"not among the files, so not shown: {missing}; name the files that have them, too"
     faults = tuple(one.said() for one in (*resolution.problems, *conflicts))
-    steps = tuple(_step(one, wish) for one in resolution.instances)
-    return TaskPrerequisites(content, steps, resolution.instances, (note,) if missing else (), faults, wish)
+    steps = tuple(_step(one, container_name) for one in resolution.instances)
+    return TaskPrerequisites(content, steps, resolution.instances, (note,) if missing else (), faults, container_name)
 
 
-def _step(one: Instance, wish: str) -> Step:
+def _step(one: Instance, container_name: str) -> Step:
     content, _ = content_of(Resolution((one,)))
-    return Step(one.item.source, lambda pod: inject(pod, content, wish))
+    return Step(one.item.source, lambda pod: inject(pod, content, container_name))

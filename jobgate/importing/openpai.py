@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from pydantic import ValidationError
-
 from jobgate.importing.document import documents
 from jobgate.importing.item import CLUSTER, prerequisite
 from jobgate.importing.job import ImportedKind, jobs
@@ -16,8 +14,6 @@ from jobgate.importing.notes import Notes, word
 from jobgate.kinds import installed
 from jobgate.kinds.common import pod
 from jobgate.offline.judge import ReviewOptions, judge
-from jobgate.prerequisites.item import faults as item_faults
-from jobgate.prerequisites.models import RESOURCES, PrerequisiteSpec
 from webhook import Cause, Path
 
 
@@ -57,28 +53,14 @@ def imported(text: str, file: str, target: ImportedKind | None = None) -> Iterat
 
 def _denials(document: dict[str, Any]) -> Iterator[str]:
     """Yield why a cluster would deny an object or its pods."""
-    title, spec = f"{document['kind']} {document['metadata']['name']}", document["spec"]
-    if document["kind"] in RESOURCES:
-        found = _faults_of_item(document["kind"], spec)
-    elif document["kind"] == ImportedKind.JOB:
-        checked = pod.check(spec["template"], Path("spec") / "template")
-        found = (str(one) for one in checked if isinstance(one, Cause))
+    if document["kind"] == ImportedKind.JOB:
+        checked = pod.check(document["spec"]["template"], Path("spec") / "template")
+        found = [str(one) for one in checked if isinstance(one, Cause)]
     else:
         status = judge(document, ReviewOptions(kinds=installed())).status
         causes = status["details"]["causes"] if status else ()
-        found = (f"{cause['field']}: {cause['message']}" for cause in causes)
-    return (f"{title}: {fault}" for fault in found)
-
-
-def _faults_of_item(kind: str, spec: Any) -> Iterator[str]:
-    try:
-        read = PrerequisiteSpec.model_validate(spec)
-    except ValidationError as error:
-        for fault in error.errors(include_input=False, include_url=False):
-            yield f"spec.{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-        return
-    for _, place, detail in item_faults(kind, read):
-        yield f"spec.{place}: {detail}"
+        found = [f"{cause['field']}: {cause['message']}" for cause in causes]
+    return (f"{document['kind']} {document['metadata']['name']}: {fault}" for fault in found)
 
 
 def _item(entry: Mapping[str, Any], notes: Notes) -> dict[str, Any]:

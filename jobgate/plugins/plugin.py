@@ -101,7 +101,7 @@ class Plugin(Generic[A]):
         """Yield what is called by the job."""
         return ()
 
-    def heeds(self, arguments: A) -> frozenset[str]:
+    def supports(self, arguments: A) -> frozenset[str]:
         """Return the words of a job that it acts on instead of an operator that does not, as `queue`."""
         return frozenset()
 

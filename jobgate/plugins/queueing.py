@@ -86,7 +86,7 @@ class Queueing(Plugin[QueueingArguments]):
     arguments = QueueingArguments
     imposed = True
 
-    def heeds(self, arguments: QueueingArguments) -> frozenset[str]:
+    def supports(self, arguments: QueueingArguments) -> frozenset[str]:
         """Return the words of jobs that the system acts on. Kueue starts all pods of a job or none."""
         return _SYSTEMS[arguments.system][1] | {"scheduler_name"}
 

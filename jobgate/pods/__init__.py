@@ -1,6 +1,5 @@
 """The pod webhook: a pod gets what its job asks for, whoever creates it.
 
-- `whose`: which job a pod says that it belongs to
 - `digest`: what is remembered of a job
 - `lookup`: whether there is such a job, and such a pod of it: a cache knows, and where it is behind, the cluster
 - `budget`: how often the API server is asked, whose turn it is, and which references are known to be forged

@@ -8,11 +8,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from jobgate.kinds.common.pod.reading import metadata_of, text
+from jobgate.kinds.common.wiring import ClaimedJob, whose
 from jobgate.plugins import Member, Pod, wire
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup, LookupResult, LookupVerdict
 from jobgate.pods.prerequisites import PodReferences, Prerequisites, wanted
-from jobgate.pods.whose import ClaimedJob, whose
 from webhook import Cause, Draft, Invalid, Kind, Notice, Operation, Path, Phase, Request, Required, Response
 from webhook.text import short
 
@@ -29,13 +29,7 @@ class PodReviewer:
         *,
         enforces: bool = True,
     ) -> None:
-        """Make a reviewer.
-
-        Args:
-            lookups: find the jobs of each kind whose pods are wired.
-            prerequisites: puts them into pods; None where no pod gets any.
-            enforces: as in the settings.
-        """
+        """Make a reviewer; without `prerequisites`, no pod gets any."""
         lookups = tuple(lookups)
         self._prerequisites = prerequisites
         self._enforces = enforces

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobgate.kinds.common.wiring import WORKLOADS
+from jobgate.kinds.common.wiring import WORKLOADS, whose
 from jobgate.plugins import Part
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup
 from jobgate.pods.prerequisites import Prerequisites, wanted
-from jobgate.pods.whose import whose
 from jobgate.prerequisites.reference import ANNOTATION, named_in, template_of
 from webhook import Cause, Draft, Kind, Operation, Path, Request, Response
 

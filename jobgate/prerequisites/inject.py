@@ -17,12 +17,12 @@ from webhook import Draft
 DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 
 
-def target(pod: Mapping[str, Any], wish: str = "") -> str | Problem:
+def target(pod: Mapping[str, Any], container_name: str = "") -> str | Problem:
     """Return the name of the container that gets what items bring: the one that is named, or the only one."""
     annotations = (pod.get("metadata") or {}).get("annotations") or {}
     containers = (pod.get("spec") or {}).get("containers") or ()
     names = [one["name"] for one in containers if isinstance(one, dict) and isinstance(one.get("name"), str)]
-    named = wish or annotations.get(CONTAINER_ANNOTATION)
+    named = container_name or annotations.get(CONTAINER_ANNOTATION)
     if named is not None and named not in names:
         detail = f"annotation {CONTAINER_ANNOTATION} names {str(named)[:63]!r}; the pod has {', '.join(names)[:253]}"
         return Problem(Reason.UNKNOWN_CONTAINER, (), detail)
@@ -34,14 +34,14 @@ def target(pod: Mapping[str, Any], wish: str = "") -> str | Problem:
     return Problem(Reason.UNKNOWN_CONTAINER, (), detail)
 
 
-def inject(pod: Draft, content: Injection, wish: str = "") -> list[Problem]:
+def inject(pod: Draft, content: Injection, container_name: str = "") -> list[Problem]:
     """Put content into a pod of sound shape (`jobgate.pods.shape`), and return what cannot be put there.
 
-    `wish` is the container that the job names for its pods, or empty.
+    `container_name` is the container that the job names for its pods, or empty.
     """
     if not (content.hooks or content.mounts or content.env):
         return []
-    name = target(pod.value, wish)
+    name = target(pod.value, container_name)
     if isinstance(name, Problem):
         return [name]
     container = next(one for one in pod.each("spec", "containers") if one.get("name") == name)

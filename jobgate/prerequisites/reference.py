@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
@@ -21,8 +20,6 @@ CONTAINER_ANNOTATION: Final = "jobgate.dev/prerequisites-container"
 
 #: Longest annotation that is read, in characters: that of 32 references with many values.
 ANNOTATION_LIMIT: Final = 64 * 1024
-#: A name that is a DNS subdomain surely.
-_SIMPLE: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?").fullmatch
 _FORM = f"write names as `mnist, {CLUSTER}/wget`, or a JSON list of objects with kind, name and templateVariables"
 
 
@@ -80,7 +77,7 @@ def listed(value: Any) -> tuple[Reference, ...]:
     except msgspec.ValidationError as error:
         raise InvalidReference(f"{str(error)[:300]!a}; {_FORM}") from None
     for one in found:
-        if not _SIMPLE(one.name) and (fault := dns_subdomain(one.name)):
+        if fault := dns_subdomain(one.name):
             raise InvalidReference(f"{one.name[:300]!r} is no name of an item: it {fault}")
     return found
 
@@ -187,14 +184,14 @@ def asked(job: Mapping[str, Any], where: ReferenceFields) -> Iterator[TaskRefere
         found, unreadable = _read(listed if where.in_spec else annotated, said, written)
         unreadable = wrong or unreadable
         if of_job or found or unreadable:
-            wish = _annotations(task).get(CONTAINER_ANNOTATION)
+            container = _annotations(task).get(CONTAINER_ANNOTATION)
             yield TaskReferences(
                 task=path,
                 references=of_job + found,
                 of_job=len(of_job),
                 written=written,
                 in_list=where.in_spec,
-                container=wish if isinstance(wish, str) else "",
+                container=container if isinstance(container, str) else "",
                 unreadable=unreadable,
             )
 

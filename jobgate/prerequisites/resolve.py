@@ -83,9 +83,7 @@ def resolve(references: Iterable[Reference], find: Find, *, partial: bool = Fals
             continue
         seen.add(one)
         resolver.visit(one, (), place)
-    return Resolution(
-        tuple(resolver.done.values()), tuple(resolver.problems), tuple(repeated), tuple(resolver.unknown), resolver.work
-    )
+    return resolver.result(repeated=tuple(repeated))
 
 
 def resolve_item(item: Item, find: Find, *, partial: bool = False) -> Resolution:

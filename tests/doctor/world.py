@@ -51,7 +51,7 @@ from jobgate.installation.installation import LABELS
 from jobgate.installation.objects import base
 from jobgate.installation.workload import SELECTOR
 from jobgate.kinds import installed
-from jobgate.pods.whose import selects
+from jobgate.kinds.common.members import selects
 
 KINDS = installed()
 SYSTEM = "jobgate-system"

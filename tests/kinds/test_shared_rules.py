@@ -6,7 +6,7 @@ import pytest
 
 from jobgate.installation.handbook import title
 from jobgate.kinds import built_in
-from jobgate.kinds.common.heeded import WORDS
+from jobgate.kinds.common.ignored import WORDS
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.rules import SHARED, shared_rules
 from tests.kinds.mxjob import jobs as mxjobs
@@ -49,9 +49,9 @@ def test_a_kind_has_every_shared_rule_but_those_that_stand_here(kind: Kind) -> N
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_an_operator_heeds_words_that_are_asked_for(kind: Kind) -> None:
+def test_an_operator_supports_words_that_are_asked_for(kind: Kind) -> None:
     assert isinstance(kind.operator, Operator)
-    assert kind.operator.heeds <= WORDS
+    assert kind.operator.supports <= WORDS
 
 
 def test_a_rule_is_replaced_where_it_stands() -> None:

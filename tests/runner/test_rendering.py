@@ -16,11 +16,11 @@ from controlplane.operators import vcjob as volcano
 from controlplane.operators import vcjob_plugins
 from jobgate.kinds import installed
 from jobgate.kinds.common.runner import adoption
+from jobgate.kinds.common.wiring import whose
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Member
 from jobgate.plugins.crew import COMPLETION_INDEX
 from jobgate.plugins.queueing import Grouping, Queueing, QueueingArguments, System
-from jobgate.pods.whose import whose
 from jobgate.runner.rendering import batch_job, beside
 from jobgate.runner.subject import Subject
 from tests.operators.conftest import env_of

@@ -6,5 +6,5 @@ SWEEPER = Operator(
     name="sweeper",
     minor=31,
     pod_name="{job}-{task}-{index}",
-    heeds=frozenset({"queue", "suspend", "policies", "min_available", "depends_on"}),
+    supports=frozenset({"queue", "suspend", "policies", "min_available", "depends_on"}),
 )

@@ -7,16 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from msgspec.json import encode
 
 from jobgate.kinds.common.quantity import parse
-from jobgate.kinds.common.shape import Shape
+from jobgate.kinds.common.schema import Shape
 from webhook import Path
 from webhook.path import steps_of
-
-T = TypeVar("T")
 
 #: Levels of an object that are looked into for whether it says nothing: a bound on the time.
 _DEPTH: Final = 5
@@ -24,90 +22,75 @@ _DEPTH: Final = 5
 _QUANTITIES: Final = frozenset({"limits", "requests", "overhead", "capacity", "sizeLimit", "divisor"})
 
 
+class Mutable(Enum):
+    """When a field may change; the value says it to the user."""
+
+    ALWAYS = "at any time"
+    WHILE_SUSPENDED = "while the job is suspended"
+    BEFORE_IT_RUNS = "before the job starts"
+    NEVER = "once the job is stored"
+
+
 @dataclass(slots=True)
-class _TableNode(Generic[T]):
+class FieldTable:
     """A step that some lines of a table take: the next steps (`*` is any), and what the line that ends here says."""
 
-    below: dict[str | int, _TableNode[T]] = field(default_factory=dict)
-    value: T | None = None
+    below: dict[str | int, FieldTable] = field(default_factory=dict)
+    value: Mutable | None = None
     key: str | None = None
 
-    def at(self, path: str) -> _TableNode[T]:
-        """Return the entry of a path, made where there is none."""
+    @classmethod
+    def of(cls, fields: Mapping[str, Mutable], keys: Mapping[str, str]) -> FieldTable:
+        """Return the table of fields by their paths, and of lists whose items are known by a field; `*` is any step."""
+        table = cls()
+        for path, value in fields.items():
+            table._at(path).value = value
+        for path, key in keys.items():
+            table._at(path).key = key
+        return table
+
+    def _at(self, path: str) -> FieldTable:
         entry = self
         for step in steps_of(path):
-            entry = entry.below.setdefault(step, _TableNode())
+            entry = entry.below.setdefault(step, FieldTable())
         return entry
 
-    def says_only(self, values: frozenset[T]) -> bool:
+    def says_only(self, values: frozenset[Mutable]) -> bool:
         """Return whether the lines below say one of these values each."""
         return all((one.value is None or one.value in values) and one.says_only(values) for one in self.below.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Field(Generic[T]):
+class Field:
     """A place in a job, and what the most specific line of a table says of it.
 
     Attributes:
-        value: what the table says.
         shape: what the schema says.
+        entries: where the table has lines for this place.
+        value: what the table says.
     """
 
-    value: T
     shape: Shape
-    _entries: tuple[_TableNode[T], ...]
-    _parent: Field[T] | None = None
-    _step: str | int = ""
+    entries: tuple[FieldTable, ...]
+    value: Mutable = Mutable.NEVER
+    path: Path = field(default_factory=Path)
 
-    def says_only(self, values: frozenset[T]) -> bool:
+    def says_only(self, values: frozenset[Mutable]) -> bool:
         """Return whether the table says one of these values of this place and of all below."""
-        return self.value in values and all(entry.says_only(values) for entry in self._entries)
+        return self.value in values and all(entry.says_only(values) for entry in self.entries)
 
     @property
     def key(self) -> str | None:
         """The field by which items of the list here are known; None if they are known by their places."""
-        return next((entry.key for entry in self._entries if entry.key), None)
+        return next((entry.key for entry in self.entries if entry.key), None)
 
-    def below(self, step: str | int) -> Field[T]:
+    def below(self, step: str | int) -> Field:
         """Return a field, an entry or an item of what is here."""
         # The plain step comes before the star, so the more specific of two entries is first.
-        ways = (entry.below.get(name) for entry in self._entries for name in (step, "*"))
+        ways = (entry.below.get(name) for entry in self.entries for name in (step, "*"))
         entries = tuple(entry for entry in ways if entry is not None)
         value = next((entry.value for entry in entries if entry.value is not None), self.value)
-        return Field(value, self.shape.below(step), entries, self, step)
-
-    @property
-    def steps(self) -> tuple[str | int, ...]:
-        """The steps that lead here."""
-        return tuple(place._step for place in reversed(self._way()[:-1]))
-
-    @property
-    def path(self) -> Path:
-        """The path of this place."""
-        return self._way()[-1].shape.path(self.steps)
-
-    def _way(self) -> list[Field[T]]:
-        """Return this place and all above it, up to the whole object."""
-        way = [self]
-        while (parent := way[-1]._parent) is not None:
-            way.append(parent)
-        return way
-
-
-def table(lines: Mapping[str, T], otherwise: T, keys: Mapping[str, str]) -> _TableNode[T]:
-    """Return the table of what is said of fields, by their paths; `*` is any item, or any entry of a map.
-
-    Args:
-        lines: by path, what is said of the field and all below it.
-        otherwise: what is said of a field that is below none of them.
-        keys: by path of a list, the field by which its items are known.
-    """
-    root: _TableNode[T] = _TableNode(value=otherwise)
-    for path, value in lines.items():
-        root.at(path).value = value
-    for path, key in keys.items():
-        root.at(path).key = key
-    return root
+        return Field(self.shape.below(step), entries, value, self.shape.step(self.path, step))
 
 
 class ChangeType(Enum):
@@ -120,7 +103,7 @@ class ChangeType(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class FieldChange(Generic[T]):
+class FieldChange:
     """One difference.
 
     Attributes:
@@ -130,24 +113,18 @@ class FieldChange(Generic[T]):
         type: what happens.
     """
 
-    place: Field[T]
+    place: Field
     before: Any
     after: Any
     type: ChangeType = ChangeType.VALUE
 
 
-def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = frozenset()) -> Iterator[FieldChange[T]]:
-    """Yield how two values differ.
+def changes(place: Field, before: Any, after: Any, settled: frozenset[Mutable] = frozenset()) -> Iterator[FieldChange]:
+    """Yield how two values at a place differ, except where the table says of it and of all below one of `settled`.
 
     What typed clients write for an absent field (`null`, `{}`, `[]`, `""`) is the same as nothing; an entry of a map
     exists by its key alone. Quantities are compared by value. Items of a list that has a key are matched by it, others
     by their places.
-
-    Args:
-        place: where the values are.
-        before: the old value.
-        after: the new value.
-        settled: what need not be looked into: a place of which, and of all below, the table says one of these.
     """
     pairs = []
     if not _same(before, after) and _differ(place, before, after):
@@ -156,7 +133,7 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
         pair = pairs.pop()
         if pair.place.says_only(settled):
             continue
-        below: list[FieldChange[T]] = []
+        below: list[FieldChange] = []
         for part, is_final in _parts(pair.place, pair.before, pair.after):
             if is_final:
                 yield part
@@ -165,7 +142,7 @@ def changes(place: Field[T], before: Any, after: Any, settled: frozenset[T] = fr
         pairs.extend(reversed(below))
 
 
-def _parts(here: Field[T], one: Any, other: Any) -> Iterator[tuple[FieldChange[T], bool]]:
+def _parts(here: Field, one: Any, other: Any) -> Iterator[tuple[FieldChange, bool]]:
     """Yield the differences of two values, each with whether it is one by itself or to be looked into."""
     if isinstance(one, Mapping | None) and isinstance(other, Mapping | None):
         yield from _fields(here, one or {}, other or {})
@@ -179,7 +156,7 @@ def _parts(here: Field[T], one: Any, other: Any) -> Iterator[tuple[FieldChange[T
         yield FieldChange(here, one, other), True
 
 
-def _fields(here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[FieldChange[T], bool]]:
+def _fields(here: Field, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[FieldChange, bool]]:
     """Yield the fields of an object, or the entries of a map: one without a value that comes or goes is a change."""
     keys = [key for key, value in one.items() if key not in other or not _same(value, other[key])]
     for key in [*keys, *(key for key in other if key not in one)]:
@@ -197,7 +174,7 @@ def _fields(here: Field[T], one: Mapping[str, Any], other: Mapping[str, Any]) ->
             yield FieldChange(place, before, after, ChangeType.COMES if is_now else ChangeType.GOES), True
 
 
-def _items(here: Field[T], one: list[Any], other: list[Any], key: str) -> Iterator[tuple[FieldChange[T], bool]]:
+def _items(here: Field, one: list[Any], other: list[Any], key: str) -> Iterator[tuple[FieldChange, bool]]:
     """Yield what becomes of the items, and then those that stay.
 
     An item with a new key, where one was whose key is gone, is that item, renamed.
@@ -244,7 +221,7 @@ def _same(one: Any, other: Any) -> bool:
         return False
 
 
-def _differ(place: Field[Any], one: Any, other: Any) -> bool:
+def _differ(place: Field, one: Any, other: Any) -> bool:
     """Return whether one of two values that are not the same JSON says something."""
     return not (_nothing(one, place.shape) and _nothing(other, place.shape))
 
@@ -263,7 +240,7 @@ def _nothing(value: Any, shape: Shape, depth: int = _DEPTH) -> bool:
     return depth > 0 and all(_nothing(part, shape.below(key), depth - 1) for key, part in value.items())
 
 
-def _equal(place: Field[Any], one: Any, other: Any) -> bool:
+def _equal(place: Field, one: Any, other: Any) -> bool:
     if isinstance(one, bool) is not isinstance(other, bool):
         return False
     if one == other:
@@ -271,7 +248,7 @@ def _equal(place: Field[Any], one: Any, other: Any) -> bool:
     if not isinstance(one, int | float | str) or not isinstance(other, int | float | str):
         return False
     first, second = _amount(one), _amount(other)
-    return first is not None and first == second and not _QUANTITIES.isdisjoint(place.steps)
+    return first is not None and first == second and not _QUANTITIES.isdisjoint(place.path.steps)
 
 
 def _amount(value: Any) -> Decimal | None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from sys import intern
 from typing import Any, Final, TypeVar, cast
 
-from jobgate.kinds.common.asking import asked_of
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text, whole
+from jobgate.kinds.common.prerequisites import asked_of
 from jobgate.kinds.common.runner import is_run, runner_of
 from jobgate.plugins import Crew, CrewContainer, Part, Plugin, installed, parse
 from jobgate.plugins.arguments import NoArguments

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 from crdgen import Atomic, Doc, MaxItems, Model
 from jobgate.kinds.common.gang import gang_minimum, sum_of_minima
+from jobgate.kinds.common.operator import runs_here
 from jobgate.names import ENTRIES_LIMIT, LABEL_LIMIT, dns_label
 from webhook import Cause, Context, Duplicate, Invalid, Job, NotFound, Notice, Path, Rule, Task, readable, rule
 from webhook.text import shown
@@ -152,8 +153,8 @@ def _circle(way: dict[str, int], first: str, said: Mapping[str, str]) -> str:
     return " → ".join(shown_names)
 
 
-def gangs_can_start(*, refuse: bool) -> Rule:
-    """Return the rule that a gang does not wait for pods which wait for it; without `refuse` it only warns.
+def gangs_can_start(*, deny: bool) -> Rule:
+    """Return the rule that a gang does not wait for pods which wait for it; without `deny` it only warns.
 
     The scheduler starts no pod of a gang before its minimum is made, and the pods of a task that waits for others are
     made when those run: so the pods of the tasks that wait for nothing must do for a gang. And where the minima of the
@@ -163,7 +164,7 @@ def gangs_can_start(*, refuse: bool) -> Rule:
     @rule("tasks.depends_on", reads=("min_available",), whole=OF_GANGS)
     def gangs_do_not_wait_for_themselves(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
         """Tasks without dependencies must provide the gang's minimum, as other pods are created only after they run."""
-        if not refuse and job.kind.qualified_plural in context.settings.runs:
+        if not deny and runs_here(job, context):
             return  # the runner makes gangs of what starts together
         waiting = [task for task in job.tasks if _waits(task)]
         if not waiting or len(waiting) == len(job.tasks):
@@ -174,7 +175,7 @@ def gangs_can_start(*, refuse: bool) -> Rule:
             return
         path = waiting[0].at("depends_on") if stated is None else job.at("min_available")
         value = [written for _, _, written in _waits(waiting[0])] if stated is None else stated
-        yield Invalid(path, value, fault) if refuse else Notice(path, fault)
+        yield Invalid(path, value, fault) if deny else Notice(path, fault)
 
     return gangs_do_not_wait_for_themselves
 

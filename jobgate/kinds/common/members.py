@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects
+from jobgate.kinds.common.pod.reading import items, mapping, metadata_of, objects
 from jobgate.plugins.crew import COMPLETION_INDEX, INDEX_LABEL, JOB_LABEL, RUN_LABEL, TASK_LABEL, Contract
 from webhook import Job
 
@@ -62,6 +62,23 @@ class Members:
 def labels_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the labels of a pod."""
     return mapping(metadata_of(pod).get("labels"))
+
+
+def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
+    """Return whether a valid LabelSelector selects these labels; an empty one selects all."""
+    for key, value in mapping(selector.get("matchLabels")).items():
+        if labels.get(key) != value:
+            return False
+    return all(_OPERATORS[one["operator"]](one, labels) for one in items(selector.get("matchExpressions")))
+
+
+#: The operators of a LabelSelector; the API server rejects others.
+_OPERATORS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], bool]]] = {
+    "In": lambda one, labels: labels.get(one["key"]) in one["values"],
+    "NotIn": lambda one, labels: labels.get(one["key"]) not in one["values"],
+    "Exists": lambda one, labels: one["key"] in labels,
+    "DoesNotExist": lambda one, labels: one["key"] not in labels,
+}
 
 
 def owners(pod: Mapping[str, Any], group: str, kind: str) -> Iterator[Mapping[str, Any]]:

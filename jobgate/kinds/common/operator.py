@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from jobgate.kinds.common import vintage
 from jobgate.kinds.common.members import Members
+from jobgate.kinds.common.newer_fields import without_newer_fields
 from jobgate.kinds.common.pod.reading import mapping
 from webhook import Context, Job, Task
 
@@ -28,7 +28,7 @@ class Operator:
         replaces: fields of the pod spec that it fills in by itself, with names of its own making.
         drops_metadata: whether the metadata of a template is lost.
         adds_volumes: whether it adds the volumes of the job, its word `volumes`, to every pod.
-        heeds: the words of a job and its tasks that it acts on, of those that not every operator does (`heeded.py`).
+        supports: the words that it acts on, of those that not every operator does (`ignored.py`).
         capabilities: words of the setting `operator-can` that only rules of this kind ask for.
         members: how its pods tell whose they are, or None where they do not.
     """
@@ -41,7 +41,7 @@ class Operator:
     replaces: tuple[str, ...] = ()
     drops_metadata: bool = False
     adds_volumes: bool = False
-    heeds: frozenset[str] = frozenset()
+    supports: frozenset[str] = frozenset()
     capabilities: frozenset[str] = frozenset()
     members: Members | None = None
 
@@ -77,7 +77,7 @@ class Operator:
 
     def known(self, pod: dict[str, Any]) -> dict[str, Any]:
         """Return a Pod without the fields that this operator's types do not have: the same object where it has none."""
-        return vintage.without(pod, self.minor)
+        return without_newer_fields(pod, self.minor)
 
 
 def runs_here(job: Job[Any], context: Context) -> bool:

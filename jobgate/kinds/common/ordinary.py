@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Final
 
-from jobgate.kinds.common.asking import asked_of
 from jobgate.kinds.common.crew import plugins_of
 from jobgate.kinds.common.operator import Operator, operator_of
+from jobgate.kinds.common.prerequisites import asked_of
 from jobgate.kinds.common.tasks import names_have_room
 from jobgate.names import dns_1035_label
 from jobgate.plugins.plugin import Outline

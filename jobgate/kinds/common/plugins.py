@@ -1,22 +1,31 @@
-"""The rules of plugins: what a job asks for is known, understood, and can be done."""
+"""Plugins of jobs: their field in a spec, and the rules: what a job asks for is known, understood, and can be done."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
-from jobgate.kinds.common.asking import NAMING, asked_of
+from crdgen import Doc
+from crdgen.markers.types import Replace
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested, written_plugins
-from jobgate.kinds.common.erased import APPLIED
+from jobgate.kinds.common.erased import APPLIED, applied_spec
 from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.pod.reading import mapping
-from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name
+from jobgate.kinds.common.prerequisites import NAMING, asked_of
+from jobgate.kinds.common.tasks import GENERATED_SUFFIX, expected_name, name_path
 from jobgate.names import LABEL_LIMIT
 from jobgate.plugins import Crew, Derived
 from jobgate.plugins.weight import too_large
-from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Path, Rule, TooLong, rule
+from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Rule, TooLong, rule
 from webhook.quiet import IMPOSED
+
+#: By plugin: its arguments, as a list of flags or as a mapping, or nothing. Null is taken, because where it is not the
+#: API server drops the entry without a word, and the job runs without the plugin.
+Plugins: TypeAlias = dict[
+    str, Annotated[Any, Replace({"x-kubernetes-preserve-unknown-fields": True, "nullable": True})]
+]
+
+PLUGINS_DOC = Doc("Plugins for the pods: env, svc or ssh, each with its arguments as a list of flags or a mapping.")
 
 
 def _crew(job: Job[Any], context: Context) -> Crew:
@@ -42,15 +51,8 @@ def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[No
 
     What the file says is in the annotation by which kubectl remembers it.
     """
-    annotation = mapping(mapping(job.document.get("metadata")).get("annotations")).get(APPLIED)
-    if not isinstance(annotation, str) or '"plugins"' not in annotation:
-        return
-    try:
-        applied = json.loads(annotation)
-    except (ValueError, RecursionError):
-        return
     sent = mapping(job.word("plugins"))
-    for name, value in mapping(mapping(mapping(applied).get("spec")).get("plugins")).items():
+    for name, value in mapping(applied_spec(job.document, '"plugins"').get("plugins")).items():
         if value is None and name not in sent:
             yield Notice(job.at("plugins").key(name), f"kubectl drops null values: write `{name}: []`")
 
@@ -98,7 +100,7 @@ def derived_names(derived: Iterable[Derived], context: Context) -> Iterator[Caus
     derived, name = list(derived), expected_name(context)
     if not name or not derived:
         return
-    place, given = Path("metadata") / ("name" if context.name else "generateName"), context.name
+    place, given = name_path(context), context.name
     beginning = name[:LABEL_LIMIT].rstrip("-") or name
     for one in derived:
         if fault := one.fault_of(beginning):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
-from jobgate.kinds.common.asking import NAMING, asked_of, where
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.kinds.common.templates import made_pods
 from jobgate.prerequisites.content import Injection, content_of
@@ -39,6 +39,10 @@ from webhook import (
     adds_nothing,
     rule,
 )
+from webhook.plan import Plan
+
+#: A job that says none of these words names no prerequisites.
+NAMING = (WORD, f"tasks.{WORD}", f"annotations.{ANNOTATION}", "tasks.template.metadata")
 
 #: What the rules look up.
 WATCHED: Final = tuple(RESOURCES.values())
@@ -60,6 +64,25 @@ _TOO_MANY: Final = Resolution(
 _RECORD: Final = (Path("metadata") / "annotations").key(RECORD)
 
 
+def where(kind: Kind) -> ReferenceFields:
+    """Return where the jobs of a kind name prerequisites."""
+    return _where(kind.plan, kind.parts)
+
+
+def asked_of(job: Job[Any]) -> list[TaskReferences]:
+    """Return which prerequisites a job's tasks name, read for the first rule that asks."""
+    if asked not in job.shared:
+        job.shared[asked] = list(asked(job.document, where(job.kind)))
+    found: list[TaskReferences] = job.shared[asked]
+    return found
+
+
+@lru_cache(maxsize=64)
+def _where(plan: Plan, parts: str) -> ReferenceFields:
+    tasks = tuple(str(step) for step in plan.word(parts).path.steps)
+    return ReferenceFields(tasks, in_spec=bool(plan.word(WORD).attributes))
+
+
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
     """Return the default by which a job has what its prerequisites need of it.
 
@@ -75,23 +98,17 @@ def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
         found = list(asked(job.value, here))
         if not found:
             return
-        find = finder(context.objects, context.namespace)
-        resolutions: list[Resolution] = []
-        room = JOB_INSTANCES
         try:
-            for references in dict.fromkeys(one.references for one in found):
-                if room > 0:
-                    resolutions.append(resolve(references, find))
-                    room -= resolutions[-1].cost
+            tasks = _tasks(found, context.objects, context.namespace)
         except LookupError:
             return
-        plugins = {name: said for one in resolutions for name, said in content_of(one)[0].plugins.items()}
+        plugins = {name: said for task in tasks for name, said in task.content.plugins.items()}
         if plugins and (spec := job.at("spec")) is not None:
             spec.setdefault("plugins", {})
             if (there := job.at("spec", "plugins")) is not None:
                 for name, said in plugins.items():
                     there.setdefault(name, [] if said is None else said)
-        _note(job, {source: item for one in resolutions for source, item in one.items.items()})
+        _note(job, _items_of(tasks))
 
     return prerequisites_are_ready
 
@@ -145,6 +162,12 @@ def _tasks(
             done[one.references] = resolution, content, (*resolution.problems, *conflicts)
         tasks.append(_ResolvedTask(one, *done[one.references]))
     return tasks
+
+
+def _items_of(tasks: Iterable[_ResolvedTask]) -> dict[str, Item]:
+    """Return the items that tasks bring, by kind and name; tasks that name the same share a resolution."""
+    resolutions = {id(task.resolution): task.resolution for task in tasks}
+    return {source: item for one in resolutions.values() for source, item in one.items.items()}
 
 
 def _resolved(job: Job[Any], context: Context) -> list[_ResolvedTask]:
@@ -285,7 +308,7 @@ def refusal(user: User, item: Item, chain: tuple[str, ...], may: bool | None) ->
 def _sources(kind: Kind, job: Mapping[str, Any] | None, objects: Objects, namespace: str) -> set[str]:
     """Return the items that a job brings."""
     tasks = [] if job is None else _tasks(asked(job, where(kind)), objects, namespace)
-    return {source for task in tasks for source in task.resolution.items}
+    return {*_items_of(tasks)}
 
 
 def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, str]]:
@@ -302,8 +325,8 @@ def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, st
         before = _sources(kind, old, objects, request.namespace)
     except LookupError:
         return []
-    items = {source: item for task in tasks for source, item in task.resolution.items.items() if source not in before}
-    return [(RESOURCES[item.kind], item.name) for item in items.values()]
+    items = (item for source, item in _items_of(tasks).items() if source not in before)
+    return [(RESOURCES[item.kind], item.name) for item in items]
 
 
 @rule(updates=True, quiet=NAMING)
@@ -316,7 +339,7 @@ def prerequisites_have_changed_since(job: Job[Any], context: Context) -> Iterato
         tasks = _resolved(job, context)
     except LookupError:
         return
-    for source, item in {source: item for task in tasks for source, item in task.resolution.items.items()}.items():
+    for source, item in _items_of(tasks).items():
         if (recorded := known.get(source)) is not None and recorded["hash"] != item.hash:
             yield Notice(
                 _RECORD,

@@ -1,8 +1,7 @@
 """Quantities of Kubernetes, parsed exactly: `500m`, `4Gi`, `1e3`, `0.5`, `2`.
 
-What is a quantity, and how much it is, is what `resource.ParseQuantity` and `Quantity.UnmarshalJSON` of
-`k8s.io/apimachinery/pkg/api/resource` say. A pattern alone would not do: `1e1.5` passes the usual one, and one object
-that holds it stops every typed client that lists its kind.
+`crdgen.quantities` says what is a quantity; how much it is, is what `resource.ParseQuantity` of
+`k8s.io/apimachinery/pkg/api/resource` says.
 """
 
 from __future__ import annotations
@@ -11,6 +10,8 @@ import re
 from decimal import ROUND_UP, Context, Decimal
 from functools import lru_cache
 from typing import Final
+
+from crdgen.quantities import is_quantity
 
 #: What each suffix multiplies by: a power of ten, or of two.
 DECIMAL_SUFFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -29,19 +30,13 @@ REMEMBERED: Final = 32
 #: Digits of an amount that Kubernetes parses as one machine word.
 _WORD_DIGITS: Final = 18
 
-#: Greatest exponent that is taken, up or down: a rule of ours. Kubernetes takes any of 32 bits, and then works out the
-#: power of ten: an API server that was sent a Pod with `1e2147483647` did not answer in time (1.36, seen).
-EXPONENT_LIMIT: Final = 999
-
-_INT32: Final = 2**31
-_INT64: Final = 2**63
-
 _ZERO: Final = Decimal(0)
-_PARTS = re.compile(r"([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([numkMGTPE]?|[KMGTPE]i|[eE][+-]?[0-9]+)\Z")
+_PARTS = re.compile(r"([+-]?)([0-9]*\.?[0-9]*)(.*)")
 
-_WHAT_IS_RIGHT: Final = "must be a quantity: a number with an optional suffix (n, u, m, k, M, G, T, P, E, Ki, "
-"Mi, Gi, Ti, Pi, Ei) or exponent, such as 500m, 4Gi or 1e3"
-_TOO_GREAT: Final = f"must be a quantity with an exponent between -{EXPONENT_LIMIT} and {EXPONENT_LIMIT}"
+_WHAT_IS_RIGHT: Final = (
+    "must be a quantity: a number with an optional suffix (n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei) or "
+    "exponent (of at most three digits), such as 500m, 4Gi or 1e3"
+)
 
 
 def parse(value: object) -> Decimal:
@@ -74,47 +69,20 @@ def is_whole(amount: Decimal) -> bool:
 def _parse_text(text: str) -> Decimal:
     text = text.strip(" ")
     match = _PARTS.match(text)
-    if not text or not match:
+    if not match or not is_quantity(text):
         raise ValueError(_WHAT_IS_RIGHT)
-    sign, zeros, number, fraction, suffix = match.groups("")
-    if suffix in BINARY_SUFFIXES:
-        return _binary(sign, zeros, number, fraction, BINARY_SUFFIXES[suffix])
-    exponent = DECIMAL_SUFFIXES[suffix] if suffix in DECIMAL_SUFFIXES else _exponent(suffix[1:])
-    if not zeros and not number and not fraction:
-        # Kubernetes reads a missing number as 0, unless the exponent is finer than it can keep.
-        if exponent < _NANO_EXPONENT:
-            raise ValueError(_WHAT_IS_RIGHT)
+    sign, number, suffix = match.groups()
+    if number in {"", "."}:  # a missing number is 0
         return _ZERO
-    return _rounded(Decimal(f"{sign}{number or 0}.{fraction}e{exponent}"))
+    if suffix in BINARY_SUFFIXES:
+        exact = Context(prec=len(number) + _WORD_DIGITS + 2)
+        amount = min(_rounded(exact.multiply(Decimal(number), Decimal(1 << BINARY_SUFFIXES[suffix]))), BINARY_LIMIT)
+        return amount.copy_negate() if sign == "-" else amount
+    exponent = DECIMAL_SUFFIXES[suffix] if suffix in DECIMAL_SUFFIXES else int(suffix[1:])
+    return _rounded(Decimal(f"{sign}{number}e{exponent}"))
 
 
 _parse_short = lru_cache(maxsize=4096)(_parse_text)
-
-
-def _binary(sign: str, zeros: str, number: str, fraction: str, power: int) -> Decimal:
-    if not zeros and not number and not fraction:
-        # A missing number is 0 for the suffixes that Kubernetes multiplies by in a machine word.
-        if power > BINARY_SUFFIXES["Ti"]:
-            raise ValueError(_WHAT_IS_RIGHT)
-        return _ZERO
-    exact = Context(prec=len(number) + len(fraction) + _WORD_DIGITS + 2)
-    amount = exact.multiply(Decimal(f"{number or 0}.{fraction}"), Decimal(1 << power))
-    amount = min(_rounded(amount), BINARY_LIMIT)
-    return amount.copy_negate() if sign == "-" else amount
-
-
-def _exponent(text: str) -> int:
-    """Return a decimal exponent; Kubernetes reads it as 64 bits and keeps 32 of them."""
-    digits = text.lstrip("+-").lstrip("0") or "0"
-    if len(digits) > len(str(_INT64)):
-        raise ValueError(_WHAT_IS_RIGHT)
-    exponent = -int(digits) if text.startswith("-") else int(digits)
-    if not -_INT64 <= exponent < _INT64:
-        raise ValueError(_WHAT_IS_RIGHT)
-    exponent = (exponent + _INT32) % (2 * _INT32) - _INT32
-    if abs(exponent) > EXPONENT_LIMIT:
-        raise ValueError(_TOO_GREAT)
-    return exponent
 
 
 def _rounded(amount: Decimal) -> Decimal:

@@ -7,12 +7,11 @@ from typing import Final
 
 from jobgate.kinds.common.dependencies import dependency_rules
 from jobgate.kinds.common.gang import bound_rules, gang_rules
-from jobgate.kinds.common.heeded import heeded_rules
+from jobgate.kinds.common.ignored import ignored_field_rules
 from jobgate.kinds.common.plugins import plugin_rules
 from jobgate.kinds.common.pod_security.rules import pod_security_rules
 from jobgate.kinds.common.policies import policy_rules
 from jobgate.kinds.common.prerequisites import prerequisite_rules
-from jobgate.kinds.common.priority import priority_rules
 from jobgate.kinds.common.scheduling import scheduling_rules
 from jobgate.kinds.common.tasks import task_rules
 from jobgate.kinds.common.templates import pod_template_rules
@@ -28,8 +27,7 @@ SHARED: Final[tuple[Rule, ...]] = (
     *plugin_rules,
     *prerequisite_rules,
     *scheduling_rules,
-    *priority_rules,
-    *heeded_rules,
+    *ignored_field_rules,
     *pod_template_rules,
     *pod_security_rules,
 )
@@ -38,9 +36,7 @@ SHARED: Final[tuple[Rule, ...]] = (
 def shared_rules(instead: Mapping[str, tuple[Rule, ...]] | None = None) -> tuple[Rule, ...]:
     """Return the rules that a kind shares with all others.
 
-    Args:
-        instead: by the name of a shared rule, what the kind has in its place: its own version, or nothing where the
-            rule could not be true of it.
+    `instead` has by name of a rule what the kind has in its place: its own version, or nothing.
 
     Raises:
         ValueError: there is no shared rule of that name.

@@ -255,7 +255,7 @@ class Runner:
         priority: what a job itself says of its priority in a queue; None where its priority class says it.
         default_queue: that jobs have which name none; for Kueue it is none.
         commands: whether Volcano's objects of kind Command ask for actions on its jobs.
-        heeds: the words of a job and its tasks that the runner acts on, of those that not every operator does.
+        supports: the words of a job and its tasks that the runner acts on, of those that not every operator does.
     """
 
     status: Callable[[Job[Any], Progress], dict[str, Any]]
@@ -291,7 +291,7 @@ class Runner:
     rivals: tuple[str, ...] = ()
     default_queue: str = ""
     commands: bool = False
-    heeds: frozenset[str] = frozenset()
+    supports: frozenset[str] = frozenset()
 
 
 def left_alone(kind: Kind, runs: frozenset[str], operator_can: frozenset[str]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import inf
 from typing import Any, Final
@@ -14,9 +15,79 @@ from jobgate.kinds.common import pod
 from jobgate.kinds.common.durations import DURATION
 from jobgate.kinds.common.fitting import TYPE, Never, Predicate, surely_fits
 from jobgate.kinds.common.metadata import metadata_causes, type_word, with_ordinary_metadata
-from jobgate.kinds.common.privacy import is_private
-from jobgate.kinds.common.shape import Shape
-from webhook import Cause, Duplicate, Forbidden, Invalid, Kind, NotSupported, Required, TooLong, TooMany, TypeInvalid
+from webhook import (
+    Cause,
+    Duplicate,
+    Forbidden,
+    Invalid,
+    Kind,
+    NotSupported,
+    Path,
+    Required,
+    TooLong,
+    TooMany,
+    TypeInvalid,
+)
+
+_UNKNOWN: Final[Mapping[str, Any]] = {}
+
+#: Where users write passwords and tokens: below these fields, of a job or of a pod template.
+_PRIVATE = frozenset(
+    {
+        "annotations",
+        "args",
+        "command",
+        "env",
+        "httpGet",  # a path may have a token in its query
+        "httpHeaders",
+        "options",
+        "plugins",
+        "repository",  # a URL may have a password in it
+        "volumeAttributes",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A place in a structural schema.
+
+    Attributes:
+        node: the schema there; empty where the schema says nothing.
+    """
+
+    node: Mapping[str, Any] = field(default_factory=lambda: _UNKNOWN)
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the keys of the object there are the user's own, rather than fields."""
+        return isinstance(self.node.get("additionalProperties"), Mapping)
+
+    @property
+    def nullable(self) -> bool:
+        """Whether null is a value there. Where it is not, the API server drops it."""
+        return self.node.get("nullable") is True
+
+    def below(self, step: str | int) -> Shape:
+        """Return the shape of a field, of an entry or of an item."""
+        if isinstance(step, int):
+            return Shape(self.node.get("items") or _UNKNOWN)
+        known = self.node.get("properties") or _UNKNOWN
+        entries = self.node["additionalProperties"] if self.is_map else _UNKNOWN
+        return Shape(known.get(step, entries))
+
+    def step(self, path: Path, step: str | int) -> Path:
+        """Return a path with one step more: `.field`, `[key]` of a map, or `[0]` of a list."""
+        if isinstance(step, int):
+            return path / step
+        return path.key(step) if self.is_map or not step.replace("_", "").replace("-", "").isalnum() else path / step
+
+    def path(self, steps: Iterable[str | int]) -> Path:
+        """Return the path of these steps from here on."""
+        path, shape = Path(), self
+        for step in steps:
+            path, shape = shape.step(path, step), shape.below(step)
+        return path
 
 
 class StructuralSchema:
@@ -26,13 +97,7 @@ class StructuralSchema:
     """
 
     def __init__(self, resource: CustomResource, parts: str = "", version: str = "") -> None:
-        """Take a custom resource.
-
-        Args:
-            resource: with its models.
-            parts: the field of its spec that holds parts with a pod template each.
-            version: a version of it, by default the stored one.
-        """
+        """Take a version of a custom resource, by default the stored one; `parts` have a pod template each."""
         self._resource = resource
         self._parts = parts
         self._version = version
@@ -90,14 +155,8 @@ class StructuralSchema:
 
         @cache
         def narrow() -> Predicate | None:
-            schema = with_plain_templates(self.shape.node, self._parts, pod.FAMILIES.shape)
-            if schema is None:
-                return None
-            spec = with_defaults(schema["properties"]["spec"], self._parts)
-            schema = {**schema, "properties": {**schema["properties"], "spec": spec}}
-            for place, schemas in values.items():
-                schema = narrowed(schema, place, schemas)
-            return surely_fits(with_ordinary_metadata(schema))
+            schema = self._plain_schema(values)
+            return None if schema is None else surely_fits(with_ordinary_metadata(schema))
 
         def plain(document: Any) -> bool:
             fits = narrow()
@@ -110,6 +169,23 @@ class StructuralSchema:
             return True
 
         return plain
+
+    def _plain_schema(self, values: Mapping[tuple[str, ...], Sequence[Mapping[str, Any]]]) -> Mapping[str, Any] | None:
+        """Return the schema of plain objects, which have all defaults; None of a kind without pod templates."""
+        spec = self.shape.below("spec")
+        parts = spec.below(self._parts)
+        part = parts.below("" if parts.is_map else 0)
+        if "containers" not in part.below("template").below("spec").node.get("properties", {}):
+            return None
+        way = ("spec", self._parts, "*")
+        places = [((*way, "template"), [{TYPE: pod.FAMILIES.shape, "required": True}])]
+        for owner, shape in ((("spec",), spec), (way, part)):
+            defaulted = (name for name, child in shape.node["properties"].items() if "default" in child)
+            places += [((*owner, name), [{"required": True}]) for name in defaulted]
+        schema = self.shape.node
+        for place, schemas in (*places, *values.items()):
+            schema = narrowed(schema, place, schemas)
+        return schema
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the API server rejects in the object before any validating webhook: shape and metadata."""
@@ -128,30 +204,6 @@ class StructuralSchema:
         return [_cause(one, self.shape) for one in self._evaluator.validate(document, old) if one not in alone]
 
 
-def with_plain_templates(schema: Mapping[str, Any], parts: str, shape: type) -> Mapping[str, Any] | None:
-    """Return the schema of a kind whose pod templates are of a type instead; None where it has none to replace.
-
-    Args:
-        schema: of the whole object.
-        parts: the field of the spec that holds the parts, in a list or in a map.
-        shape: the type of a template, which is required then.
-    """
-    spec = schema.get("properties", {}).get("spec", {})
-    field = spec.get("properties", {}).get(parts, {})
-    several = next(
-        (keyword for keyword in ("items", "additionalProperties") if isinstance(field.get(keyword), dict)), ""
-    )
-    part = field.get(several, {})
-    template = part.get("properties", {}).get("template", {}).get("properties", {})
-    if "containers" not in template.get("spec", {}).get("properties", {}):
-        return None
-    properties = {**part["properties"], "template": {TYPE: shape}}
-    part = {**part, "properties": properties, "required": sorted({*part.get("required", ()), "template"})}
-    fields = {**spec["properties"], parts: {**field, several: part}}
-    spec = {**spec, "properties": fields, "required": sorted({*spec.get("required", ()), parts})}
-    return {**schema, "properties": {**schema["properties"], "spec": spec}, "required": ["spec"]}
-
-
 #: How a stricter keyword of a schema is found; what two schemas say of any other must be the same.
 _STRICTER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "maxItems": min,
@@ -161,19 +213,6 @@ _STRICTER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "minLength": max,
     "minimum": max,
 }
-
-
-def with_defaults(spec: Mapping[str, Any], parts: str) -> Mapping[str, Any]:
-    """Return the schema of specs that have all defaults of their own fields, and of those of their parts."""
-    properties = dict(spec["properties"])
-    for keyword in {"items", "additionalProperties"} & properties[parts].keys():
-        properties[parts] = {**properties[parts], keyword: _with_own_defaults(properties[parts][keyword])}
-    return _with_own_defaults({**spec, "properties": properties})
-
-
-def _with_own_defaults(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    defaulted = {name for name, child in schema["properties"].items() if "default" in child}
-    return {**schema, "required": sorted({*schema.get("required", ()), *defaulted})}
 
 
 def narrowed(
@@ -247,3 +286,10 @@ _MESSAGES: Mapping[str, str] = {f"must match {DURATION}": "must be a duration, s
 def unchecked_rules(kind: Kind) -> tuple[str, ...]:
     """Return a sentence about each CEL rule of the kind's schema that is not evaluated, as without the CEL library."""
     return kind.schema.unchecked_rules if isinstance(kind.schema, StructuralSchema) else ()
+
+
+def is_private(path: Sequence[str | int], value: Any) -> bool:
+    """Return whether a value may hold a secret: by its place, or because anything may be in it."""
+    if value is None or value in ([], {}):
+        return False
+    return isinstance(value, list | Mapping) or not _PRIVATE.isdisjoint(path)

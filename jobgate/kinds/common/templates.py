@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from jobgate.kinds.common import pod, vintage
-from jobgate.kinds.common.losses import POD_FIELDS
+from jobgate.kinds.common import pod
+from jobgate.kinds.common.newer_fields import POD_FIELDS, check_newer_fields
 from jobgate.kinds.common.operator import Operator, operator_of, runs_here, who_runs
 from jobgate.kinds.common.pod.reading import items, mapping, spec_of
 from webhook import Cause, Context, Job, Notice, Path, Task, rule
@@ -172,12 +172,12 @@ def fields_are_known_to_the_operator(job: Job[Any], context: Context) -> Iterato
     operator = operator_of(job)
     if volumes := operator.volumes_of(job):
         shared = {"spec": {"volumes": volumes}}
-        for finding in vintage.vintage_findings(shared, Path(), minor=operator.minor, operator=operator.name):
+        for finding in check_newer_fields(shared, Path(), minor=operator.minor, operator=operator.name):
             yield finding.at(finding.path.moved(_VOLUMES, job.at("volumes")) or finding.path)
     for made in made_pods(job, context):
         if not made.whole:
             task = made.task
-            yield from vintage.vintage_findings(
+            yield from check_newer_fields(
                 task.template, task.template_path, minor=operator.minor, operator=operator.name
             )
 

@@ -5,24 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
-from jobgate.kinds.common.changes import ChangeType, Field, FieldChange, changes, table
-from jobgate.kinds.common.privacy import is_private
-from jobgate.kinds.common.schema import shape_of
+from jobgate.kinds.common.changes import ChangeType, Field, FieldChange, FieldTable, Mutable, changes
+from jobgate.kinds.common.pod.reading import mapping
+from jobgate.kinds.common.schema import is_private, shape_of
 from webhook import Cause, Context, Forbidden, Job, Rule
 from webhook.rule import Check
 from webhook.text import shown
 
-
-class Mutable(Enum):
-    """When a field may change; the value says it to the user."""
-
-    ALWAYS = "at any time"
-    WHILE_SUSPENDED = "while the job is suspended"
-    BEFORE_IT_RUNS = "before the job starts"
-    NEVER = "once the job is stored"
+__all__ = ["MayChange", "Mutable", "UpdateRule"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +53,7 @@ class MayChange:
         """
         self.fields = dict(fields)
         self._runs = runs or (lambda _: True)
-        self._table = table(fields, Mutable.NEVER, keys or {})
+        self._table = FieldTable.of(fields, keys or {})
 
     def rule(self, check: Check | None = None) -> UpdateRule:
         """Return the rule that fields change only when they may.
@@ -82,45 +74,39 @@ class MayChange:
         if old is None:
             return
         allowed = {Mutable.ALWAYS}
-        if _suspended(old):
+        if mapping(old.get("spec")).get("suspend") is True:
             allowed.add(Mutable.WHILE_SUSPENDED)
-        status = old.get("status")
-        if not self._runs(status if isinstance(status, Mapping) else {}):
+        if not self._runs(mapping(old.get("status"))):
             allowed.add(Mutable.BEFORE_IT_RUNS)
-        spec = Field(Mutable.NEVER, shape_of(job.kind), (self._table,)).below("spec")
+        spec = Field(shape_of(job.kind), (self._table,)).below("spec")
         for change in changes(spec, old.get("spec"), job.document.get("spec"), frozenset(allowed)):
             when = _decisive(change).value
             if when not in allowed:
                 yield _refusal(change, when)
 
 
-def _suspended(document: Mapping[str, Any]) -> bool:
-    spec = document.get("spec")
-    return isinstance(spec, Mapping) and spec.get("suspend") is True
-
-
-def _decisive(change: FieldChange[Mutable]) -> Field[Mutable]:
+def _decisive(change: FieldChange) -> Field:
     """Return the field that decides when a change may be made."""
     key = change.place.key
     moves = change.type in {ChangeType.GOES, ChangeType.ORDER}
     return change.place.below(0).below(key) if key is not None and moves else change.place
 
 
-def _refusal(change: FieldChange[Mutable], when: Mutable) -> Cause:
+def _refusal(change: FieldChange, when: Mutable) -> Cause:
     rule = "may not change after the job is created" if when is Mutable.NEVER else f"may change only {when.value}"
     cause = Forbidden(change.place.path, f"{rule}: {_said(change)}")
     cause.value = change.before if change.type is ChangeType.GOES else change.after
     return cause
 
 
-def _said(change: FieldChange[Mutable]) -> str:
+def _said(change: FieldChange) -> str:
     """Say what changes, without a value that may be a secret."""
     before, after = change.before, change.after
     if change.type is not ChangeType.VALUE:
         return _moved(change)
     if isinstance(before, list) and isinstance(after, list):
         return f"from {len(before)} items to {len(after)}"
-    steps = change.place.steps
+    steps = change.place.path.steps
     if is_private(steps, before) or is_private(steps, after):
         verb = "would be added" if before is None else "would be removed" if after is None else "would change"
         return f"the value {verb}"
@@ -131,7 +117,7 @@ def _said(change: FieldChange[Mutable]) -> str:
     return f"from {shown(before)} to {shown(after)}"
 
 
-def _moved(change: FieldChange[Mutable]) -> str:
+def _moved(change: FieldChange) -> str:
     """Say what comes, goes or changes places."""
     if change.type is ChangeType.ORDER:
         return "the order of the items would change"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from jobgate.kinds.common.members import Members
+from jobgate.kinds.common.members import Claim, Members, labels_of, marked_claim, selects
 from jobgate.kinds.common.operator import Operator
 from jobgate.plugins import BUILT_IN
 from jobgate.plugins.crew import KIND_LABEL
@@ -31,6 +31,13 @@ WORKLOADS: Final = frozenset(
 )
 
 
+class ClaimedJob(NamedTuple):
+    """The kind of job that a pod says it belongs to, and which one."""
+
+    kind: Kind
+    claim: Claim
+
+
 def wired(kinds: Iterable[Kind], runs: Container[str] = ()) -> list[Kind]:
     """Return the kinds into whose pods something is put.
 
@@ -44,7 +51,8 @@ def provides_all(kind: Kind) -> bool:
 
     Plugins of packages change nothing in that: what is installed was rendered without them.
     """
-    return {plugin.name for plugin in BUILT_IN if not plugin.imposed} <= _provided(kind)
+    members = members_of(kind)
+    return members is not None and {plugin.name for plugin in BUILT_IN if not plugin.imposed} <= members.provides
 
 
 def followed(kinds: Iterable[Kind]) -> list[Kind]:
@@ -62,14 +70,25 @@ def _asks(kind: Kind) -> bool:
     return isinstance(kind.operator, Operator) and word in kind.spec.model_fields
 
 
-def _provided(kind: Kind) -> frozenset[str]:
-    members = members_of(kind)
-    return members.provides if members else frozenset()
-
-
 def members_of(kind: Kind) -> Members | None:
     """Return how the pods are known that a kind's operator makes, or None where they are not."""
     return kind.operator.members if isinstance(kind.operator, Operator) else None
+
+
+def whose(pod: Mapping[str, Any], kinds: Iterable[Kind]) -> ClaimedJob | None:
+    """Return which job a pod belongs to, or None.
+
+    What an operator has written counts before our own labels, which a template may carry: it names the job's uid.
+    """
+    labels = labels_of(pod)
+    marked: ClaimedJob | None = None
+    for kind in kinds:
+        members = members_of(kind)
+        if members and selects(members.selector, labels) and (claim := members.claim(pod)):
+            return ClaimedJob(kind, claim)
+        if labels.get(KIND_LABEL) == kind.qualified_plural and (claim := marked_claim(pod)):
+            marked = ClaimedJob(kind, claim)
+    return marked
 
 
 def jobs_of(kind: Kind) -> str:

@@ -20,9 +20,9 @@ from crdgen import (
     Version,
     Volumes,
 )
-from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.fields import Conditions, Count, Number, Policies, Positive
+from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
 from jobgate.names import ENTRIES_LIMIT
 from jobgate.prerequisites.models import References
 

@@ -90,7 +90,7 @@ def pods_have_one_container(job: Job[DIJobSpec], context: Context) -> Iterator[N
 @rule("min_available", "tasks.min_available", reads=("min_available",), whole=OF_GANGS)
 def a_gang_can_start(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """A gang must be able to start."""
-    yield from gangs_can_start(refuse=True)(job, context)
+    yield from gangs_can_start(deny=True)(job, context)
 
 
 def has_started(status: Mapping[str, Any]) -> bool:

@@ -86,7 +86,7 @@ RUNNER = Runner(
     priority=lambda job: None if job.spec.priority_class_name else int(job.spec.priority is Priority.HIGH),
     # The last is the name of its Lease.
     rivals=("di-operator", "di-orchestrator", "12841a5d.opendilab.org"),
-    heeds=frozenset(
+    supports=frozenset(
         {
             "suspend",
             "policies",

@@ -26,8 +26,8 @@ from crdgen import (
     Time,
     Version,
 )
-from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.fields import Number, Positive
+from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
 from jobgate.names import ENTRIES_LIMIT
 
 

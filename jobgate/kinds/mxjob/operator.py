@@ -119,7 +119,7 @@ class MxnetOperator(Operator):
 
 MXNET_OPERATOR = MxnetOperator(
     name="mxnet-operator",
-    # Its types are older still, those of Kubernetes 1.7. This is the oldest whose losses are known whole (`vintage`).
+    # Its types are older still, those of Kubernetes 1.7: `newer_fields` knows what is lost from 1.21 on.
     minor=21,
     # The batch Jobs are called so, and the Service of the scheduler too. Pods get five random characters more, for
     # which the name is cut where it is too long.

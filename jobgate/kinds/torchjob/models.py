@@ -22,8 +22,8 @@ from crdgen import (
     Time,
     Version,
 )
-from jobgate.kinds.common.asking import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.fields import Conditions, Count, Number, Positive
+from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
 from jobgate.kinds.common.runner import Clean
 from jobgate.names import ENTRIES_LIMIT
 

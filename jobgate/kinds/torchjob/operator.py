@@ -169,7 +169,7 @@ TORCH_ON_K8S = TorchOnK8s(
     pod_name="{job}-{task}-{index}",
     # The kind's own rules report these, in its spellings. Queues and gangs are no words of its own: as published it
     # does not start, and takes no job out of a queue.
-    heeds=frozenset({"depends_on", "ttl_seconds_after_finished", "active_deadline_seconds"}),
+    supports=frozenset({"depends_on", "ttl_seconds_after_finished", "active_deadline_seconds"}),
     capabilities=frozenset({CANONICAL_SPELLINGS.partition("/")[2]}),
     members=MEMBERS,
 )

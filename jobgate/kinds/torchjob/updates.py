@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from jobgate.kinds.common import vintage
+from jobgate.kinds.common.newer_fields import without_newer_fields
 from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.torchjob.models import TorchJobSpec
@@ -92,7 +92,7 @@ def _as_read(task: Any) -> Any:
     template = task.get("template") if isinstance(task, Mapping) else None
     if not isinstance(template, dict):
         return task
-    return {**task, "template": vintage.without(template, TORCH_ON_K8S.minor)}
+    return {**task, "template": without_newer_fields(template, TORCH_ON_K8S.minor)}
 
 
 def _canonical(name: str) -> str:

@@ -48,7 +48,7 @@ VOLCANO = Operator(
     name="Volcano",
     minor=35,
     pod_name="{job}-{task}-{index}",
-    heeds=frozenset(
+    supports=frozenset(
         {
             "policies",
             "min_available",

@@ -207,7 +207,7 @@ RULES = (
             "derived_objects_have_legal_names": (derived_objects_have_legal_names,),
         }
     ),
-    gangs_can_start(refuse=False),
+    gangs_can_start(deny=False),
     *topology_rules,
     *volume_rules,
     queue_and_scheduler_are_named,

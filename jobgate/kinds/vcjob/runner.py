@@ -285,5 +285,5 @@ RUNNER = Runner(
     commands=True,
     rivals=("volcano-controllers", "vc-controller-manager"),
     # Jobs are queued only where the runner has queues.
-    heeds=VOLCANO.heeds - {"queue"},
+    supports=VOLCANO.supports - {"queue"},
 )

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, spec_of, text
 from jobgate.kinds.common.pod.resources import read, totals
-from jobgate.kinds.common.priority import priority_class_of
 from jobgate.kinds.common.quantity import parse
+from jobgate.kinds.common.scheduling import priority_class_of
 from jobgate.runner.queues.admission import Amounts
 from jobgate.runner.subject import Sight, Subject
 from webhook import Path

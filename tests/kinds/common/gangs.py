@@ -52,7 +52,7 @@ RESOURCE = CustomResource(
 GANG = bind(
     RESOURCE,
     operator=Operator(
-        name="gangs", minor=36, pod_name="{job}-{task}-{index}", heeds=frozenset({"min_available", "policies"})
+        name="gangs", minor=36, pod_name="{job}-{task}-{index}", supports=frozenset({"min_available", "policies"})
     ),
     tasks=lambda spec: [Task(Path("spec") / "tasks" / index, task) for index, task in enumerate(spec.tasks)],
 )

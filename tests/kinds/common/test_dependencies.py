@@ -111,7 +111,7 @@ def test_great_graphs_cost_no_more_than_their_size(case: str, document: Json) ->
     ],
 )  # fmt: skip
 def test_gangs_that_can_start_are_allowed(case: str, document: Json) -> None:
-    assert faults(document, (gangs_can_start(refuse=True),)) == [], case
+    assert faults(document, (gangs_can_start(deny=True),)) == [], case
 
 
 ONLY = "the gang starts with {} pods, but only {} do not wait for other tasks"
@@ -134,10 +134,10 @@ STUCK = [
 
 @pytest.mark.parametrize("document, path, value, why", STUCK)
 def test_gangs_that_wait_for_themselves_are_rejected(document: Json, path: str, value: str, why: str) -> None:
-    assert faults(document, (gangs_can_start(refuse=True),)) == [f"{path}: Invalid value: {value}: {why}"]
+    assert faults(document, (gangs_can_start(deny=True),)) == [f"{path}: Invalid value: {value}: {why}"]
 
 
 @pytest.mark.parametrize("document, path, value, why", STUCK)
 def test_or_told_of_where_the_kind_wants_it_so(document: Json, path: str, value: str, why: str) -> None:
-    rules = (gangs_can_start(refuse=False),)
+    rules = (gangs_can_start(deny=False),)
     assert (faults(document, rules), notices(document, rules)) == ([], [f"{path}: {why}"])

@@ -12,9 +12,9 @@ import pytest
 from crdgen.reading import read
 from jobgate import plugins
 from jobgate.kinds import built_in
-from jobgate.kinds.common.asking import NAMING
 from jobgate.kinds.common.binding import JobKind
 from jobgate.kinds.common.pod_security.rules import NAMESPACES
+from jobgate.kinds.common.prerequisites import NAMING
 from jobgate.kinds.vcjob.operator import QUEUES
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from tests.corpus import BROKEN, GOOD

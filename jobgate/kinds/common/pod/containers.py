@@ -106,6 +106,9 @@ FAMILY = family(
     container={
         "name": need(formatted(names.dns_label, DnsLabel)),
         "image": need(ValueRule(_image, Image), "must be the image of the container"),
+        **dict.fromkeys(("args", "command"), anything(list[str])),
+        **dict.fromkeys(("stdin", "stdinOnce", "tty"), anything(bool)),
+        **dict.fromkeys(("terminationMessagePath", "workingDir"), anything(str)),
         "imagePullPolicy": one_of(("Always", "IfNotPresent", "Never")),
         "terminationMessagePolicy": one_of(("FallbackToLogsOnError", "File")),
         "restartPolicy": rare(one_of(("Always", "Never", "OnFailure"), empty=True)),

@@ -33,27 +33,21 @@ def always(_: Json, __: Sequence[Json]) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Keys:
-    """Keys of a pod, each with the plain shape of its value."""
-
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    spec: Mapping[str, Any] = field(default_factory=dict)
-    container: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Family(Keys):
+class Family:
     """A family of checks, and the keys without which it finds nothing in a pod.
 
     Attributes:
         check: yields what is wrong in a Pod whose template stands at a path.
-        metadata, spec, container: the keys of the pod's metadata, of its spec, and of its containers of both lists.
+        metadata, spec, container: the keys of the pod's metadata, spec and containers, each with its plain shape.
         needs: the keys of a container that must be there; a family that needs any is never left out.
         agree: given the spec and the containers of a pod in which all these keys are plain, tells whether the family
             surely finds nothing in how their values go together.
     """
 
     check: Callable[[Json, Path], Iterable[Notice]]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    container: Mapping[str, Any] = field(default_factory=dict)
     needs: frozenset[str] = frozenset()
     agree: Callable[[Json, Sequence[Json]], bool] = always
 
@@ -67,14 +61,14 @@ class Family(Keys):
 class Families:
     """Families that judge a pod together, in the order in which a reader looks at it."""
 
-    def __init__(self, families: Iterable[Family], unruled: Keys) -> None:
-        """Take the families, and the keys in which none of them finds anything.
+    def __init__(self, families: Iterable[Family]) -> None:
+        """Take the families.
 
         Raises:
             ValueError: a key has two plain shapes, and it is not known which of them is right.
         """
         self._families = tuple(families)
-        self.shape: Final = _shape([*self._families, unruled], strict=True)
+        self.shape: Final = _shape(self._families, strict=True)
         self._fits = surely(self.shape)
         self._agreements = [(_only_key(one), one.agree) for one in self._families if one.agree is not always]
 
@@ -124,8 +118,8 @@ def _agree(agreements: Sequence[tuple[str | None, Callable[[Json, Sequence[Json]
     return True
 
 
-def _shape(keys: Sequence[Keys], *, strict: bool) -> type:
-    """Return the type of pods in which these keys are plain, and where it is strict no others are."""
+def _shape(families: Sequence[Family], *, strict: bool) -> type:
+    """Return the type of pods in which the keys of families are plain, and where it is strict no others are."""
 
     def struct(name: str, shapes: Iterable[tuple[str, Any]], needs: Collection[str] = ()) -> type:
         known: dict[str, Any] = {}
@@ -137,9 +131,9 @@ def _shape(keys: Sequence[Keys], *, strict: bool) -> type:
         fields.sort(key=len)
         return defstruct(name, fields, gc=False, forbid_unknown_fields=strict)
 
-    needs = {key for each in keys if isinstance(each, Family) for key in each.needs}
-    container = struct("Container", (item for each in keys for item in each.container.items()), needs)
+    needs = {key for each in families for key in each.needs}
+    container = struct("Container", (item for each in families for item in each.container.items()), needs)
     lists = dict.fromkeys(NEW_CONTAINERS, list[container])  # type: ignore[valid-type]  # made just now
-    spec = struct("Spec", (item for each in keys for item in {**each.spec, **lists}.items()))
-    metadata = struct("Metadata", (item for each in keys for item in each.metadata.items()))
+    spec = struct("Spec", (item for each in families for item in {**each.spec, **lists}.items()))
+    metadata = struct("Metadata", (item for each in families for item in each.metadata.items()))
     return defstruct("Pod", [("spec", spec), ("metadata", metadata, UNSET)], gc=False)

@@ -67,6 +67,7 @@ _OPTION_NAME: Final = need(anything(Text), "must be the name of a resolver optio
 FAMILY = family(
     _agreement,
     spec={
+        **dict.fromkeys(("hostIPC", "hostNetwork", "hostPID", "setHostnameAsFQDN"), anything(bool)),
         "hostUsers": ValueRule(),
         "shareProcessNamespace": ValueRule(),
         "hostname": formatted(names.dns_label, DnsLabel),

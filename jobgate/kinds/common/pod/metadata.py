@@ -11,7 +11,7 @@ from jobgate import names
 from jobgate.kinds.common.pod.placement import LABELS
 from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.kinds.common.pod.shapes import DnsLabel, DnsSubdomain, QualifiedName
-from jobgate.kinds.common.pod.values import ValueRule, family, formatted, texts
+from jobgate.kinds.common.pod.values import ValueRule, anything, family, formatted, texts
 from webhook.cause import Cause, Invalid, TooLong
 from webhook.path import Path
 
@@ -50,5 +50,6 @@ FAMILY = family(
         "labels": LABELS,
         "annotations": ValueRule(_annotations, PlainAnnotations),
         "finalizers": texts(names.qualified_name),
+        "creationTimestamp": anything(None),
     },
 )

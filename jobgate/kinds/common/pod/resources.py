@@ -13,13 +13,12 @@ from itertools import islice
 from math import ceil
 from typing import Annotated, Final, TypeAlias
 
-from msgspec import Meta, field
+from msgspec import Meta, Struct, field
 
 from jobgate import names
 from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import Json, containers, mapping, objects, spec_of, text, unset
-from jobgate.kinds.common.pod.shapes import Plain
 from jobgate.kinds.common.pod.values import fields, listed, need, one_of
 from webhook.cause import Cause, Duplicate, Forbidden, Invalid, NotFound, Notice, NotSupported, Required
 from webhook.path import Path
@@ -249,7 +248,9 @@ def _raise_to(total: Amounts, given: Mapping[str, Decimal]) -> None:
         total[name] = max(amount, total.get(name, amount))
 
 
-class _Requirements(Plain):
+class _Requirements(Struct, forbid_unknown_fields=True, gc=False):
+    """The plain type of resources, neither part null."""
+
     limits: dict[_Name, _Amount] = field(default_factory=dict)
     requests: dict[_Name, _Amount] = field(default_factory=dict)
 

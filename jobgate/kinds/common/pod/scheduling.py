@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 from jobgate import names
 from jobgate.kinds.common.pod.reading import spec_of, text, whole
 from jobgate.kinds.common.pod.shapes import DnsSubdomain
 from jobgate.kinds.common.pod.values import (
     ValueRule,
+    anything,
     distinct,
     family,
     fields,
@@ -82,6 +85,10 @@ _CLAIM: Final = fields(
 FAMILY = family(
     _agreement,
     spec={
+        "schedulerName": anything(str),
+        "imagePullSecrets": listed(fields(name=anything(str))),
+        "terminationGracePeriodSeconds": anything(Annotated[int, Meta(ge=0, le=2**53)]),
+        **dict.fromkeys(("automountServiceAccountToken", "enableServiceLinks"), anything(bool)),
         "serviceAccountName": _SUBDOMAIN,
         "serviceAccount": ValueRule(plain=DnsSubdomain),
         "priorityClassName": _SUBDOMAIN,

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from jobgate import names
-
-
-class Plain(Struct, forbid_unknown_fields=True, rename="camel", gc=False):
-    """The plain shape of an object: every key of it is named here, and none is null."""
 
 
 def whole_text(pattern: str) -> str:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from msgspec import Meta
 
 from jobgate import names
-from jobgate.kinds.common.pod.downward import field_reference, resource_reference
+from jobgate.kinds.common.pod.env import field_reference, resource_reference
 from jobgate.kinds.common.pod.placement import LABELS, SELECTOR
 from jobgate.kinds.common.pod.reading import Json, containers, items, mapping, objects, spec_of, text
 from jobgate.kinds.common.pod.shapes import AbsolutePath, DnsLabel, RelativePath, Text, whole_text

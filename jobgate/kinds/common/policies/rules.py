@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from jobgate.kinds.common.durations import LONGEST_DURATION, overflows
-from jobgate.kinds.common.heeded import acted_on
+from jobgate.kinds.common.ignored import acted_on
+from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, spec_of
 from jobgate.kinds.common.policies.model import (
     INTERNAL_ACTIONS,
@@ -189,7 +190,7 @@ def pending_pods_are_given_time(job: Job[Any], _: Context) -> Iterator[Notice]:
 @rule("policies", "tasks.policies")
 def failed_pods_are_replaced_at_once(job: Job[Any], context: Context) -> Iterator[Notice]:
     """Where jobgate runs the job, Kubernetes replaces failed pods, and no timeout delays that."""
-    if job.kind.qualified_plural not in context.settings.runs:
+    if not runs_here(job, context):
         return
     for path, policy in read_all(job, "event", "events", "exit_code", "action", "timeout"):
         fails = policy.exit_code or _FAILURES.intersection(event for _, event in events_of(policy, path))

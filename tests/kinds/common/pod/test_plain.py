@@ -15,9 +15,9 @@ from bench.differential.pods.cases import sample
 from crdgen.podtemplate import load
 from crdgen.reading import read
 from jobgate.kinds import installed
-from jobgate.kinds.common.losses import FIELDS
+from jobgate.kinds.common.newer_fields import FIELDS
 from jobgate.kinds.common.pod import FAMILIES, check, plain
-from jobgate.kinds.common.pod.family import LOOK, Families, Family, Keys
+from jobgate.kinds.common.pod.family import LOOK, Families, Family
 from jobgate.kinds.common.templates import made_pods
 from tests.corpus import GOOD, name_of
 from tests.kinds.common.pod.templates import PLAIN
@@ -187,9 +187,8 @@ def test_a_family_is_called_for_its_keys_only() -> None:
             family("labels", metadata={"labels": LOOK}),
             family("host", spec={"hostPID": LOOK}),
             family("ports", container={"ports": list[int]}),
-            family("name", needs=frozenset({"name"}), container={"name": str}),
-        ],
-        Keys(container={"image": str}),
+            family("name", needs=frozenset({"name"}), container={"name": str, "image": str}),
+        ]
     )
     list(families.check({"spec": {"containers": [{"name": "a", "image": "b", "ports": [1]}]}}, Path()))
     assert called == []
@@ -223,7 +222,7 @@ def test_one_key_has_one_plain_shape() -> None:
         yield from ()
 
     with pytest.raises(ValueError, match="ports"):
-        Families([Family(check=look, spec={"ports": int}), Family(check=look, spec={"ports": str})], Keys())
-    shared = Families([Family(check=look, spec={"ports": LOOK}), Family(check=look, spec={"ports": str})], Keys())
+        Families([Family(check=look, spec={"ports": int}), Family(check=look, spec={"ports": str})])
+    shared = Families([Family(check=look, spec={"ports": LOOK}), Family(check=look, spec={"ports": str})])
     assert shared.plain({"spec": {}})
     assert not shared.plain({"spec": {"ports": "x"}})

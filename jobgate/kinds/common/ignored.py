@@ -31,7 +31,7 @@ _TASK_WORDS = {
     "depends_on": "the task's pods are created immediately",
 }
 
-#: All words that a profile can say its operator heeds.
+#: All words that a profile can say its operator supports.
 WORDS = frozenset({"suspend", *_JOB_WORDS, *_TASK_WORDS})
 
 
@@ -54,7 +54,7 @@ def _words_of(plan: Plan) -> frozenset[str]:
 
 
 def _all_are_acted_on(job: Job[Any], context: Context) -> bool:
-    return operator_of(job).heeds >= _words_of(job.kind.plan) and not runs_here(job, context)
+    return operator_of(job).supports >= _words_of(job.kind.plan) and not runs_here(job, context)
 
 
 @rule(*_JOB_WORDS, *(f"tasks.{word}" for word in _TASK_WORDS), quiet=_all_are_acted_on)
@@ -78,16 +78,16 @@ def acted_on(word: str, job: Job[Any], context: Context) -> bool:
     """Return whether who runs a job acts on a word."""
     operator = operator_of(job)
     runner = _runner(job, context)
-    heeds = operator.heeds if runner is None else runner.heeds
+    supported = operator.supports if runner is None else runner.supports
     members = operator.members if runner is None else None
     if word == "min_available" and runner is not None and Queueing.name in context.settings.plugins:
         return True  # the runner starts pods together with a queueing system only
-    if word in heeds or f"{job.kind.plural}/{to_camel(word)}" in context.settings.operator_can:
+    if word in supported or f"{job.kind.plural}/{to_camel(word)}" in context.settings.operator_can:
         return True
     provided = members.provides if members else frozenset()
     imposed = context.settings.plugins
     plugins = plugins_of(context)
-    return any(word in plugins[name].heeds(imposed[name]) for name in imposed if name not in provided)
+    return any(word in plugins[name].supports(imposed[name]) for name in imposed if name not in provided)
 
 
 def _runner(job: Job[Any], context: Context) -> Runner | None:
@@ -105,4 +105,4 @@ def _ignored(path: Path, who: str, consequence: str) -> Notice:
 
 
 #: The rules, in the order in which a reader wants to know.
-heeded_rules = (suspend_is_acted_on, words_are_acted_on)
+ignored_field_rules = (suspend_is_acted_on, words_are_acted_on)

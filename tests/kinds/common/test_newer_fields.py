@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobgate.kinds.common.losses import FIELDS, Loss
-from jobgate.kinds.common.vintage import OLDEST, dropped, vintage_findings, without
+from jobgate.kinds.common.newer_fields import FIELDS, Loss, check_newer_fields, without_newer_fields
 from webhook.cause import Forbidden
 from webhook.path import Path
 
-NEWEST = 36
+OLDEST, NEWEST = 21, 36
 
 
 def template(**spec: Any) -> dict[str, Any]:
@@ -224,37 +223,35 @@ def ids(case: tuple[Any, ...]) -> str:
 @pytest.mark.parametrize("case", FATAL, ids=ids)
 def test_a_job_that_cannot_do_without_is_rejected(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, where = case
-    found = list(vintage_findings(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
+    found = list(check_newer_fields(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
     assert [(type(finding), str(finding.path)) for finding in found] == [(Forbidden, f"template.spec.{where}")]
     says = f"Forbidden: Trainer, built for Kubernetes 1.{since - 1}, drops this field (added in 1.{since}): "
     assert found[0].message.startswith(says)
     assert len(found[0].message) > len(says) + 20
-    assert next(iter(dropped(pod_template, since - 1))).loss is Loss.FATAL
 
 
 @pytest.mark.parametrize("case", REPORTED, ids=ids)
 def test_a_job_that_can_do_without_is_told(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, where = case
-    found = list(vintage_findings(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
+    found = list(check_newer_fields(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
     assert [(isinstance(finding, Forbidden), str(finding.path)) for finding in found] == [
         (False, f"template.spec.{where}")
     ]
     assert found[0].message.startswith("Trainer, built for Kubernetes 1.")
-    assert next(iter(dropped(pod_template, since - 1))).loss is not Loss.FATAL
 
 
 @pytest.mark.parametrize("case", [*FATAL, *REPORTED], ids=ids)
 def test_types_of_the_version_that_a_field_came_with_keep_it(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, _ = case
-    assert list(vintage_findings(pod_template, Path(), minor=since, operator="Trainer")) == []
-    assert without(pod_template, since) is pod_template
+    assert list(check_newer_fields(pod_template, Path(), minor=since, operator="Trainer")) == []
+    assert without_newer_fields(pod_template, since) is pod_template
 
 
 @pytest.mark.parametrize("case", UNREPORTED, ids=ids)
 def test_what_changes_nothing_is_dropped_without_a_word(case: tuple[str, int, dict[str, Any]]) -> None:
     _, since, pod_template = case
-    assert list(vintage_findings(pod_template, Path(), minor=since - 1, operator="Trainer")) == []
-    assert without(pod_template, since - 1) != pod_template
+    assert list(check_newer_fields(pod_template, Path(), minor=since - 1, operator="Trainer")) == []
+    assert without_newer_fields(pod_template, since - 1) != pod_template
 
 
 def test_an_operator_rewrites_the_template_without_what_it_drops() -> None:
@@ -268,7 +265,7 @@ def test_an_operator_rewrites_the_template_without_what_it_drops() -> None:
         },
     }
     before = copy.deepcopy(written)
-    assert without(written, 21) == {
+    assert without_newer_fields(written, 21) == {
         "metadata": {"labels": {"a": "b"}},
         "spec": {
             "containers": [{"name": "a", "image": "i"}, {"name": "b", "livenessProbe": {"periodSeconds": 5}}],
@@ -280,19 +277,20 @@ def test_an_operator_rewrites_the_template_without_what_it_drops() -> None:
 
 def test_what_loses_nothing_is_shared_with_the_template() -> None:
     written: dict[str, Any] = {"spec": {"os": {"name": "linux"}, "containers": [{"name": "a"}]}}
-    assert without(written, 21)["spec"]["containers"] is written["spec"]["containers"]
+    assert without_newer_fields(written, 21)["spec"]["containers"] is written["spec"]["containers"]
 
 
 def test_an_object_of_which_all_is_dropped_stays_empty() -> None:
     written = container(livenessProbe={"grpc": {"port": 1}}, lifecycle={"stopSignal": "SIGUSR1"})
-    kept = without(written, 21)["spec"]["containers"][0]
+    kept = without_newer_fields(written, 21)["spec"]["containers"][0]
     assert kept == {"name": "main", "livenessProbe": {}, "lifecycle": {}}
 
 
 def test_a_field_that_came_later_into_a_newer_field_is_lost_with_it() -> None:
     written = template(resourceClaims=[{"name": "gpu", "resourceClaimName": "a"}])
-    assert [str(field.path) for field in dropped(written, 25)] == ["spec.resourceClaims"]
-    assert without(written, 28)["spec"]["resourceClaims"] == [{"name": "gpu"}]
+    found = check_newer_fields(written, Path(), minor=25, operator="Trainer")
+    assert [str(finding.path) for finding in found] == ["spec.resourceClaims"]
+    assert without_newer_fields(written, 28)["spec"]["resourceClaims"] == [{"name": "gpu"}]
 
 
 ENTRY_NAMES = (
@@ -318,10 +316,10 @@ ANY_JSON = st.recursive(
 @settings(max_examples=100, deadline=None)
 def test_any_template_is_rewritten_once(pod_template: dict[str, Any], minor: int) -> None:
     before = json.dumps(pod_template)
-    kept = without(pod_template, minor)
+    kept = without_newer_fields(pod_template, minor)
     assert json.dumps(pod_template) == before
-    assert without(kept, minor) is kept
-    assert list(vintage_findings(kept, Path(), minor=minor, operator="Trainer")) == []
+    assert without_newer_fields(kept, minor) is kept
+    assert list(check_newer_fields(kept, Path(), minor=minor, operator="Trainer")) == []
 
 
 def test_every_entry_of_the_table_is_of_a_version_and_says_what_happens() -> None:

@@ -1,15 +1,21 @@
-"""Which fields of pod templates came with which version of Kubernetes, and what it means to lose them.
+"""Fields of pod templates that are newer than Kubernetes 1.21, and what an operator built from older types loses.
 
-The table was made by comparing the structs of `k8s.io/api/core/v1` of every minor version from v0.21 to v0.36; it
-holds what came after v0.21.
+A typed client reads a job into structs, and what they do not list is gone when it makes pods of it, without a word.
+A job that could then not run, or would run with less security than asked for, is denied; other losses are
+warnings. The table was made by comparing the structs of `k8s.io/api/core/v1` of every minor version from v0.21 to
+v0.36.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
+
+from webhook.cause import Cause, Forbidden, Notice
+from webhook.path import Path
 
 
 class Loss(Enum):
@@ -45,26 +51,13 @@ class NewField:
 Fields: TypeAlias = Mapping[str, NewField]
 
 
-def _fatal_if(value: Any) -> Callable[[Any], Loss]:
-    """Return a judge by value: fatal for this one, else what the field says is so without it."""
-    return lambda given: Loss.FATAL if given == value else Loss.NONE
-
-
-def _minor_unless(default: str) -> Callable[[Any], Loss]:
-    """Return a judge by value: minor, unless it is the default."""
-    return lambda value: Loss.NONE if value == default else Loss.MINOR
-
-
-def _recursive_read_only(value: Any) -> Loss:
-    return {"Enabled": Loss.FATAL, "IfPossible": Loss.MINOR}.get(str(value), Loss.NONE)
+def _by_value(losses: Mapping[Any, Loss], otherwise: Loss = Loss.NONE) -> Callable[[Any], Loss]:
+    """Return a judge by value: of these values what is said of them, of any other `otherwise`."""
+    return lambda given: next((loss for value, loss in losses.items() if given == value), otherwise)
 
 
 def _app_armor(value: Any) -> Loss:
     return Loss.MINOR if isinstance(value, dict) and value.get("type") == "Unconfined" else Loss.FATAL
-
-
-def _init_restart(value: Any) -> Loss:
-    return Loss.FATAL if value == "Always" else Loss.MINOR
 
 
 def _below(path: str, fields: Fields) -> Fields:
@@ -84,7 +77,7 @@ _CONTEXT: Final[Fields] = {
         _app_armor,
     ),
     "windowsOptions.hostProcess": NewField(
-        22, "the containers would run without access to the host: remove the field", _fatal_if(True)
+        22, "the containers would run without access to the host: remove the field", _by_value({True: Loss.FATAL})
     ),
 }
 _CLAIMS: Final[Fields] = {
@@ -102,7 +95,9 @@ _CONTAINER: Final[Fields] = {
         Loss.FATAL,
     ),
     "volumeMounts.*.recursiveReadOnly": NewField(
-        30, "mounts below the volume would be writable: remove the field", _recursive_read_only
+        30,
+        "mounts below the volume would be writable: remove the field",
+        _by_value({"Enabled": Loss.FATAL, "IfPossible": Loss.MINOR}),
     ),
     "livenessProbe.grpc": _GRPC,
     "readinessProbe.grpc": _GRPC,
@@ -118,7 +113,7 @@ _INIT_CONTAINER: Final[Fields] = {
         28,
         "it would be a regular init container, and the pod would never start if it does not exit: let it exit, or do "
         "its work in another container",
-        _init_restart,
+        _by_value({"Always": Loss.FATAL}, Loss.MINOR),
     ),
 }
 _LABEL_KEYS: Final = NewField(29, "the term would match pods with any values of these labels: use labelSelector")
@@ -130,8 +125,8 @@ _POD_AFFINITY: Final[Fields] = {
 _SPREAD: Final[Fields] = {
     "minDomains": NewField(24, "the number of domains would have no minimum"),
     "matchLabelKeys": NewField(25, "pods with any values of these labels would be counted: use labelSelector"),
-    "nodeAffinityPolicy": NewField(25, "the default Honor would apply", _minor_unless("Honor")),
-    "nodeTaintsPolicy": NewField(25, "the default Ignore would apply", _minor_unless("Ignore")),
+    "nodeAffinityPolicy": NewField(25, "the default Honor would apply", _by_value({"Honor": Loss.NONE}, Loss.MINOR)),
+    "nodeTaintsPolicy": NewField(25, "the default Ignore would apply", _by_value({"Ignore": Loss.NONE}, Loss.MINOR)),
 }
 _VOLUME: Final[Fields] = {
     "image": NewField(
@@ -172,7 +167,7 @@ FIELDS: Final[Fields] = {
     "hostUsers": NewField(
         25,
         "root in the containers would be root on the node: remove the field, and run as a non-root user",
-        _fatal_if(False),
+        _by_value({False: Loss.FATAL}),
     ),
     "resourceClaims": NewField(
         26, "the containers would not get the claimed devices: request devices as extended resources", Loss.FATAL
@@ -186,10 +181,10 @@ FIELDS: Final[Fields] = {
     "schedulingGroup": NewField(36, "the pod would be scheduled on its own, not with its group"),
     **_below("securityContext", _CONTEXT),
     "securityContext.supplementalGroupsPolicy": NewField(
-        31, "the groups of the user in the image would be added: remove the field", _fatal_if("Strict")
+        31, "the groups of the user in the image would be added: remove the field", _by_value({"Strict": Loss.FATAL})
     ),
     "securityContext.seLinuxChangePolicy": NewField(
-        32, "the default MountOption could apply", _minor_unless("MountOption")
+        32, "the default MountOption could apply", _by_value({"MountOption": Loss.NONE}, Loss.MINOR)
     ),
     **_below("affinity.podAffinity", _POD_AFFINITY),
     **_below("affinity.podAntiAffinity", _POD_AFFINITY),
@@ -202,3 +197,78 @@ FIELDS: Final[Fields] = {
 
 #: The fields of a pod spec that are newer, or hold newer ones.
 POD_FIELDS: Final = frozenset(path.partition(".")[0] for path in FIELDS)
+
+
+#: By step: what is lost there, or the table below; `*` is any item of a list.
+_Table: TypeAlias = "Mapping[str, NewField | _Table]"
+
+
+def check_newer_fields(
+    template: Mapping[str, Any], path: Path, *, minor: int, operator: str
+) -> Iterator[Cause | Notice]:
+    """Report every field that an operator with types of this minor version drops; one that the job needs is denied.
+
+    A field that is null or empty is dropped by newer types too, and is not reported.
+    """
+    for place, field, value in _lost(template, _newer(minor), path):
+        loss = field.loss if isinstance(field.loss, Loss) else field.loss(value)
+        drops = f"{operator}, built for Kubernetes 1.{minor}, drops this field (added in 1.{field.since})"
+        if loss is not Loss.NONE:
+            finding = Forbidden if loss is Loss.FATAL else Notice
+            yield finding(place, f"{drops}: {field.consequence}")
+
+
+def without_newer_fields(template: dict[str, Any], minor: int) -> dict[str, Any]:
+    """Return the template as types of a minor version hold it: the same object where they lose nothing.
+
+    What loses a field is copied, and everything else shared with the template.
+    """
+    kept: dict[str, Any] = _kept(template, _newer(minor))
+    return kept
+
+
+@lru_cache(maxsize=64)
+def _newer(minor: int) -> _Table:
+    """Return the part of the table that types of a minor version lack, as a tree."""
+    tree: dict[str, Any] = {}
+    for path, field in FIELDS.items():
+        *way, last = path.split(".")
+        part: Any = tree if field.since > minor else None
+        for step in way:  # what is below a newer field is lost with it
+            part = part.setdefault(step, {}) if isinstance(part, dict) else None
+        if isinstance(part, dict):
+            part[last] = field
+    return {"spec": tree}
+
+
+def _lost(value: Any, table: _Table, path: Path) -> Iterator[tuple[Path, NewField, Any]]:
+    parts: Iterable[tuple[str | int, Any, NewField | _Table]] = ()
+    if isinstance(value, list) and "*" in table:
+        parts = ((index, item, table["*"]) for index, item in enumerate(value))
+    elif isinstance(value, dict) and "*" not in table:
+        parts = ((name, value.get(name), entry) for name, entry in table.items())
+    for step, part, entry in parts:
+        if part is None or part in ([], {}):
+            continue
+        if isinstance(entry, NewField):
+            yield path / step, entry, part
+        else:
+            yield from _lost(part, entry, path / step)
+
+
+def _kept(value: Any, table: _Table) -> Any:
+    items = table.get("*")
+    if isinstance(value, list) and isinstance(items, Mapping):
+        kept = [_kept(item, items) for item in value]
+        return kept if any(new is not old for new, old in zip(kept, value, strict=True)) else value
+    if not isinstance(value, dict) or items is not None:
+        return value
+    copy = value
+    for name, entry in table.items():
+        if name not in value:
+            continue
+        if isinstance(entry, NewField):
+            copy = {key: part for key, part in copy.items() if key != name}
+        elif (part := _kept(value[name], entry)) is not value[name]:
+            copy = {**copy, name: part}
+    return copy

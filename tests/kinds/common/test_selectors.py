@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.pods.whose import selects
+from jobgate.kinds.common.members import selects
 
 LABELS = {"team": "vision", "tier": "gold"}
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from jobgate.kinds.common.members import Claim
-from jobgate.pods.whose import selects, whose
+from jobgate.kinds.common.wiring import whose
 from tests.pods.pods import KINDS, OTHER_UID, UID, marked_pod, owner, pod
 
 
@@ -49,25 +49,3 @@ def both() -> dict[str, Any]:
 )
 def test_a_pod_belongs_to_the_job_that_it_says(document: dict[str, Any], expected: Any) -> None:
     assert claimed(document) == expected
-
-
-@pytest.mark.parametrize(
-    "selector, labels, expected",
-    [
-        ({}, {}, True),
-        ({"matchLabels": {"a": "b"}}, {"a": "b", "c": "d"}, True),
-        ({"matchLabels": {"a": "b"}}, {"a": "c"}, False),
-        ({"matchLabels": {"a": ""}}, {}, False),
-        ({"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", "c"]}]}, {"a": "c"}, True),
-        ({"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", "c"]}]}, {}, False),
-        ({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["b"]}]}, {}, True),
-        ({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["b"]}]}, {"a": "b"}, False),
-        ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, {"a": ""}, True),
-        ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, {}, False),
-        ({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}, {"a": ""}, False),
-        ({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}, {}, True),
-        ({"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "c", "operator": "Exists"}]}, {"a": "b"}, False),
-    ],
-)
-def test_a_selector_selects_as_the_api_server_does(selector: Any, labels: Any, expected: bool) -> None:
-    assert selects(selector, labels) is expected
