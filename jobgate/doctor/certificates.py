@@ -12,7 +12,7 @@ from certs import CLOCK_SKEW, ServerNames, StoredCertificates
 from certs.bundle import read_certificates
 from certs.generation import AUTHORITY_NAME, issuing_number
 from certs.places import CERTIFICATE, KEY, NEXT, Stamp
-from certs.state import Pair, RotationState, elapsed, judged, read_state
+from certs.state import Pair, elapsed, judged, read_state
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.tls_secret import stored_of
 from jobgate.doctor.expected import Expected
@@ -166,15 +166,11 @@ def _standstill(secret: StoredCertificates, expected: Expected, now: datetime, w
             yield fault_at(
                 "rotation-stands-still", where, f"generation {number} was staged at {_time(begun)} and is not promoted"
             )
-    elif _is_unverified(state, now):
+    elif not state.verified and elapsed(state.stamped(Stamp.PROMOTED_AT), now) > STANDSTILL:
         promoted = state.stamped(Stamp.PROMOTED_AT)
         assert promoted is not None
         what = f"generation {state.number} was promoted at {_time(promoted)}, but not all servers serve it"
         yield fault_at("rotation-stands-still", where, what)
-
-
-def _is_unverified(state: RotationState, now: datetime) -> bool:
-    return not state.verified and elapsed(state.stamped(Stamp.PROMOTED_AT), now) > STANDSTILL
 
 
 def _behind(leaf: x509.Certificate, stored: x509.Certificate) -> str:

@@ -68,12 +68,8 @@ def service() -> dict[str, Any]:
 
 def server(kinds: Iterable[Kind]) -> If:
     """Return the settings of kinds, the Deployment and the disruption budget of the server."""
-    return If(RUNS, [If(_HAS_SETTINGS, _settings()), _deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)])
-
-
-def _settings() -> dict[str, Any]:
-    data = ForEach(_HAS_SETTINGS, {joined(KEY, ".yaml"): ITEM})
-    return namespaced("v1", "ConfigMap", _SETTINGS, {"data": data})
+    settings = namespaced("v1", "ConfigMap", _SETTINGS, {"data": ForEach(_HAS_SETTINGS, {joined(KEY, ".yaml"): ITEM})})
+    return If(RUNS, [If(_HAS_SETTINGS, settings), _deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)])
 
 
 def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
