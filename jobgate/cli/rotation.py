@@ -17,7 +17,7 @@ from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect, grouped,
 if TYPE_CHECKING:
     from certs import RotationReport, RotationSettings, ServerNames, Step
     from jobgate.cluster.writer import Writer
-    from jobgate.rotation.run import RotationScope
+    from jobgate.rotation import RotationScope
 
 T = TypeVar("T")
 
@@ -96,7 +96,7 @@ def _scope(  # noqa: PLR0913 - one argument an option
 ) -> dict[str, Any]:
     from certs import KeyType, RotationSettings
     from jobgate.cluster.bundles import Selection
-    from jobgate.rotation.run import RotationScope
+    from jobgate.rotation import RotationScope
 
     settings = RotationSettings(
         names=server_names(service, namespace, cluster_domain, names),
@@ -162,7 +162,7 @@ def rotate(
     from dataclasses import replace
 
     from certs import Blocked, Wait
-    from jobgate.rotation.run import rotate_once, sentence
+    from jobgate.rotation import rotate_once, sentence
 
     def printed(step: Step) -> None:
         if not isinstance(step, Wait | Blocked):
@@ -226,7 +226,7 @@ def watch(
 
     A bundle that another client overwrites is restored within seconds.
     """
-    from jobgate.rotation.run import keep
+    from jobgate.rotation import keep
     from jobgate.serving.leader import Place
     from webhook.server import log
 
@@ -244,7 +244,7 @@ def status(*, scope: RotationScope, settings: RotationSettings, kubeconfig: Path
 
     Changes nothing. Exit status: 0 if there is no problem, 1 if there is one.
     """
-    from jobgate.rotation.run import status_of
+    from jobgate.rotation import status_of
 
     found = _run(kubeconfig, lambda client: status_of(client, scope, settings))
     click.echo(json.dumps(_document(found), indent=2) if output == "json" else _text(found))

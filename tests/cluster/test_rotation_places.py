@@ -37,7 +37,7 @@ from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import date
 from jobgate.cluster.tls_secret import TlsSecret
 from jobgate.cluster.writer import rejection
-from jobgate.rotation.keeper import Keeper
+from jobgate.rotation import Keeper
 from tests.certs.handshake import server_context
 from tests.certs.moments import TODAY
 from tests.controller.cluster import MemoryCluster
