@@ -85,7 +85,7 @@ class Bundles:
 
     def _ours(self, resource: Resource, found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the entries that call our server: their names, and how they call it."""
-        for name, client in _clients(resource, found):
+        for name, client in clients(resource, found):
             service = client.get("service") or {}
             ours = (service.get("namespace"), service.get("name")) == (
                 self._selection.namespace,
@@ -113,12 +113,13 @@ class Bundles:
         }
 
 
-def _clients(resource: Resource, found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def clients(resource: Resource, found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the client configurations of a webhook configuration or a CRD, each with its name."""
     if resource != CRDS:
         for entry in found.get("webhooks") or ():
             yield entry["name"], entry["clientConfig"]
         return
-    conversion = found["spec"].get("conversion") or {}
+    conversion = (found.get("spec") or {}).get("conversion") or {}
     client = (conversion.get("webhook") or {}).get("clientConfig")
     if conversion.get("strategy") == "Webhook" and client is not None:
         yield "conversion", client
