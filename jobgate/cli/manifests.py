@@ -16,7 +16,7 @@ from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import Rotation, values
 from jobgate.kinds import installed
 from jobgate.runner.queues import InvalidQueues, read_queues
-from jobgate.serving.kind_settings import InvalidSettings, KindFile, faults_of
+from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
