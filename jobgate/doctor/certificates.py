@@ -21,7 +21,7 @@ from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at, grouped
 from jobgate.doctor.observed import CONFIGURATIONS, ClusterSnapshot, Handshake, place
 from jobgate.installation.configurations import NAME
-from jobgate.installation.installation import Rotation
+from jobgate.installation.installation import RotationMode
 
 #: Remaining part of the lifetime, and remaining time, at which a certificate should have been renewed: the shorter one.
 LATE, LATE_DAYS = 1 / 6, timedelta(days=14)
@@ -33,7 +33,7 @@ RELOADED = timedelta(minutes=10)
 #: Any time, for checks that do not depend on it.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-_OURS = {Rotation.WATCH, Rotation.CRONJOB}
+_OURS = {RotationMode.WATCH, RotationMode.CRONJOB}
 
 
 @dataclass(frozen=True, slots=True)
