@@ -15,7 +15,7 @@ import json
 import re
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from crdgen.cel.errors import CompilationError, EvaluationError, NotEvaluated
 from crdgen.schema import VALIDATIONS, Schema
@@ -30,14 +30,11 @@ __all__ = [
     "NotEvaluated",
     "available",
     "compiled",
-    "problems",
     "uses_old_self",
 ]
 
 #: Why rules are not checked.
 NOT_INSTALLED: Final = "the CEL library is not installed (pip install 'jobgate[cel]')"
-
-_RESULTS: Final = {"bool": ("BOOL", "true or false"), "string": ("STRING", "a text")}
 
 # Texts and comments of an expression, in which a name is none.
 _QUOTES: Final = ("'''", '"""', "'", '"')
@@ -75,29 +72,6 @@ def compiled(
     # Types do not depend on rules, and one environment serves all rules of a field.
     typed = {keyword: value for keyword, value in schema.items() if keyword != VALIDATIONS}
     return compile_(expression, json.dumps(typed, sort_keys=True), root=root, optional=optional_old_self)
-
-
-def problems(
-    expression: str,
-    schema: Schema,
-    *,
-    returns: Literal["bool", "string"] = "bool",
-    root: bool = False,
-    optional_old_self: bool = False,
-) -> list[str]:
-    """Return what the API server's compiler rejects in the expression, one sentence each.
-
-    `returns` is what the expression must give.
-
-    Raises:
-        NotEvaluated: The library is not installed, or does not take the expression.
-    """
-    try:
-        found = compiled(expression, schema, root=root, optional_old_self=optional_old_self)
-    except CompilationError as rejected:
-        return rejected.sentences
-    kind, words = _RESULTS[returns]
-    return [] if found.returns == kind else [f"it must give {words}, and gives {found.returns.lower()}"]
 
 
 def uses_old_self(expression: str) -> bool:

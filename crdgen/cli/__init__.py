@@ -1,4 +1,4 @@
-"""The command line, `python -m crdgen`: one file per command, which declares arguments, calls the library and prints.
+"""The command line, `python -m crdgen`: one file per command, with its help, its arguments, and what runs it.
 
 Exit status: 0 for success; 1 for a negative result (rejected, breaking, out of date, too large); 2 for unusable input.
 Errors go to standard error, one per line.
@@ -7,11 +7,13 @@ Errors go to standard error, one per line.
 import io
 import os
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Final
+from types import ModuleType
+from typing import Final, NoReturn
 
-from crdgen.cli.command import Command, UsageError
+from crdgen.cli.sources import UsageError
 from crdgen.generate.errors import SchemaError
 
 __all__ = ["main"]
@@ -51,10 +53,10 @@ def _run(argv: list[str], program: str) -> int:
         return 0 if argv else 2
     if argv[0] not in _COMMANDS:
         return _fail(program, f"unknown command {argv[0]!r}: must be one of {', '.join(_COMMANDS)}")
-    command: Command = import_module(_COMMANDS[argv[0]][1]).COMMAND
+    command = import_module(_COMMANDS[argv[0]][1])
     name = f"{program} {argv[0]}"
     try:
-        return command.run(command.parser(name).parse_args(argv[1:]))
+        return int(command.run(_parser(command, name, program).parse_args(argv[1:])))
     except SystemExit as stop:  # argparse's, after --help or a wrong argument
         return stop.code if isinstance(stop.code, int) else 2
     except (UsageError, SchemaError) as error:
@@ -64,6 +66,27 @@ def _run(argv: list[str], program: str) -> int:
         raise
     except Exception as error:  # noqa: BLE001 - users get one line to report, not a traceback
         return _fail(name, f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")
+
+
+class _Parser(ArgumentParser):
+    """A parser that reports errors in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error and exit with status 2."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def _parser(command: ModuleType, name: str, program: str) -> ArgumentParser:
+    """Return the parser of a command's arguments."""
+    parser = _Parser(
+        prog=name,
+        description=command.ABOUT,
+        epilog="examples:\n" + command.EXAMPLES.strip("\n").replace("crdgen ", f"{program} "),
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.arguments(parser)
+    return parser
 
 
 def _fail(program: str, message: str) -> int:

@@ -10,13 +10,12 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from crdgen.cli.command import Command, UsageError
 from crdgen.cli.models import definition_of, model_arguments
-from crdgen.cli.sources import write
+from crdgen.cli.sources import UsageError, write
 from crdgen.docs import page
 from crdgen.resource.text import to_yaml
 
-_ABOUT: Final = """Check that generated files match their models, and print a diff for each that does not.
+ABOUT: Final = """Check that generated files match their models, and print a diff for each that does not.
 
 With FILE and MODULE:MODEL, checks one file: a page as `crdgen docs` prints it if the name ends in .md, else a CRD as
 `crdgen generate` prints it. Without arguments, checks all files that pyproject.toml lists:
@@ -30,7 +29,7 @@ With FILE and MODULE:MODEL, checks one file: a page as `crdgen docs` prints it i
 
 Exit status: 0 if all files are up to date, 1 if a file is not, 2 if a model has no CRD or no files are listed."""
 
-_EXAMPLES: Final = """
+EXAMPLES: Final = """
   crdgen check crds/orders.yaml shop.models:OrderSpec --group shop.example.com --version v1
   crdgen check             # all files that pyproject.toml lists
   crdgen check --write     # update them
@@ -93,7 +92,8 @@ def _difference(file: str, kept: str | None, wanted: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def _arguments(parser: ArgumentParser) -> None:
+def arguments(parser: ArgumentParser) -> None:
+    """Add the arguments."""
     parser.add_argument("file", metavar="FILE", nargs="?", help="a generated file (default: all that are listed)")
     parser.add_argument("model", metavar="MODULE:MODEL", nargs="?", help="the model that the file is generated from")
     parser.add_argument(
@@ -103,7 +103,8 @@ def _arguments(parser: ArgumentParser) -> None:
     model_arguments(parser)
 
 
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run the command, and return the exit status."""
     wanted = _wanted(options)
     outdated = {file: text for file, text in wanted.items() if _kept(file) != text}
     for file, text in outdated.items():
@@ -150,6 +151,3 @@ def _kept(file: str) -> str | None:
         return None
     except (OSError, ValueError) as error:
         raise UsageError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
-
-
-COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

@@ -1,16 +1,24 @@
 """`crdgen diff`: compare CRDs and report breaking changes."""
 
-import json
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
-from typing import Final
+from typing import Any, Final
 
-from crdgen.cli.command import Command, UsageError
-from crdgen.cli.sources import KIND, definitions, name_of, parsed, understood
+from crdgen.cli.sources import (
+    KIND,
+    SUFFIXES,
+    UsageError,
+    definitions,
+    name_of,
+    output_argument,
+    parsed,
+    understood,
+    write_json,
+)
 from crdgen.diff import EVERYTHING, Change, diff
 from crdgen.reading import Manifest
 
@@ -39,7 +47,7 @@ def _git(folder: Path, *arguments: str) -> bytes | None:
     return done.stdout if done.returncode == 0 else None
 
 
-_ABOUT: Final = """Compare CRDs and report what each change breaks:
+ABOUT: Final = """Compare CRDs and report what each change breaks:
 
   stored   objects in etcd are rejected at their next write, lose data, or cannot be read
   clients  manifests, typed clients or controllers stop working
@@ -51,27 +59,30 @@ for example when a pattern changes, the change is reported as breaking.
 
 Exit status: 0 if all changes are compatible, 1 if a change breaks something, 2 if there is nothing to compare."""
 
-_EXAMPLES: Final = """
+EXAMPLES: Final = """
   crdgen diff old/widgets.yaml new/widgets.yaml
   crdgen diff crds/ --against origin/main     # in CI: this branch with its target
   crdgen diff crds/widgets.yaml --against v1.4.0 --output json
 """
 
 
-def _arguments(parser: ArgumentParser) -> None:
+def arguments(parser: ArgumentParser) -> None:
+    """Add the arguments."""
     parser.add_argument("files", metavar="OLD NEW", nargs="+", help="two files or folders; one with --against")
     parser.add_argument("--against", metavar="REV", help="compare with the file at this git revision")
-    parser.add_argument(
-        "--output", "-o", choices=["text", "json"], default="text", help="output format (default: text)"
-    )
+    output_argument(parser, "json")
 
 
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run the command, and return the exit status."""
     old, new = map(understood, _sides(options.files, options.against))
     # Only two explicitly named files may rename their CRD; otherwise another name is another CRD.
     named = options.against is None and all(Path(file).is_file() for file in options.files)
     found = dict(_compared(old, new, by_name=not named))
-    sys.stdout.write(_json(found) if options.output == "json" else _text(found))
+    if options.output == "json":
+        write_json([_entry(name, change) for name, changes in found.items() for change in changes])
+    else:
+        sys.stdout.write(_text(found))
     return int(any(change.breaks for changes in found.values() for change in changes))
 
 
@@ -87,7 +98,7 @@ def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list
     old = [
         manifest
         for name, text in texts.items()
-        if Path(name).suffix in {".yaml", ".yml", ".json"} and KIND.encode() in text
+        if Path(name).suffix in SUFFIXES and KIND.encode() in text
         for manifest in parsed(text, f"{revision}:{name}")
         if manifest.object.get("kind") == KIND
     ]
@@ -138,20 +149,12 @@ def _lines(name: str, changes: list[Change]) -> Iterator[str]:
     yield ""
 
 
-def _json(found: dict[str, list[Change]]) -> str:
-    entries = [
-        {
-            "crd": name,
-            "version": change.version,
-            "path": change.path,
-            "what": change.what,
-            "breaks": [str(one) for one in change.breaks],
-            "fix": change.fix,
-        }
-        for name, changes in found.items()
-        for change in changes
-    ]
-    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
-
-
-COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)
+def _entry(name: str, change: Change) -> dict[str, Any]:
+    return {
+        "crd": name,
+        "version": change.version,
+        "path": change.path,
+        "what": change.what,
+        "breaks": [str(one) for one in change.breaks],
+        "fix": change.fix,
+    }

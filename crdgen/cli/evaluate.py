@@ -1,20 +1,18 @@
 """`crdgen eval`: validate objects against a CRD."""
 
-import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from crdgen.cli.command import Command, UsageError
-from crdgen.cli.sources import name_of, objects, one_definition
+from crdgen.cli.sources import UsageError, name_of, objects, one_definition, output_argument, write_json
 from crdgen.evaluate import Evaluation, Reason, Violation, evaluate
 from crdgen.lint import Severity, lint
 from crdgen.reading import Manifest
 from crdgen.resource.text import to_yaml
-from crdgen.schema.look import mapping, missing
+from crdgen.schema.look import mapping, missing, path_of, shown
 
-_ABOUT: Final = """Report how the API server would handle objects: which fields it prunes, which defaults it sets, which
+ABOUT: Final = """Report how the API server would handle objects: which fields it prunes, which defaults it sets, which
 errors it returns.
 
 Ignores objects of other kinds. Does not check admission webhooks, quotas or authorization.
@@ -22,7 +20,7 @@ Ignores objects of other kinds. Does not check admission webhooks, quotas or aut
 Exit status: 0 if all objects are accepted, 1 if one is rejected, 2 if a file cannot be read or has no object of the
 kind."""
 
-_EXAMPLES: Final = """
+EXAMPLES: Final = """
   crdgen eval widget.yaml --crd crds/widgets.yaml
   crdgen eval widget.yaml --crd crds/widgets.yaml --old stored.yaml    # as an update of the stored object
   crdgen eval widget.yaml --crd crds/widgets.yaml --output yaml        # the object as stored
@@ -52,16 +50,16 @@ class _Verdict(NamedTuple):
         return f"{self.manifest.file}:{self.manifest.line}"
 
 
-def _arguments(parser: ArgumentParser) -> None:
+def arguments(parser: ArgumentParser) -> None:
+    """Add the arguments."""
     parser.add_argument("file", metavar="FILE", help="file with the objects, or - for standard input")
     parser.add_argument("--crd", metavar="FILE", required=True, help="file with the CRD")
     parser.add_argument("--old", metavar="FILE", help="file with the stored objects, to evaluate updates")
-    parser.add_argument(
-        "--output", "-o", choices=["text", "json", "yaml"], default="text", help="output format (default: text)"
-    )
+    output_argument(parser, "json", "yaml")
 
 
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run the command, and return the exit status."""
     definition = _definition(options.crd)
     found = objects(options.file)
     stored = {_key(one.object): one.object for one in (objects(options.old) if options.old else [])}
@@ -69,7 +67,10 @@ def _run(options: Namespace) -> int:
     if not ours:
         raise UsageError(_not_ours(definition, options, found))
     verdicts = [_verdict(definition, one, stored.get(_key(one.object))) for one in ours]
-    sys.stdout.write(_OUTPUTS[options.output](verdicts))
+    if options.output == "json":
+        write_json([_entry(verdict) for verdict in verdicts])
+    else:
+        sys.stdout.write(_yaml(verdicts) if options.output == "yaml" else _text(verdicts))
     return int(any(verdict.result.violations for verdict in verdicts))
 
 
@@ -133,12 +134,12 @@ def _lines(verdict: _Verdict) -> Iterator[str]:
     word = "rejected" if verdict.result.violations else "accepted"
     yield f"{verdict.place}: {kind} {verdict.name}: {word}"
     for path, value in verdict.pruned.items():
-        yield f"  - {path}: {_shown(value)} is pruned: the field is not declared"
+        yield f"  - {path}: {shown(value, 200)} is pruned: the field is not declared"
     for path, value in verdict.left.items():
-        why = "null is removed" if value is None else f"{_shown(value)} is ignored: only its subresource writes it"
+        why = "null is removed" if value is None else f"{shown(value, 200)} is ignored: only its subresource writes it"
         yield f"  - {path}: {why}"
     for path, value in verdict.defaulted.items():
-        yield f"  + {path}: {_shown(value)} is the default"
+        yield f"  + {path}: {shown(value, 200)} is the default"
     causes = [_cause(violation) for violation in verdict.result.violations]
     if len(causes) == 1:
         yield f'The {kind} "{verdict.name}" is invalid: {causes[0]}'
@@ -149,39 +150,29 @@ def _lines(verdict: _Verdict) -> Iterator[str]:
 
 def _cause(violation: Violation) -> str:
     """Return what `kubectl` prints of a cause: path, reason, value, message."""
-    value = "" if violation.reason is Reason.REQUIRED else f"{_shown(violation.value)}: "
+    value = "" if violation.reason is Reason.REQUIRED else f"{shown(violation.value, 200)}: "
     return f"{_path(violation.path)}: {_WORDS.get(violation.reason, 'Invalid value')}: {value}{violation.message}"
 
 
 def _path(steps: tuple[str | int, ...]) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-    return text.lstrip(".") or "<nil>"
+    return path_of(steps).lstrip(".") or "<nil>"
 
 
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 200 else f"{text[:197]}…"
-
-
-def _json(verdicts: list[_Verdict]) -> str:
-    entries = [
-        {
-            "file": verdict.manifest.file,
-            "line": verdict.manifest.line,
-            "name": verdict.name,
-            "accepted": not verdict.result.violations,
-            "pruned": verdict.pruned,
-            "left": verdict.left,
-            "defaulted": verdict.defaulted,
-            "causes": [
-                {"field": _path(one.path), "reason": str(one.reason), "value": one.value, "message": one.message}
-                for one in verdict.result.violations
-            ],
-            "object": verdict.result.object,
-        }
-        for verdict in verdicts
-    ]
-    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+def _entry(verdict: _Verdict) -> dict[str, Any]:
+    return {
+        "file": verdict.manifest.file,
+        "line": verdict.manifest.line,
+        "name": verdict.name,
+        "accepted": not verdict.result.violations,
+        "pruned": verdict.pruned,
+        "left": verdict.left,
+        "defaulted": verdict.defaulted,
+        "causes": [
+            {"field": _path(one.path), "reason": str(one.reason), "value": one.value, "message": one.message}
+            for one in verdict.result.violations
+        ],
+        "object": verdict.result.object,
+    }
 
 
 def _yaml(verdicts: list[_Verdict]) -> str:
@@ -189,8 +180,3 @@ def _yaml(verdicts: list[_Verdict]) -> str:
         for violation in verdict.result.violations:
             sys.stderr.write(f"{verdict.place}: {_cause(violation)}\n")
     return "---\n".join(to_yaml(verdict.result.object) for verdict in verdicts)
-
-
-_OUTPUTS: Final = {"text": _text, "json": _json, "yaml": _yaml}
-
-COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

@@ -2,16 +2,14 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Final
 
-from crdgen.cli.command import Command, UsageError
-from crdgen.cli.sources import KIND, files, name_of, objects
+from crdgen.cli.sources import KIND, UsageError, files, name_of, objects, output_argument, write_json
 from crdgen.lint import Finding, Severity, lint
-from crdgen.lint.output import as_json, sarif, text
 
-_ABOUT: Final = """Report errors, which the API server rejects, and warnings, for fields that have no effect or a
+ABOUT: Final = """Report errors, which the API server rejects, and warnings, for fields that have no effect or a
 surprising one.
 
 FILE is a YAML or JSON file with one or more objects, a folder to search for CRDs, or - for standard input. Ignores
@@ -20,27 +18,23 @@ objects of other kinds.
 Exit status: 0 if there are no errors, 1 if there are errors (with --strict, also warnings), 2 if a file cannot be read
 or there is no CRD."""
 
-_EXAMPLES: Final = """
+EXAMPLES: Final = """
   crdgen lint crds/                                   # all CRDs in the folder
   crdgen lint --strict widget.yaml                    # fail on warnings too
   kubectl get crd -o yaml | crdgen lint -             # all CRDs in a cluster
   crdgen lint --output sarif crds/ > findings.sarif   # for code scanning
 """
 
-_OUTPUTS: Final[Mapping[str, Callable[[Mapping[str, Sequence[Finding]]], str]]] = {
-    "text": text,
-    "json": as_json,
-    "sarif": sarif,
-}
 
-
-def _arguments(parser: ArgumentParser) -> None:
+def arguments(parser: ArgumentParser) -> None:
+    """Add the arguments."""
     parser.add_argument("files", metavar="FILE", nargs="+", help="a file, a folder, or - for standard input")
-    parser.add_argument("--output", "-o", choices=list(_OUTPUTS), default="text", help="output format (default: text)")
+    output_argument(parser, "json", "sarif")
     parser.add_argument("--strict", action="store_true", help="fail on warnings, too")
 
 
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run the command, and return the exit status."""
     found: dict[str, list[Finding]] = {}
     broken = False
     for file in (file for path in options.files for file in files(path)):
@@ -51,7 +45,13 @@ def _run(options: Namespace) -> int:
             broken = True
     if not found and not broken:
         raise UsageError(f"{', '.join(options.files)}: no {KIND} found")
-    sys.stdout.write(_OUTPUTS[options.output](found))
+    match options.output:
+        case "text":
+            sys.stdout.write(text(found))
+        case "json":
+            write_json(entries(found))
+        case "sarif":
+            write_json(sarif(found))
     if broken:
         return 2
     every = [finding for findings in found.values() for finding in findings]
@@ -74,4 +74,76 @@ def _lint(file: str) -> dict[str, list[Finding]]:
     return {manifests[0].file: findings} if manifests else {}
 
 
-COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)
+def text(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
+    """Return a paragraph per finding, errors first, and a summary line."""
+    paragraphs = [
+        f"{file}: {finding.severity}: {finding.path or '(document)'}: {finding.problem}\n"
+        f"    {finding.fix} [{finding.rule}]\n"
+        for file, findings in findings_by_file.items()
+        for finding in sorted(findings, key=lambda found: found.severity is not Severity.ERROR)
+    ]
+    return "".join([*paragraphs, _summary(findings_by_file)])
+
+
+def entries(findings_by_file: Mapping[str, Sequence[Finding]]) -> list[dict[str, Any]]:
+    """Return one object per finding."""
+    return [
+        {"file": file, "severity": finding.severity} | asdict(finding)
+        for file, findings in findings_by_file.items()
+        for finding in findings
+    ]
+
+
+def _summary(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
+    every = [finding for findings in findings_by_file.values() for finding in findings]
+    errors = sum(finding.severity is Severity.ERROR for finding in every)
+    parts = [_count(errors, "error"), _count(len(every) - errors, "warning")]
+    return f"{_count(len(findings_by_file), 'file')}: {', '.join(parts)}\n"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif(findings_by_file: Mapping[str, Sequence[Finding]]) -> dict[str, Any]:
+    """Return the findings as one SARIF run."""
+    broken = {found.rule: found.severity for findings in findings_by_file.values() for found in findings}
+    names = sorted(broken)
+    driver = {"name": "crdgen lint", "rules": [_rule(name, broken[name]) for name in names]}
+    run = {
+        "tool": {"driver": driver},
+        "artifacts": [{"location": {"uri": _uri(file)}} for file in findings_by_file],
+        "results": list(_results(findings_by_file, names)),
+        "columnKind": "unicodeCodePoints",
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(name: str, severity: Severity) -> dict[str, Any]:
+    return {"id": name, "defaultConfiguration": {"level": str(severity)}}
+
+
+def _results(findings_by_file: Mapping[str, Sequence[Finding]], names: list[str]) -> Iterator[dict[str, Any]]:
+    indices = {name: index for index, name in enumerate(names)}
+    for place, (file, findings) in enumerate(findings_by_file.items()):
+        for finding in findings:
+            yield {
+                "ruleId": finding.rule,
+                "ruleIndex": indices[finding.rule],
+                "level": str(finding.severity),
+                "message": {"text": f"{finding.path}: {finding.problem}. {finding.fix}"},
+                "locations": [
+                    {
+                        "physicalLocation": {"artifactLocation": {"uri": _uri(file), "index": place}},
+                        "logicalLocations": [{"fullyQualifiedName": finding.path}],
+                    }
+                ],
+            }
+
+
+def _uri(file: str) -> str:
+    """Return the file name as a relative URI reference."""
+    return file.replace("\\", "/").replace("%", "%25").replace(" ", "%20")

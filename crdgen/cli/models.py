@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
-from crdgen.cli.command import UsageError
+from crdgen.cli.sources import UsageError
 from crdgen.resource.definition import crd
 from crdgen.resource.resource import CustomResource, is_described, of
 
@@ -19,9 +19,17 @@ _TARGET: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]
 _FLAGS: Final = ("group", "version", "kind", "plural", "scope")
 
 
-def is_model(target: str) -> bool:
-    """Return whether the argument is a model, not a file."""
-    return bool(_TARGET.fullmatch(target)) and not Path(target).exists()
+def subject_argument(parser: ArgumentParser) -> None:
+    """Add the argument for CRDs or a model."""
+    parser.add_argument("subject", metavar="FILE|MODULE:MODEL", help="a file or folder of CRDs, -, or a model")
+
+
+def subject(options: Namespace, **otherwise: str) -> dict[str, dict[str, Any]]:
+    """Return the CRD of the subject by its name, if that is a model and not a file."""
+    if not _TARGET.fullmatch(options.subject) or Path(options.subject).exists():
+        return {}
+    definition = definition_of(options.subject, options, **otherwise)
+    return {definition["metadata"]["name"]: definition}
 
 
 def model_arguments(parser: ArgumentParser) -> None:

@@ -1,26 +1,24 @@
 """`crdgen size`: measure CRDs and suggest how to make them smaller."""
 
-import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.cli.command import Command
-from crdgen.cli.models import definition_of, is_model, model_arguments
-from crdgen.cli.sources import definitions, name_of
+from crdgen.cli.models import model_arguments, subject, subject_argument
+from crdgen.cli.sources import definitions, name_of, output_argument, write_json
 from crdgen.resource.size import SizedField, annotations, parts, savings, size
 from crdgen.schema import limits
 
 _LIMIT: Final = limits.ANNOTATIONS
-_ABOUT: Final = f"""Print the size of CRDs in bytes of compact JSON, per field, and suggest how to make them smaller.
+ABOUT: Final = f"""Print the size of CRDs in bytes of compact JSON, per field, and suggest how to make them smaller.
 
 Client-side `kubectl apply` stores the whole CRD in an annotation, which the API server limits to {_LIMIT:,} bytes.
 Server-side apply has no such limit. Each saving is calculated on its own; they do not add up.
 
 Exit status: 0 if client-side apply works, 1 if a CRD is too large for it, 2 if there is no CRD."""
 
-_EXAMPLES: Final = """
+EXAMPLES: Final = """
   crdgen size crds/widgets.yaml
   crdgen size shop.models:OrderSpec --depth 3
   crdgen size crds/ --output json
@@ -30,8 +28,9 @@ _SHARE: Final = 0.05
 _SAVINGS: Final = 8
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("subject", metavar="FILE|MODULE:MODEL", help="a file or folder of CRDs, -, or a model")
+def arguments(parser: ArgumentParser) -> None:
+    """Add the arguments."""
+    subject_argument(parser)
     parser.add_argument(
         "--depth", type=int, metavar="N", help="depth of the fields to print (default: fields with 5 %% or more)"
     )
@@ -42,21 +41,17 @@ def _arguments(parser: ArgumentParser) -> None:
         metavar="BYTES",
         help=f"largest allowed size of the annotation (default: {_LIMIT})",
     )
-    parser.add_argument(
-        "--output", "-o", choices=["text", "json"], default="text", help="output format (default: text)"
-    )
+    output_argument(parser, "json")
     model_arguments(parser)
 
 
-def _run(options: Namespace) -> int:
-    if is_model(options.subject):
-        definition = definition_of(options.subject, options, group="example.com", version="v1")
-        found = {definition["metadata"]["name"]: definition}
-    else:
-        found = {name_of(manifest): manifest.object for manifest in definitions(options.subject)}
+def run(options: Namespace) -> int:
+    """Run the command, and return the exit status."""
+    found = subject(options, group="example.com", version="v1") or {
+        name_of(manifest): manifest.object for manifest in definitions(options.subject)
+    }
     if options.output == "json":
-        entries = [_entry(name, definition, options) for name, definition in found.items()]
-        sys.stdout.write(json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
+        write_json([_entry(name, definition, options) for name, definition in found.items()])
     else:
         sys.stdout.write("\n".join("".join(_lines(name, one, options)) for name, one in found.items()))
     return int(any(annotations(definition) > options.limit for definition in found.values()))
@@ -104,6 +99,3 @@ def _shown(found: tuple[SizedField, ...], whole: int, depth: int | None) -> Iter
         yield part
         if depth is None or depth > 1:
             yield from _shown(part.parts, whole, None if depth is None else depth - 1)
-
-
-COMMAND: Final = Command(_ABOUT, _EXAMPLES, _arguments, _run)

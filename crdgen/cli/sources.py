@@ -1,14 +1,20 @@
-"""Reads objects from files, folders and standard input as `kubectl` does."""
+"""Reads objects from files, folders and standard input as `kubectl` does, and writes files and JSON."""
 
+import json
 import re
 import sys
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from crdgen.cli.command import UsageError
 from crdgen.reading import Manifest, UnreadableManifest, read
 from crdgen.schema.look import mapping, utf8
+
+
+class UsageError(Exception):
+    """Input that cannot be used. The message is one line: where, what is wrong, what would be right."""
+
 
 # An action of Go's text/template: a value, a string, a comment, or a keyword with an operand. No YAML flow mapping
 # begins like this.
@@ -17,7 +23,7 @@ _ACTION: Final = re.compile(rb"\{\{-?\s*(?:[.$\"`(]|/\*|[A-Za-z]+(?:\s+[^:\s]|\s
 
 KIND: Final = "CustomResourceDefinition"
 VERSION: Final = "apiextensions.k8s.io/v1"
-_SUFFIXES: Final = (".yaml", ".yml", ".json")
+SUFFIXES: Final = (".yaml", ".yml", ".json")
 _TEMPLATE: Final = "this looks like a Helm template; render it first: helm template CHART | jobgate crdgen lint -"
 
 
@@ -126,7 +132,7 @@ def _mentions_definitions(file: Path) -> bool:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.suffix in _SUFFIXES and path.is_file())
+    return (path for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES and path.is_file())
 
 
 def write(file: Path, text: str) -> None:
@@ -136,3 +142,15 @@ def write(file: Path, text: str) -> None:
         file.write_bytes(text.encode())
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from error
+
+
+def write_json(entries: Any) -> None:
+    """Print entries as indented JSON."""
+    sys.stdout.write(json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
+
+
+def output_argument(parser: ArgumentParser, *formats: str) -> None:
+    """Add the flag for the output format, text by default."""
+    parser.add_argument(
+        "--output", "-o", choices=["text", *formats], default="text", help="output format (default: text)"
+    )

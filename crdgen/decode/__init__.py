@@ -1,6 +1,5 @@
 """Decodes JSON as Go does before Kubernetes validates it.
 
-- `shapes`: the types
-- `decoder`: decodes a document, and collects wrong types and unknown fields
-- `objectmeta`: ObjectMeta, and validation of its fields
+- `decoder`: the types; decodes a document, and collects wrong types and unknown fields
+- `objectmeta`: the types of ObjectMeta
 """

@@ -1,4 +1,4 @@
-"""Decodes JSON into what the API server sees, and collects what it cannot read or drops.
+"""Decodes JSON into what the API server sees, by the shapes of Go's types, and collects what it cannot read or drops.
 
 Rules check the decoded form only, so they never see a wrong type: nulls and unknown fields are gone, and a value of a
 wrong type counts as left out.
@@ -10,11 +10,10 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from enum import Enum, auto
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from crdgen.decode.shapes import Choice, ListOf, MapOf, Scalar, Shape, Struct
 from crdgen.formats import is_date_time
-from crdgen.schema.look import CompleteSchema
 
 _INT32: Final = 2**31
 _INT64: Final = 2**63
@@ -24,6 +23,69 @@ _ABSENT: Final = object()
 
 #: Limit of nesting. Deeper documents are not checked, so that rules can recurse.
 DEPTH: Final = 160
+
+
+class Scalar(Enum):
+    """A value that has no fields."""
+
+    TEXT = auto()
+    BOOLEAN = auto()
+    INT32 = auto()
+    INT64 = auto()
+    NUMBER = auto()
+    BYTES = auto()
+    TIME = auto()
+    ANY = auto()
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """A list; a null in it is the item's zero value."""
+
+    item: "Shape"
+
+
+@dataclass(frozen=True)
+class MapOf:
+    """An object with any keys."""
+
+    value: "Shape"
+
+
+@dataclass(frozen=True)
+class Struct:
+    """An object with these fields.
+
+    Attributes:
+        hints: What to do about a field that is none of these but known elsewhere, by its name.
+    """
+
+    fields: Mapping[str, "Shape"]
+    hints: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A struct or another shape, with a decoder of its own, below which unknown fields are never reported."""
+
+    struct: Struct
+    other: Scalar | ListOf
+
+
+Shape: TypeAlias = Scalar | ListOf | MapOf | Struct | Choice
+
+TEXTS = ListOf(Scalar.TEXT)
+TEXT_MAP = MapOf(Scalar.TEXT)
+
+
+def fields(shape: Shape, *names: str) -> dict[str, Shape]:
+    """Return several fields of one shape."""
+    return dict.fromkeys(names, shape)
+
+
+def struct(**fields: Shape) -> Struct:
+    """Return an object with these fields."""
+    return Struct(fields)
 
 
 class DecodingProblem(NamedTuple):
@@ -70,11 +132,9 @@ class Decoder:
                 return self._scalar(value, shape, path)
 
     def _struct(self, value: Any, shape: Struct, path: str, *, seen: bool) -> Any:
-        if isinstance(value, CompleteSchema):
-            return value
         if not isinstance(value, Mapping):
             return self._wrong(path, value, "an object")
-        fields = shape.fields()
+        fields = shape.fields
         result = {}
         for name, child in value.items():
             at = under(path, name)
@@ -154,8 +214,6 @@ def is_too_deep(document: Any) -> bool:
 
 
 def _children(value: Any) -> list[Any]:
-    if isinstance(value, CompleteSchema):
-        return []
     if isinstance(value, Mapping):
         return list(value.values())
     return value if isinstance(value, list) else []

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from crdgen.diff.change import REJECTS, Change, SchemaPair
 from crdgen.formats import text_format
-from crdgen.schema import BRANCHES, INT_OR_STRING
+from crdgen.schema import BRANCHES, EITHER, INT_OR_STRING
 from crdgen.schema.limits import RANGES
 from crdgen.schema.look import canonical, members, shown
 
@@ -111,9 +111,6 @@ def _listed(enum: list[Any]) -> str:
     return shown(enum)[1:-1] if len(shown(enum)) <= 60 else f"{len(enum)} values"
 
 
-_EITHER: Final = canonical([{"type": "integer"}, {"type": "string"}])
-
-
 def branches(pair: SchemaPair) -> Iterator[Change]:
     """Yield changes of branches, which count as breaking if that cannot be ruled out."""
     for keyword in BRANCHES:
@@ -136,6 +133,6 @@ def _branch_change(pair: SchemaPair, keyword: str, *, tighter: bool) -> Change:
 
 def _branches(schema: Mapping[str, Any], keyword: str) -> list[str]:
     listed = members(schema.get(keyword))
-    if keyword == "anyOf" and schema.get(INT_OR_STRING) and canonical(listed) == _EITHER:
+    if keyword == "anyOf" and schema.get(INT_OR_STRING) and listed == EITHER:
         return []  # the usual way to write int-or-string, which says nothing more
     return sorted(map(canonical, listed))

@@ -4,7 +4,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
+
+from crdgen.schema import Schema
 
 
 class Reason(StrEnum):
@@ -79,3 +81,17 @@ def identity(value: Any) -> tuple[str, Any]:
 def quoted(value: Any) -> str:
     """Return a value of a schema as JSON shows it."""
     return json.dumps(value, ensure_ascii=False)
+
+
+Built = TypeVar("Built")
+
+
+def built(schema: Schema, build: Callable[[Schema], Built]) -> tuple[dict[str, Built], Built | None, Built | None]:
+    """Return what is built of the schemas of fields, of a map's values, and of items."""
+    fields = {name: build(child) for name, child in schema.get("properties", {}).items()}
+    others, items = schema.get("additionalProperties"), schema.get("items")
+    return (
+        fields,
+        build(others) if isinstance(others, dict) else None,
+        build(items) if isinstance(items, dict) else None,
+    )

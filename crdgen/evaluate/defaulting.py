@@ -4,6 +4,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, TypeAlias
 
+from crdgen.evaluate.check import built
 from crdgen.schema import Schema
 
 Default: TypeAlias = Callable[[Any], Any]
@@ -11,11 +12,8 @@ Default: TypeAlias = Callable[[Any], Any]
 
 def defaulter(schema: Schema) -> Default:
     """Return the function that drops nulls from a value of this schema and sets its defaults."""
-    fields = {name: _Field(child) for name, child in schema.get("properties", {}).items()}
+    fields, others, items = built(schema, _Field)
     absent = {name: field for name, field in fields.items() if field.has_default}
-    extra = schema.get("additionalProperties")
-    others = _Field(extra) if isinstance(extra, dict) else None
-    items = _Field(schema["items"]) if isinstance(schema.get("items"), dict) else None
     if not fields and others is None and items is None:
         return _as_it_is
 

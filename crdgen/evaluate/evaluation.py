@@ -12,7 +12,7 @@ from crdgen.evaluate.metadata import resources
 from crdgen.evaluate.pruning import Prune, pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
-from crdgen.schema import Schema
+from crdgen.schema import OF_OBJECTS, Schema
 from crdgen.schema.limits import RANGES
 from crdgen.schema.look import mapping, missing, without
 
@@ -43,10 +43,6 @@ def _at(value: Any, steps: tuple[str, ...]) -> Any:
             return _ABSENT
         value = value[step]
     return value
-
-
-#: Keywords that hold values of objects, in which null is a value.
-_VALUES: Final = frozenset({"default", "enum", "example"})
 
 
 @dataclass(frozen=True)
@@ -127,7 +123,9 @@ def _decoded(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     return {
-        keyword: part if keyword in _VALUES else _decoded(part) for keyword, part in schema.items() if part is not None
+        keyword: part if keyword in OF_OBJECTS else _decoded(part)
+        for keyword, part in schema.items()
+        if part is not None
     }
 
 

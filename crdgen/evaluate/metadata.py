@@ -1,17 +1,122 @@
 """The metadata of objects and of embedded resources: what of it is kept, and what Kubernetes rejects in it.
 
-Source: k8s.io/apiextensions-apiserver, pkg/apiserver/schema/objectmeta/validation.go. Unlike what else a schema says,
-embedded resources are checked at every write, also where nothing changed.
+The rules are the same for every object (k8s.io/apimachinery, pkg/api/validation/objectmeta.go), but for the name, of
+which each kind has its own. Those of embedded resources (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/
+objectmeta/validation.go) are checked at every write, also where nothing changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 from crdgen.decode.decoder import Decoder
-from crdgen.decode.objectmeta import OBJECT_META, OF_EMBEDDED, OF_NEW, OF_STORED, MetadataError
-from crdgen.dns import is_label
-from crdgen.evaluate.check import Check, Reason, Violation, under
-from crdgen.schema import EMBEDDED, Schema
+from crdgen.decode.objectmeta import OBJECT_META
+from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label, is_label_value, is_subdomain, masked
+from crdgen.evaluate.check import Check, Reason, Violation, built, under
+from crdgen.schema import EMBEDDED, Schema, limits
+from crdgen.schema.look import utf8
+
+#: The form of a name that is one step of a URL.
+_PATH_SEGMENT: Final = "neither . nor .., and without / and %"
+_LABEL_VALUE: Final = "at most 63 letters, digits, dashes, _ and dots; an annotation holds any text"
+#: Kubernetes makes a name of at most this many characters of generateName, and five more.
+_GENERATED: Final = 58
+
+
+def _wrong(at: str, value: Any, message: str, reason: Reason = Reason.INVALID) -> Violation:
+    """Return the violation of a field below metadata, named as the API server does: `ownerReferences.uid`."""
+    return Violation(("metadata", *at.split(".")), reason, value, message)
+
+
+def name_of_custom_resource(metadata: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with the name of a new custom resource, or with what its name is made from."""
+    name, generated = metadata.get("name", ""), metadata.get("generateName", "")
+    if generated and not is_subdomain(masked(generated)):
+        yield _wrong("generateName", generated, f"must be {SUBDOMAIN}; it may end with a dash")
+    made = name or (f"{generated[:_GENERATED]}aaaaa" if generated else "")
+    if not made:
+        yield _wrong("name", "", "must be set, or generateName", Reason.REQUIRED)
+    elif not is_subdomain(made):
+        yield _wrong("name", made, f"must be {SUBDOMAIN}")
+
+
+def name_of_embedded(metadata: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with the names of an embedded resource, which may have none.
+
+    Source: k8s.io/apiextensions-apiserver, pkg/apiserver/schema/objectmeta/validation.go
+    """
+    for field in ("name", "generateName"):
+        text = metadata.get(field, "")
+        if (field == "name" and text in {".", ".."}) or "/" in text or "%" in text:
+            yield _wrong(field, text, f"must be {_PATH_SEGMENT}")
+
+
+def namespace(metadata: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with the namespace, if there is one."""
+    text = metadata.get("namespace", "")
+    if text and not is_any_label(text):
+        yield _wrong("namespace", text, "must be a DNS label")
+
+
+def generation(metadata: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with the generation."""
+    if metadata.get("generation", 0) < 0:
+        yield _wrong("generation", metadata["generation"], "must not be below 0")
+
+
+def labels(metadata: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with labels (k8s.io/apimachinery, pkg/apis/meta/v1/validation)."""
+    for key, value in metadata.get("labels", {}).items():
+        if not is_key(key):
+            yield _wrong("labels", key, f"must be {KEY}")
+        if not is_label_value(value):
+            yield _wrong("labels", value, f"must be {_LABEL_VALUE}")
+
+
+def annotations(metadata: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with annotations."""
+    held: Mapping[str, str] = metadata.get("annotations", {})
+    for key in held:
+        if not is_key(key.lower()):
+            yield _wrong("annotations", key, f"must be {KEY}")
+    size = sum(len(utf8(key)) + len(utf8(value)) for key, value in held.items())
+    if size > limits.ANNOTATIONS:
+        yield _wrong("annotations", size, f"bytes are too many: the limit is {limits.ANNOTATIONS}", Reason.TOO_LONG)
+
+
+def owners(metadata: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with the owners."""
+    references = metadata.get("ownerReferences", ())
+    for owner in references:
+        version = owner.get("apiVersion", "")
+        for field in ("apiVersion", "kind", "name", "uid"):
+            if not owner.get(field) or (field == "apiVersion" and (version.endswith("/") or version.count("/") > 1)):
+                yield _wrong(f"ownerReferences.{field}", owner.get(field, ""), f"must be the {field} of an owner")
+        if version == "v1" and owner.get("kind") == "Event":
+            yield _wrong("ownerReferences", owner, "must not be an Event")
+    if sum(owner.get("controller") is True for owner in references) > 1:
+        yield _wrong("ownerReferences", references, "may have one owner that is the controller")
+
+
+def finalizers(metadata: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with the finalizers."""
+    held = metadata.get("finalizers", ())
+    for finalizer in held:
+        if not is_key(finalizer):
+            yield _wrong("finalizers", finalizer, f"must be {KEY}")
+    if {"orphan", "foregroundDeletion"} <= set(held):
+        yield _wrong("finalizers", held, "may have orphan or foregroundDeletion")
+
+
+#: Yields what is wrong with a part of metadata, in metadata that has been decoded.
+MetadataCheck: TypeAlias = Callable[[Mapping[str, Any]], Iterator[Violation]]
+
+#: What holds for the metadata of all objects.
+COMMON: Final[tuple[MetadataCheck, ...]] = (labels, annotations, owners, finalizers)
+#: What holds for a new custom resource, and for what a write changes of one that is there.
+OF_NEW: Final[tuple[MetadataCheck, ...]] = (name_of_custom_resource, namespace, *COMMON)
+OF_STORED: Final[tuple[MetadataCheck, ...]] = (labels, annotations, owners)
+#: What holds for an embedded resource; its managedFields are not looked at.
+OF_EMBEDDED: Final[tuple[MetadataCheck, ...]] = (name_of_embedded, namespace, generation, *COMMON)
 
 
 def pruned(metadata: Any) -> Any:
@@ -23,9 +128,7 @@ def pruned(metadata: Any) -> Any:
     return decoded
 
 
-def judged(
-    metadata: Any, checks: Iterable[Callable[[Mapping[str, Any]], Iterator[MetadataError]]]
-) -> Iterator[Violation]:
+def judged(metadata: Any, checks: Iterable[MetadataCheck]) -> Iterator[Violation]:
     """Yield what is wrong in metadata: what cannot be read, or else what the checks find."""
     decoder = Decoder()
     decoded = decoder.read(metadata, OBJECT_META, "metadata")
@@ -33,8 +136,7 @@ def judged(
     for found in problems:
         yield Violation(("metadata",), Reason.TYPE_INVALID, found.value, found.problem)
     for check in () if problems else checks:
-        for error in check(decoded):
-            yield Violation(("metadata", *error.at.split(".")), Reason(error.reason), error.value, error.message)
+        yield from check(decoded)
 
 
 def of_custom_resource(
@@ -57,10 +159,8 @@ def of_custom_resource(
 def resources(schema: Schema) -> Check | None:
     """Return the check of the embedded resources in a value of this schema, or None where there are none."""
     whole = bool(schema.get(EMBEDDED))
-    fields = {name: found for name, child in schema.get("properties", {}).items() if (found := resources(child))}
-    declared = schema.get("properties", {}).keys()
-    others, items = _below(schema.get("additionalProperties")), _below(schema.get("items"))
-    if not whole and not fields and others is None and items is None:
+    fields, others, items = built(schema, resources)
+    if not whole and not any(fields.values()) and others is None and items is None:
         return None
 
     def check(value: Any) -> list[Violation] | None:
@@ -69,7 +169,7 @@ def resources(schema: Schema) -> Check | None:
             if whole:
                 found += _resource(value)
             for key, child in value.items():
-                field = fields.get(key) if key in declared else others
+                field = fields.get(key, others)
                 found += under(key, (field and field(child)) or [])
         elif isinstance(value, list) and items is not None:
             for index, child in enumerate(value):
@@ -77,10 +177,6 @@ def resources(schema: Schema) -> Check | None:
         return found or None
 
     return check
-
-
-def _below(schema: Any) -> Check | None:
-    return resources(schema) if isinstance(schema, dict) else None
 
 
 def _resource(value: dict[str, Any]) -> Iterator[Violation]:

@@ -8,7 +8,7 @@ A check returns None for a value that is right, which costs nothing, or the viol
 
 from collections.abc import Callable, Iterator
 from math import inf
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from crdgen.evaluate.check import (
     ENOUGH,
@@ -21,10 +21,7 @@ from crdgen.evaluate.check import (
 )
 from crdgen.evaluate.scalars import scalar_checker, supported_values
 from crdgen.formats import text_format
-from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
-
-#: The branches that may repeat the two types of int-or-string.
-EITHER: Final = [{"type": "integer"}, {"type": "string"}]
+from crdgen.schema import EITHER, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
 
 
 def branches(schema: Schema) -> Check | None:

@@ -3,16 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from crdgen.evaluate.check import CONTAINERS, Violation
-from crdgen.evaluate.defaulting import defaulter
-from crdgen.evaluate.metadata import pruned, resources
-from crdgen.evaluate.pruning import pruner
-from crdgen.evaluate.rules import rules
-from crdgen.evaluate.validation import checker
+from crdgen.evaluate import Evaluator
+from crdgen.evaluate.check import CONTAINERS
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.walk import FORMS, SAID
 from crdgen.schema import LIST_TYPE, Schema
-from crdgen.schema.look import without
+from crdgen.schema.look import path_of, plain, without
 
 
 def defaults(schema: Schema, path: str) -> Schema:
@@ -62,15 +58,16 @@ def _settled(value: Any, schema: Schema) -> Any:
 
 def _rejection(default: Any, schema: Schema) -> tuple[str, str] | None:
     """Return why the schema rejects the default, and the fix."""
-    holder, value = {"type": "object", "properties": {"value": schema}}, {"value": _stored(default)}
+    evaluator = Evaluator({"type": "object", "properties": {"value": schema}})
+    value = {"value": plain(default)}
     if isinstance(default, CONTAINERS):
-        if pruner(holder, metadata=pruned)(value) != value:
+        if evaluator.prune(value) != value:
             return f"the default {default!r} has fields that the schema does not know", "name the fields as in JSON"
-        value = defaulter(holder)(value)
-    found = _violation(value, holder)
+        value = evaluator.default(value)
+    found = next(iter(evaluator.validate(value)), None)
     if found is None:
         return None
-    at = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found.path[1:])
+    at = path_of(found.path[1:])
     where = f", at {at.removeprefix('.')}" if at else ""
     fix = "use a default that is valid for the type and bounds of the field"
     if schema.get("format") == "date-time" and _has_no_zone(default):
@@ -81,25 +78,6 @@ def _rejection(default: Any, schema: Schema) -> tuple[str, str] | None:
     message = f"must be {schema[SAID]}" if SAID in schema and not at else found.message
     problem = f"the default {default!r} is not valid for the schema of the field{where}: {message}"
     return problem, fix
-
-
-def _stored(default: Any) -> Any:
-    """Return a default as the API server reads it again: 1.0 is written as 1."""
-    if isinstance(default, dict):
-        return {key: _stored(value) for key, value in default.items()}
-    if isinstance(default, list):
-        return [_stored(value) for value in default]
-    return int(default) if isinstance(default, float) and default.is_integer() else default
-
-
-def _violation(value: Any, schema: Schema) -> Violation | None:
-    """Return the first error of the API server for a value, if any."""
-    found = checker(schema)(value)
-    if not found and (embedded := resources(schema)):
-        found = embedded(value)
-    if not found and (own := rules(schema)):
-        found = own.validate(value, None, [], [])
-    return found[0] if found else None
 
 
 def _has_no_zone(default: Any) -> bool:

@@ -69,10 +69,12 @@ def _numbers(variants: list[Schema]) -> list[Schema]:
     """A field that is an integer in one variant and a number in another is a number, whole in the one."""
     if {variant.get("type") for variant in variants} != {"integer", "number"}:
         return variants
-    return [
-        {"multipleOf": 1, **without(variant, "format"), "type": "number"} if variant["type"] == "integer" else variant
-        for variant in variants
-    ]
+    return [as_number(variant) if variant["type"] == "integer" else variant for variant in variants]
+
+
+def as_number(schema: Schema) -> Schema:
+    """Return an integer as a number that is whole."""
+    return {"multipleOf": 1, **without(schema, "format"), "type": "number"}
 
 
 def _properties(variants: list[Schema], path: str, parent: Schema, branches: list[Schema]) -> None:

@@ -19,7 +19,7 @@ from crdgen.generate.tidy import order, policy, tidy
 from crdgen.generate.unions import unions
 from crdgen.generate.walk import Stage, rewrite
 from crdgen.schema import Schema
-from crdgen.schema.look import opened, without
+from crdgen.schema.look import without
 
 
 def extensions(schema: Schema, path: str) -> Schema:
@@ -60,15 +60,11 @@ def structural_schema(
         SchemaError: When no structural schema says what the model says.
     """
     at = path or str(getattr(model, "__name__", model))
-    schema: Schema = opened(assembled(model, at, limit=limit, written=at if computed else None))
-    return schema
+    return assembled(model, at, limit=limit, written=at if computed else None)
 
 
 def assembled(model: type[BaseModel], path: str, *, limit: int | None = None, written: str | None = None) -> Schema:
-    """Return the same, in which what is known to be finished is still sealed: for who builds it into another schema.
-
-    Only `written` is new: the path of the part of the schema in which computed fields are declared too.
-    """
+    """Return the same; `written` is the path of the part of the schema in which computed fields are declared too."""
     inlined = inline(describe(model, path), path, written=written)
     whole = rewrite(inlined, path, _each)
     return order(tidy(policy(whole, limit), path))

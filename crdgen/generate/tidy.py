@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError, SchemaErrors
 from crdgen.generate.walk import PREFIX, map_children
-from crdgen.schema import INT_OR_STRING, PRESERVE, TYPES, Schema
-from crdgen.schema.look import CompleteSchema, without
+from crdgen.schema import INT_OR_STRING, OF_OBJECTS, PRESERVE, TYPES, Schema
+from crdgen.schema.look import with_children, without
 
 
 def tidy(schema: Schema, path: str) -> Schema:
@@ -21,19 +21,11 @@ def tidy(schema: Schema, path: str) -> Schema:
 
 
 def _tidied(schema: Schema, path: str, errors: SchemaErrors) -> Schema:
-    if isinstance(schema, CompleteSchema):
-        return schema
     with errors.collecting():
         if schema.get("type") not in TYPES and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
             raise SchemaError(path, *_untyped(schema.get("type")))
-    result = {key: value for key, value in schema.items() if not key.startswith(PREFIX)}
-    for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
-        if isinstance(schema.get(keyword), dict):
-            result[keyword] = _tidied(schema[keyword], f"{path}{step}", errors)
-    if "properties" in schema:
-        properties: dict[str, Schema] = schema["properties"]
-        result["properties"] = {name: _tidied(child, f"{path}.{name}", errors) for name, child in properties.items()}
-    return result
+    plain = {key: value for key, value in schema.items() if not key.startswith(PREFIX)}
+    return with_children(plain, lambda child, step: _tidied(child, path + step, errors))
 
 
 def _untyped(found: object) -> tuple[str, str]:
@@ -43,39 +35,26 @@ def _untyped(found: object) -> tuple[str, str]:
     return problem, "use one type, or `Annotated[Any, PreserveUnknown]`"
 
 
-# Keywords whose values are JSON of the author's, in which `required` is a field like any other.
-_VALUES: Final = frozenset({"default", "enum", "example"})
-
-
 def order(schema: Schema) -> Schema:
     """Return the schema with its keys and required names sorted; enums and defaults keep the author's order."""
-    ordered: Schema = _sorted(schema)
+    ordered: Schema = _sorted(schema, names=False)
     return ordered
 
 
-def _sorted(value: Any, *, names: bool = False) -> Any:
-    """Return a value in order; `names` tells that its keys are those of fields, and no keywords."""
+def _sorted(value: Any, *, names: bool | None) -> Any:
+    """Return a value in order; `names` says whether its keys are names of fields, and is None in an author's JSON."""
     if isinstance(value, list):
-        return [_sorted(item) for item in value]
-    if not isinstance(value, dict) or isinstance(value, CompleteSchema):
+        return [_sorted(item, names=names) for item in value]
+    if not isinstance(value, dict):
         return value
-    ordered = {key: _settled(key, value[key], names=names) for key in sorted(value)}
-    required = ordered.get("required")
-    if isinstance(required, list):
-        ordered["required"] = sorted(required)
+    ordered = {key: _sorted(value[key], names=_below(key, names=names)) for key in sorted(value)}
+    if names is False and isinstance(ordered.get("required"), list):
+        ordered["required"] = sorted(ordered["required"])
     return ordered
 
 
-def _settled(key: str, value: Any, *, names: bool) -> Any:
-    if key in _VALUES and not names:
-        return _by_key(value)
-    return _sorted(value, names=key == "properties" and not names)
-
-
-def _by_key(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_by_key(item) for item in value]
-    return {key: _by_key(value[key]) for key in sorted(value)} if isinstance(value, dict) else value
+def _below(key: str, *, names: bool | None) -> bool | None:
+    return None if names is None or (key in OF_OBJECTS and not names) else key == "properties" and not names
 
 
 # Left in a node by a marker: the limit for what is below it.
@@ -85,8 +64,6 @@ _SENTENCE: Final = re.compile(r"[.!?](?=\s|$)|\n|$")
 
 def policy(schema: Schema, limit: int | None) -> Schema:
     """Return the schema with each description cut to so many characters; None keeps it, 0 drops it."""
-    if isinstance(schema, CompleteSchema):
-        return schema
     result = without(schema, POLICY)
     below = schema.get(POLICY, limit)
     if limit is not None and "description" in result:

@@ -7,12 +7,12 @@ from typing import Final
 
 from crdgen.escaping import escape
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.hoist import hoist, named
+from crdgen.generate.hoist import as_number, hoist, named
 from crdgen.generate.inline import OWN, merge
 from crdgen.generate.mixed import mixed
 from crdgen.generate.walk import MIXED, PREFIX
 from crdgen.schema import BRANCHES, PRESERVE, TEXTS, VALIDATIONS, VALUES, Schema
-from crdgen.schema.look import without
+from crdgen.schema.look import with_children, without
 
 _NULL: Final = "null"
 # What stays of a branch that an author wrote: what holds for values. Types are said once, outside.
@@ -55,19 +55,13 @@ def _unite(members: list[Schema], path: str, tag: str | None) -> Schema:
         fix = "use `Annotated[Any, PreserveUnknown]`"
         raise SchemaError(path, f"a member of the union ({names}) has no type of its own", fix)
     if "number" in by_type and "integer" in by_type:
-        by_type["number"] += [_as_number(part) for part in by_type.pop("integer")]
+        by_type["number"] += [as_number(part) for part in by_type.pop("integer")]
     united = [_of_one_type(parts, path, tag) for parts in by_type.values()]
     return united[0] if len(united) == 1 else mixed(united, path)
 
 
 def _takes_all(part: Schema) -> bool:
     return bool(part.get(PRESERVE)) and "type" not in part and MIXED not in part and "enum" not in part
-
-
-def _as_number(part: Schema) -> Schema:
-    """An integer among numbers."""
-    rest = without(part, "format")
-    return {"multipleOf": 1, **rest, "type": "number"}
 
 
 def _of_one_type(parts: list[Schema], path: str, tag: str | None) -> Schema:
@@ -120,12 +114,8 @@ def _value_branches(schema: Schema) -> Schema:
 
 
 def _value_branch(branch: Schema) -> Schema:
-    result = {key: value for key, value in branch.items() if key in _OF_BRANCH}
-    if "properties" in result:
-        result["properties"] = {name: _value_branch(child) for name, child in result["properties"].items()}
-    if isinstance(result.get("items"), dict):
-        result["items"] = _value_branch(result["items"])
-    return _value_branches(result)
+    said = {key: value for key, value in branch.items() if key in _OF_BRANCH}
+    return _value_branches(with_children(said, lambda child, _: _value_branch(child)))
 
 
 def _without_null_default(schema: Schema) -> Schema:

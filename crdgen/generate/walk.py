@@ -1,11 +1,11 @@
 """Walking a schema: every node, with its path in the model."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from crdgen.generate.errors import SchemaErrors
 from crdgen.schema import BRANCHES, Schema
-from crdgen.schema.look import CompleteSchema
+from crdgen.schema.look import with_children
 
 Stage: TypeAlias = Callable[[Schema, str], Schema]
 
@@ -19,8 +19,6 @@ def rewrite(schema: Schema, path: str, stage: Stage) -> Schema:
 
 
 def _rewritten(schema: Schema, path: str, stage: Stage, errors: SchemaErrors) -> Schema:
-    if isinstance(schema, CompleteSchema):
-        return schema
     before = len(errors)
     inner = map_children(schema, path, lambda child, at: _rewritten(child, at, stage, errors))
     if len(errors) == before:
@@ -31,14 +29,7 @@ def _rewritten(schema: Schema, path: str, stage: Stage, errors: SchemaErrors) ->
 
 def map_children(schema: Schema, path: str, function: Stage) -> Schema:
     """Return a shallow copy of the node whose direct children went through the function."""
-    result = dict(schema)
-    if "properties" in schema:
-        properties: Mapping[str, Schema] = schema["properties"]
-        result["properties"] = {name: function(child, f"{path}.{name}") for name, child in properties.items()}
-    if isinstance(schema.get("items"), dict):
-        result["items"] = function(schema["items"], f"{path}[]")
-    if isinstance(schema.get("additionalProperties"), dict):
-        result["additionalProperties"] = function(schema["additionalProperties"], f"{path}.*")
+    result = with_children(schema, lambda child, step: function(child, path + step))
     if KEYS in schema:
         result[KEYS] = function(schema[KEYS], f"{path} (its keys)")
     if "prefixItems" in schema:

@@ -1,7 +1,7 @@
 """Lints CustomResourceDefinitions with the rules of the API server.
 
 `lint()` takes a whole CustomResourceDefinition, `check_structural()` the schema of a whole object. Neither raises,
-whatever JSON it is given. `output` writes findings, by file.
+whatever JSON it is given.
 
 Documents are decoded by `crdgen.decode.decoder` with the types in `shape`. Each schema becomes a list of
 nodes (`node`), which the rules check. A rule is a function (`rule`); each file has one family of rules. `checking` runs

@@ -6,28 +6,16 @@ from dataclasses import replace
 from typing import Any, Final
 
 from crdgen.decode.decoder import DEPTH, Decoder, DecodingProblem, is_too_deep
-from crdgen.lint import (
-    conversion,
-    costs,
-    defaults,
-    keywords,
-    lists,
-    names,
-    structure,
-    subresources,
-    validations,
-    version,
-    versions,
-)
+from crdgen.lint import conversion, defaults, keywords, lists, names, structure, validations, version, versions
 from crdgen.lint.node import Node, nodes
 from crdgen.lint.rule import COMPILED, EVALUATED, Finding, LintRule, Problem, Severity, error, family, warning
 from crdgen.lint.shape import DEFINITION, SCHEMA
-from crdgen.lint.version import Definition
+from crdgen.lint.versions import Definition
 from crdgen.schema import Schema
 
 
 @warning("this linter")
-def document_is_nested_reasonably(_: Any) -> Iterator[Problem]:
+def document_is_nested_reasonably(_: object) -> Iterator[Problem]:
     """Extremely nested documents are not checked."""
     yield Problem("", f"the document is nested more than {DEPTH} levels deep, and was not checked", "flatten it")
 
@@ -61,18 +49,21 @@ def _of_problem(found: DecodingProblem, *, strict: bool) -> Iterator[Finding]:
 
 
 _OF_DECODING: Final = (
-    *(document_is_nested_reasonably, value_has_the_right_type, field_is_known, field_within_items_is_known),
+    document_is_nested_reasonably,
+    value_has_the_right_type,
+    field_is_known,
+    field_within_items_is_known,
 )
-_OF_DEFINITION: Final = tuple(rule for module in (names, versions, conversion) for rule in family(module))
-_OF_VERSION: Final = tuple(rule for module in (version, subresources) for rule in family(module))
+_OF_DEFINITION: Final = (*family(names), *family(versions), *family(conversion))
+_OF_VERSION: Final = family(version)
 _OF_SCHEMA: Final[tuple[LintRule[Node], ...]] = tuple(
-    rule for module in (structure, keywords, lists, validations, costs, defaults) for rule in family(module)
-)
-_PHASES: Final = tuple(
-    tuple(rule for rule in _OF_SCHEMA if rule.phase == phase and (phase or rule.severity is Severity.ERROR))
-    for phase in (0, COMPILED, EVALUATED)
+    rule for module in (structure, keywords, lists, validations, defaults) for rule in family(module)
 )
 _WARNINGS: Final = tuple(rule for rule in _OF_SCHEMA if rule.severity is Severity.WARNING and not rule.phase)
+_PHASES: Final = tuple(
+    tuple(rule for rule in _OF_SCHEMA if rule.phase == phase and rule not in _WARNINGS)
+    for phase in (0, COMPILED, EVALUATED)
+)
 
 # A step of a schema path that is also a step in an object; all others are keywords.
 _STEP: Final = re.compile(r"properties\[(.*?)\](?=[.\[]|$)|(?<![^.])(items|additionalProperties)(?=[.\[]|$)")
@@ -101,16 +92,11 @@ def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]
     if not all(problem.unknown for problem in decoder.problems):
         # As for the API server: what cannot be decoded is not validated.
         return found
-    found += _apply(_OF_DEFINITION, whole, "")
+    found += [finding for rule in _OF_DEFINITION for finding in rule.findings(whole, "")]
     for one in whole.versions:
-        found += _apply(_OF_VERSION, one, one.path)
-        found += _in_schema(one.nodes)
+        found += [finding for rule in _OF_VERSION for finding in rule.findings(one, one.path)]
+        found += [*_errors(one.nodes, stop=False), *_of_nodes(_WARNINGS, one.nodes)]
     return found
-
-
-def _apply(rules: Iterable[LintRule[Any]], subject: Any, path: str) -> Iterator[Finding]:
-    for rule in rules:
-        yield from rule.findings(subject, path)
 
 
 def check_structural(schema: Schema) -> list[Finding]:
@@ -140,22 +126,18 @@ def field_path(path: str) -> str:
     return "".join(steps).lstrip(".")
 
 
-def _in_schema(every: list[Node]) -> list[Finding]:
-    """Return errors and warnings for a schema, given as its nodes."""
-    found = _errors(every, stop=False)
-    return found + [finding for node in every for finding in _of_node(_WARNINGS, node)]
-
-
 def _errors(every: list[Node], *, stop: bool) -> list[Finding]:
     """Return errors, phase by phase, up to the first phase that has any."""
     found: list[Finding] = []
     for phase in _PHASES:
-        found += [finding for node in every for finding in _of_node(phase, node)]
+        found += _of_nodes(phase, every)
         if stop or any(finding.severity is Severity.ERROR for finding in found):
             break
     return found
 
 
-def _of_node(rules: Iterable[LintRule[Node]], node: Node) -> Iterator[Finding]:
-    fitting = (rule for rule in rules if not rule.keywords or not rule.keywords.isdisjoint(node.schema))
-    return _apply(fitting, node, node.path)
+def _of_nodes(rules: Iterable[LintRule[Node]], every: list[Node]) -> Iterator[Finding]:
+    for node in every:
+        for rule in rules:
+            if not rule.keywords or not rule.keywords.isdisjoint(node.schema):
+                yield from rule.findings(node, node.path)

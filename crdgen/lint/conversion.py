@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from crdgen.dns import LABEL, is_label, is_subdomain
 from crdgen.formats import is_uri
 from crdgen.lint.rule import Problem, error, warning
-from crdgen.lint.version import Definition
+from crdgen.lint.versions import Definition
 from crdgen.schema.limits import CONVERSION_REVIEWS
 
 _STRATEGIES: Final = ("None", "Webhook")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any, Final
 
 from crdgen.evaluate import Evaluator
@@ -10,7 +11,8 @@ from crdgen.evaluate.pruning import pruner
 from crdgen.formats import text_format
 from crdgen.lint.node import Node, NodeLevel
 from crdgen.lint.rule import EVALUATED, Problem, error, warning
-from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
+from crdgen.schema import BRANCHES, EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
+from crdgen.schema.look import path_of, with_children
 
 _VALUE: Final = "value"
 # What the API server checks of objects, and not of defaults.
@@ -60,7 +62,9 @@ def default_of_a_resource_is_whole(node: Node) -> Iterator[Problem]:
         schema, value = _surrounded(node)
     check = resources(schema)
     for violation in (check(value) if check else None) or ():
-        yield Problem(_at(violation.path), f"the default is no whole resource: {violation.message}", "correct it")
+        yield Problem(
+            f"default{path_of(violation.path)}", f"the default is no whole resource: {violation.message}", "correct it"
+        )
 
 
 @warning("schema/defaulting/algorithm.go", "properties")
@@ -73,7 +77,8 @@ def default_can_be_set(node: Node) -> Iterator[Problem]:
         return
     below = defaulted[0].field.removeprefix(node.field).lstrip(".")
     problem = f"the default of {below} is not set if {node.field} is left out, because {node.name} has no default"
-    objects = list(dict.fromkeys(around for leaf in defaulted for around in _between(node, leaf)))
+    above = (list(takewhile(lambda around: around is not node.parent, leaf.around)) for leaf in defaulted)
+    objects = list(dict.fromkeys(around for chain in above for around in reversed(chain)))
     names = ", ".join(around.field for around in objects)
     those = "it" if len(objects) == 1 else "them"
     fix = f"require {those}: {names}"
@@ -132,11 +137,7 @@ def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Problem]:
         return
     for violation in violations:
         problem = f"the default breaks the schema: {violation.message}"
-        yield Problem(_at(violation.path[1:]), problem, "correct it, or what it breaks")
-
-
-def _at(path: tuple[str | int, ...]) -> str:
-    return "default" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+        yield Problem(f"default{path_of(violation.path[1:])}", problem, "correct it, or what it breaks")
 
 
 def _as_defaults_are_checked(schema: Schema) -> Schema:
@@ -147,14 +148,12 @@ def _as_defaults_are_checked(schema: Schema) -> Schema:
         plain["format"] = _ANY_TEXT if plain["format"] != "int64" else ""
     if not plain.get("enum", True):
         del plain["enum"]
-    for keyword in ("additionalProperties", "items", "not"):
-        if isinstance(plain.get(keyword), dict):
-            plain[keyword] = _as_defaults_are_checked(plain[keyword])
-    for keyword in ("allOf", "anyOf", "oneOf"):
+    plain = with_children(plain, lambda child, _: _as_defaults_are_checked(child))
+    if "not" in plain:
+        plain["not"] = _as_defaults_are_checked(plain["not"])
+    for keyword in BRANCHES:
         if keyword in plain:
             plain[keyword] = [_as_defaults_are_checked(branch) for branch in plain[keyword]]
-    if "properties" in plain:
-        plain["properties"] = {name: _as_defaults_are_checked(child) for name, child in plain["properties"].items()}
     return plain
 
 
@@ -169,16 +168,6 @@ def _defaulted(node: Node) -> Iterator[Node]:
             yield child
         elif _may_be_empty(child):
             pending += [inner for inner in child.children if inner.level is NodeLevel.FIELD and not inner.branch]
-
-
-def _between(node: Node, leaf: Node) -> list[Node]:
-    """Return the objects from a node down to what has the default, which is not among them."""
-    found: list[Node] = []
-    around = leaf.parent
-    while around is not None and around is not node.parent:
-        found.append(around)
-        around = around.parent
-    return found[::-1]
 
 
 def _may_be_left_out(node: Node) -> bool:

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from crdgen.decode.objectmeta import COMMON
 from crdgen.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
+from crdgen.evaluate.metadata import COMMON
 from crdgen.formats import is_uri
 from crdgen.lint.rule import Problem, error, warning
-from crdgen.lint.version import Definition
+from crdgen.lint.versions import Definition
 from crdgen.schema import limits
 from crdgen.schema.limits import API_APPROVED, COMMUNITY_GROUPS
-from crdgen.schema.look import size
+from crdgen.schema.look import path_of, shown, size
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 
@@ -97,7 +97,8 @@ def metadata_is_valid(definition: Definition) -> Iterator[Problem]:
     """Labels, annotations, owner references and finalizers are valid."""
     for check in COMMON:
         for found in check(definition.metadata):
-            yield Problem(f"metadata.{found.at}", found.problem, "correct it")
+            problem = f"{'.'.join(map(str, found.path[1:]))}: {shown(found.value)} {found.message}"
+            yield Problem(path_of(found.path).lstrip("."), problem, "correct it")
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")

@@ -6,13 +6,9 @@ from enum import Enum
 from typing import Any, Final
 
 from crdgen.evaluate.correlation import keeps_items_apart
-from crdgen.schema import EMBEDDED, Schema
-from crdgen.schema.look import CompleteSchema
+from crdgen.schema import BRANCHES, EITHER, EMBEDDED, Schema
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
-
-#: The two branches that int-or-string may have, in this order.
-INT_OR_STRING_BRANCHES: Final = [{"type": "integer"}, {"type": "string"}]
 
 
 class NodeLevel(Enum):
@@ -75,6 +71,13 @@ class Node:
         return self.schema.get(keyword) is True
 
     @property
+    def around(self) -> "Iterator[Node]":
+        """The nodes around it, the nearest first."""
+        if self.parent is not None:
+            yield self.parent
+            yield from self.parent.around
+
+    @property
     def properties(self) -> dict[str, Schema]:
         """The declared fields."""
         properties: dict[str, Schema] = self.schema.get("properties", {})
@@ -94,15 +97,11 @@ class Node:
 
 
 def nodes(schema: Schema, path: str) -> list[Node]:
-    """Return all nodes of a decoded schema, parents before their children; takes time linear in it.
-
-    What is inside of a sealed one is left out, unless it stands where not everything may stand that may elsewhere.
-    """
+    """Return all nodes of a decoded schema, parents before their children; takes time linear in it."""
     result = [Node(schema, path)]
     for node in result:
-        if not isinstance(node.schema, CompleteSchema) or node.branch or node.inside_meta or node.no_default:
-            node.children.extend(_children(node))
-            result.extend(node.children)
+        node.children.extend(_children(node))
+        result.extend(node.children)
     return result
 
 
@@ -123,7 +122,7 @@ def _children(node: Node) -> Iterator[Node]:
         yield _child(node, items, "items", "[]", level=NodeLevel.ITEM, uncorrelated=uncorrelated)
     for index, schema in enumerate(items if isinstance(items, list) else ()):
         yield _child(node, schema, f"items[{index}]", "[]", level=NodeLevel.ITEM, uncorrelated=uncorrelated)
-    for keyword in ("allOf", "anyOf", "oneOf"):
+    for keyword in BRANCHES:
         exempt = keyword == "anyOf" and _is_int_or_string(node)
         for index, schema in enumerate(node.schema.get(keyword, ())):
             yield _child(node, schema, f"{keyword}[{index}]", "", branch=True, exempt=exempt)
@@ -133,7 +132,7 @@ def _children(node: Node) -> Iterator[Node]:
 
 def _is_int_or_string(node: Node) -> bool:
     """Return whether `anyOf` is that of int-or-string, which may also be the first thing in `allOf`."""
-    if node.schema.get("anyOf") != INT_OR_STRING_BRANCHES:
+    if node.schema.get("anyOf") != EITHER:
         return False
     parent = node.parent
     return not node.branch or (parent is not None and not parent.branch and node.path == f"{parent.path}.allOf[0]")

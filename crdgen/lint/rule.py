@@ -1,10 +1,10 @@
 """Lint rules, each a function that checks one kind of thing, and what they find."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from types import ModuleType
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from crdgen.decode.decoder import under
 
@@ -88,25 +88,18 @@ class LintRule(Generic[Subject]):
             yield Finding(at, found.problem, found.fix, self.severity, self.name)
 
 
-class _Decorator(Protocol):
-    def __call__(self, check: Callable[[Subject], Iterator[Problem]], /) -> LintRule[Subject]: ...
-
-
-def error(source: str, *keywords: str, phase: int = 0) -> _Decorator:
+def error(
+    source: str, *keywords: str, phase: int = 0
+) -> Callable[[Callable[[Subject], Iterator[Problem]]], LintRule[Subject]]:
     """Make a function a rule whose violations the API server rejects."""
-    return _rule(Severity.ERROR, source, keywords, phase)
+    return lambda check: LintRule(check, Severity.ERROR, source, frozenset(keywords), phase)
 
 
-def warning(source: str, *keywords: str, phase: int = 0) -> _Decorator:
+def warning(
+    source: str, *keywords: str, phase: int = 0
+) -> Callable[[Callable[[Subject], Iterator[Problem]]], LintRule[Subject]]:
     """Make a function a rule whose violations the API server accepts."""
-    return _rule(Severity.WARNING, source, keywords, phase)
-
-
-def _rule(severity: Severity, source: str, keywords: Iterable[str], phase: int) -> _Decorator:
-    def rule(check: Callable[[Subject], Iterator[Problem]], /) -> LintRule[Subject]:
-        return LintRule(check, severity, source, frozenset(keywords), phase)
-
-    return rule
+    return lambda check: LintRule(check, Severity.WARNING, source, frozenset(keywords), phase)
 
 
 def family(module: ModuleType) -> tuple[LintRule[Any], ...]:

@@ -7,8 +7,8 @@ types_jsonschema.go).
 from collections.abc import Mapping
 from typing import Final
 
+from crdgen.decode.decoder import TEXTS, Choice, ListOf, MapOf, Scalar, Shape, Struct, fields, struct
 from crdgen.decode.objectmeta import OBJECT_META
-from crdgen.decode.shapes import TEXTS, Choice, ListOf, MapOf, Scalar, Shape, Struct, fields, struct
 
 # Keywords of JSON Schema, and of Kubernetes' own types, that no CRD knows, and what says the same.
 _FOREIGN: Final[Mapping[str, str]] = {
@@ -37,81 +37,76 @@ _FOREIGN: Final[Mapping[str, str]] = {
 }
 
 
-SCHEMA: Final = Struct("JSONSchemaProps", lambda: _SCHEMA_FIELDS, _FOREIGN)
+_SCHEMA_FIELDS: Final[dict[str, Shape]] = {}
+SCHEMA: Final = Struct(_SCHEMA_FIELDS, _FOREIGN)
 
 _RULE: Final = struct(
-    "ValidationRule",
     **fields(Scalar.TEXT, "rule", "message", "messageExpression", "reason", "fieldPath"),
     optionalOldSelf=Scalar.BOOLEAN,
 )
 
-_SCHEMA_FIELDS: Final[Mapping[str, Shape]] = {
-    **fields(Scalar.TEXT, "id", "$schema", "$ref", "description", "type", "format", "title", "pattern"),
-    **fields(Scalar.ANY, "default", "example"),
-    **fields(Scalar.NUMBER, "maximum", "minimum", "multipleOf"),
-    **fields(Scalar.BOOLEAN, "exclusiveMaximum", "exclusiveMinimum", "uniqueItems", "nullable"),
-    **fields(Scalar.BOOLEAN, "x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"),
-    **fields(Scalar.TEXT, "x-kubernetes-list-type", "x-kubernetes-map-type"),
-    **fields(TEXTS, "required", "x-kubernetes-list-map-keys"),
-    **fields(Scalar.INT64, "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties"),
-    "enum": ListOf(Scalar.ANY),
-    "items": Choice(SCHEMA, ListOf(SCHEMA)),
-    **fields(ListOf(SCHEMA), "allOf", "oneOf", "anyOf"),
-    "not": SCHEMA,
-    **fields(MapOf(SCHEMA), "properties", "patternProperties", "definitions"),
-    **fields(Choice(SCHEMA, Scalar.BOOLEAN), "additionalProperties", "additionalItems"),
-    "dependencies": MapOf(Choice(SCHEMA, TEXTS)),
-    "externalDocs": struct("ExternalDocumentation", description=Scalar.TEXT, url=Scalar.TEXT),
-    "x-kubernetes-int-or-string": Scalar.BOOLEAN,
-    "x-kubernetes-validations": ListOf(_RULE),
-}
+# A schema holds schemas.
+_SCHEMA_FIELDS.update(
+    {
+        **fields(Scalar.TEXT, "id", "$schema", "$ref", "description", "type", "format", "title", "pattern"),
+        **fields(Scalar.ANY, "default", "example"),
+        **fields(Scalar.NUMBER, "maximum", "minimum", "multipleOf"),
+        **fields(Scalar.BOOLEAN, "exclusiveMaximum", "exclusiveMinimum", "uniqueItems", "nullable"),
+        **fields(Scalar.BOOLEAN, "x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"),
+        **fields(Scalar.TEXT, "x-kubernetes-list-type", "x-kubernetes-map-type"),
+        **fields(TEXTS, "required", "x-kubernetes-list-map-keys"),
+        **fields(Scalar.INT64, "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties"),
+        "enum": ListOf(Scalar.ANY),
+        "items": Choice(SCHEMA, ListOf(SCHEMA)),
+        **fields(ListOf(SCHEMA), "allOf", "oneOf", "anyOf"),
+        "not": SCHEMA,
+        **fields(MapOf(SCHEMA), "properties", "patternProperties", "definitions"),
+        **fields(Choice(SCHEMA, Scalar.BOOLEAN), "additionalProperties", "additionalItems"),
+        "dependencies": MapOf(Choice(SCHEMA, TEXTS)),
+        "externalDocs": struct(description=Scalar.TEXT, url=Scalar.TEXT),
+        "x-kubernetes-int-or-string": Scalar.BOOLEAN,
+        "x-kubernetes-validations": ListOf(_RULE),
+    }
+)
 
 _NAMES: Final = struct(
-    "CustomResourceDefinitionNames",
     **fields(Scalar.TEXT, "plural", "singular", "kind", "listKind"),
     **fields(TEXTS, "shortNames", "categories"),
 )
 
 _COLUMN: Final = struct(
-    "CustomResourceColumnDefinition",
     **fields(Scalar.TEXT, "name", "type", "format", "description", "jsonPath"),
     priority=Scalar.INT32,
 )
 
 _SCALE: Final = struct(
-    "CustomResourceSubresourceScale",
     **fields(Scalar.TEXT, "specReplicasPath", "statusReplicasPath", "labelSelectorPath"),
 )
 
 _VERSION: Final = struct(
-    "CustomResourceDefinitionVersion",
     name=Scalar.TEXT,
     **fields(Scalar.BOOLEAN, "served", "storage", "deprecated"),
     deprecationWarning=Scalar.TEXT,
-    schema=struct("CustomResourceValidation", openAPIV3Schema=SCHEMA),
-    subresources=struct("CustomResourceSubresources", status=struct("CustomResourceSubresourceStatus"), scale=_SCALE),
+    schema=struct(openAPIV3Schema=SCHEMA),
+    subresources=struct(status=struct(), scale=_SCALE),
     additionalPrinterColumns=ListOf(_COLUMN),
-    selectableFields=ListOf(struct("SelectableField", jsonPath=Scalar.TEXT)),
+    selectableFields=ListOf(struct(jsonPath=Scalar.TEXT)),
 )
 
 _CLIENT: Final = struct(
-    "WebhookClientConfig",
     url=Scalar.TEXT,
-    service=struct("ServiceReference", namespace=Scalar.TEXT, name=Scalar.TEXT, path=Scalar.TEXT, port=Scalar.INT32),
+    service=struct(namespace=Scalar.TEXT, name=Scalar.TEXT, path=Scalar.TEXT, port=Scalar.INT32),
     caBundle=Scalar.BYTES,
 )
 
 _CONVERSION: Final = struct(
-    "CustomResourceConversion",
     strategy=Scalar.TEXT,
-    webhook=struct("WebhookConversion", clientConfig=_CLIENT, conversionReviewVersions=TEXTS),
+    webhook=struct(clientConfig=_CLIENT, conversionReviewVersions=TEXTS),
 )
 
 _STATUS: Final = struct(
-    "CustomResourceDefinitionStatus",
     conditions=ListOf(
         struct(
-            "CustomResourceDefinitionCondition",
             **fields(Scalar.TEXT, "type", "status", "reason", "message"),
             lastTransitionTime=Scalar.TIME,
             observedGeneration=Scalar.INT64,
@@ -123,11 +118,9 @@ _STATUS: Final = struct(
 )
 
 DEFINITION: Final = struct(
-    "CustomResourceDefinition",
     **fields(Scalar.TEXT, "apiVersion", "kind"),
     metadata=OBJECT_META,
     spec=struct(
-        "CustomResourceDefinitionSpec",
         **fields(Scalar.TEXT, "group", "scope"),
         names=_NAMES,
         versions=ListOf(_VERSION),

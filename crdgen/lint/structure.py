@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from crdgen.lint.node import INT_OR_STRING_BRANCHES, Node
+from crdgen.lint.node import Node
 from crdgen.lint.rule import Problem, error, warning
 from crdgen.schema import (
+    BRANCHES,
+    EITHER,
     EMBEDDED,
     INT_OR_STRING,
     LIST_MAP_KEYS,
@@ -17,7 +19,6 @@ from crdgen.schema import (
     Schema,
 )
 
-_BRANCHES: Final = ("allOf", "anyOf", "not", "oneOf")
 _NOT_IN_A_BRANCH: Final = (
     *("type", "title", "description", LIST_MAP_KEYS, VALIDATIONS, "nullable", PRESERVE, EMBEDDED, INT_OR_STRING),
 )
@@ -113,7 +114,7 @@ def branches_only_restrict(node: Node) -> Iterator[Problem]:
         yield Problem("properties[metadata]", "a branch must not restrict metadata", "write a rule of CEL")
 
 
-@error("schema/complete.go", *_BRANCHES)
+@error("schema/complete.go", *BRANCHES, "not")
 def branches_of_the_root_are_declared(node: Node) -> Iterator[Problem]:
     """Fields that branches of the root restrict are declared outside of the branch."""
     if node.is_root:
@@ -122,7 +123,7 @@ def branches_of_the_root_are_declared(node: Node) -> Iterator[Problem]:
             yield Problem(step, f"{step} is restricted in {branch} only", fix)
 
 
-@warning("schema/complete.go, which looks at the root only", *_BRANCHES)
+@warning("schema/complete.go, which looks at the root only", *BRANCHES, "not")
 def branches_are_declared(node: Node) -> Iterator[Problem]:
     """A field that only a branch names is pruned before validation. Below the root, the API server accepts this."""
     if node.is_root or node.branch or node.flag(PRESERVE) or "additionalProperties" in node.schema:
@@ -151,7 +152,7 @@ def _undeclared(node: Node) -> Iterator[tuple[str, str]]:
                 branches.append((child, declared["properties"][name], branch, step))
             else:
                 yield branch, step
-        for keyword in ("allOf", "anyOf", "oneOf"):
+        for keyword in BRANCHES:
             branches += [(inner, declared, branch, path) for inner in schema.get(keyword, ())]
         if "not" in schema:
             branches.append((schema["not"], declared, branch, path))
@@ -176,7 +177,7 @@ def int_or_string_has_no_type(node: Node) -> Iterator[Problem]:
 @warning("schema/validation.go, isIntOrStringAnyOfPattern", "anyOf")
 def either_type_needs_int_or_string(node: Node) -> Iterator[Problem]:
     """The two types in anyOf are for int-or-string; without it the type outside decides."""
-    if not node.branch and not node.flag(INT_OR_STRING) and node.schema.get("anyOf") == INT_OR_STRING_BRANCHES:
+    if not node.branch and not node.flag(INT_OR_STRING) and node.schema.get("anyOf") == EITHER:
         fix = f"write {INT_OR_STRING}: true instead of type"
         yield Problem("anyOf", "anyOf of integer and string does not widen the type beside it", fix)
 

@@ -1,26 +1,45 @@
-"""Rules for CEL validation rules."""
+"""Rules for CEL validation rules, and for what they may cost."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from crdgen import cel
+from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL, UNKNOWN, Estimate, estimate, most_in_a_request
 from crdgen.cel.types import type_of
 from crdgen.lint.fieldpath import PathError, resolve
 from crdgen.lint.node import Node
 from crdgen.lint.rule import COMPILED, Problem, error, warning
 from crdgen.schema import LIST_TYPE, PRESERVE, VALIDATIONS
 
+if TYPE_CHECKING:
+    from crdgen.cel.engine import CompiledExpression
+
 _REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 _LINE_BREAKS: Final = frozenset("\n\r")
+_BOTH: Final = ("rule", "messageExpression")
+_RESULTS: Final = {"rule": ("BOOL", "true or false"), "messageExpression": ("STRING", "a text")}
 
 
-def expressions(node: Node) -> Iterator[tuple[str, Mapping[str, Any], str, str]]:
-    """Return each rule that can be compiled: its path, itself, and the two expressions; the second may be empty."""
+class _Expression(NamedTuple):
+    """A rule or messageExpression that can be compiled, with its path and the rule that it is in."""
+
+    path: str
+    keyword: str
+    text: str
+    rule: Mapping[str, Any]
+
+    def compiled(self, node: Node) -> "CompiledExpression":
+        return cel.compiled(
+            self.text, node.schema, root=node.is_resource, optional_old_self=self.rule.get("optionalOldSelf") is True
+        )
+
+
+def _expressions(node: Node, *keywords: str) -> Iterator[_Expression]:
+    """Yield the expressions with these keywords, of rules that say something."""
     for path, rule in _rules(node):
-        expression = rule.get("rule", "")
-        if expression.strip():
-            message = rule.get("messageExpression", "")
-            yield path, rule, expression, message if message.strip() else ""
+        for keyword in keywords if rule.get("rule", "").strip() else ():
+            if rule.get(keyword, "").strip():
+                yield _Expression(f"{path}.{keyword}", keyword, rule[keyword], rule)
 
 
 def _rules(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -106,24 +125,17 @@ def rule_is_checked(node: Node) -> Iterator[Problem]:
 
 def _compiled(node: Node) -> Iterator[tuple[str, str, list[str], str]]:
     """Yield each expression: where it is, what is wrong with it, and why it could not be compiled."""
-    if node.branch:
-        return
-    for path, rule, expression, message in expressions(node):
-        optional = rule.get("optionalOldSelf") is True
-        texts = {"rule": expression, "messageExpression": message}
-        for word, text in ((word, text) for word, text in texts.items() if text):
-            try:
-                found = cel.problems(
-                    text,
-                    node.schema,
-                    returns="bool" if word == "rule" else "string",
-                    root=node.is_resource,
-                    optional_old_self=optional,
-                )
-            except cel.NotEvaluated as error:
-                yield f"{path}.{word}", text, [], str(error)
-            else:
-                yield f"{path}.{word}", text, found, ""
+    for one in _expressions(node, *_BOTH) if not node.branch else ():
+        try:
+            returned = one.compiled(node).returns
+        except cel.CompilationError as error:
+            yield one.path, one.text, error.sentences, ""
+        except cel.NotEvaluated as error:
+            yield one.path, one.text, [], str(error)
+        else:
+            kind, words = _RESULTS[one.keyword]
+            wrong = [] if returned == kind else [f"it must give {words}, and gives {returned.lower()}"]
+            yield one.path, one.text, wrong, ""
 
 
 @error("apiextensions validation.go, forbidOldSelfValidations", VALIDATIONS)
@@ -131,22 +143,134 @@ def old_self_can_be_found(node: Node) -> Iterator[Problem]:
     """The oldSelf of a list item exists in map lists only, because other items have no identity."""
     if node.branch or not node.uncorrelated:
         return
-    for path, _, expression, _ in expressions(node):
-        if cel.uses_old_self(expression):
+    for one in _expressions(node, "rule"):
+        if cel.uses_old_self(one.text):
             problem = f"oldSelf is unknown here: the items of {node.uncorrelated} have no keys"
-            yield Problem(f"{path}.rule", problem, f"write {LIST_TYPE}: map with keys, or the rule for the list itself")
+            yield Problem(one.path, problem, f"write {LIST_TYPE}: map with keys, or the rule for the list itself")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
 def optional_old_self_is_used(node: Node) -> Iterator[Problem]:
     """The field optionalOldSelf is set only for CEL rules that use oldSelf."""
-    for path, rule, expression, _ in expressions(node):
-        if "optionalOldSelf" in rule and not cel.uses_old_self(expression):
-            yield Problem(f"{path}.optionalOldSelf", "the rule does not read oldSelf", "remove optionalOldSelf")
+    for one in _expressions(node, "rule"):
+        if "optionalOldSelf" in one.rule and not cel.uses_old_self(one.text):
+            yield Problem(
+                f"{one.path.removesuffix('rule')}optionalOldSelf",
+                "the rule does not read oldSelf",
+                "remove optionalOldSelf",
+            )
 
 
 @warning("k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType", VALIDATIONS)
 def rule_sees_declared_fields(node: Node) -> Iterator[Problem]:
     """Preserved fields are invisible to CEL: a rule on them compiles only for what is declared."""
-    if not node.branch and node.flag(PRESERVE) and not node.properties and any(True for _ in expressions(node)):
+    if (
+        not node.branch
+        and node.flag(PRESERVE)
+        and not node.properties
+        and any(True for _ in _expressions(node, "rule"))
+    ):
         yield Problem(VALIDATIONS, "preserved fields are invisible to rules", "declare the fields that the rule reads")
+
+
+# The parts of the limits from which on there is a warning: the estimate is rough, and a small change multiplies it.
+_NEAR: Final = 0.1
+_NEAR_OF_ALL: Final = 0.5
+# How many rules are named of those that are too many.
+_NAMED: Final = 4
+
+_ALLOWED: Final = "what the API server allows"
+# What to do about sizes that no schema bounds.
+_COMPUTED: Final = "walk the field itself, which has a bound, and write !(a == b) in place of a != b"
+
+
+class _RuleCost(NamedTuple):
+    """An expression: where it is, its keyword, its estimate, and what it costs as often as it may be evaluated."""
+
+    node: Node
+    path: str
+    keyword: str
+    estimate: Estimate
+    cost: int
+
+
+@warning("apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go")
+def rules_are_cheap(root: Node) -> Iterator[Problem]:
+    """The API server rejects CEL rules whose estimated cost is too high; fields without a bound count as huge."""
+    if not root.is_root:
+        return
+    costs = [each for node in _unbranched(root) for each in _costs(root, node)]
+    for each in costs:
+        if each.cost >= LIMIT * _NEAR:
+            problem = f"the {each.keyword} is estimated to cost {_share(each.cost, LIMIT)} {_ALLOWED}"
+            yield Problem(each.path, problem, _fix(each))
+    affordable = [each for each in costs if each.cost <= LIMIT]
+    total = sum(each.cost for each in affordable)
+    if total >= LIMIT_OF_ALL * _NEAR_OF_ALL:
+        dearest = sorted(affordable, key=lambda each: -each.cost)[:_NAMED]
+        problem = f"all rules together are estimated to cost {_share(total, LIMIT_OF_ALL)} {_ALLOWED}"
+        fix = f"bound what they walk, the most expensive first: {', '.join(each.path for each in dearest)}"
+        yield Problem("", problem, fix)
+
+
+def _unbranched(node: Node) -> Iterator[Node]:
+    """Yield the node and those below it, without branches, in which no rules are."""
+    yield node
+    for child in node.children:
+        if not child.branch:
+            yield from _unbranched(child)
+
+
+def _costs(root: Node, node: Node) -> Iterator[_RuleCost]:
+    for one in _expressions(node, *_BOTH):
+        try:
+            found = one.compiled(node)
+        except (cel.CompilationError, cel.NotEvaluated):
+            continue
+        # A message is made for one value only: the API server does not ask how often.
+        times = 1 if one.keyword == "messageExpression" else _times(node, most_in_a_request(found.self_type))
+        price = estimate(found.tree, found.types, found.self_type)
+        at = f"{node.path.removeprefix(root.path)}.{one.path}".lstrip(".")
+        yield _RuleCost(node, at, one.keyword, price, price.cost * times)
+
+
+def _times(node: Node, most: int) -> int:
+    """Return how many values there may be: by the bounds around them, or as many as fit into a request.
+
+    Source: apiextensions cel_validation.go, extractMaxElements; schema/cel/compilation.go, maxCardinality
+    """
+    product = 1
+    for around, keyword in _around(node):
+        if keyword not in around.schema:
+            return most
+        product *= max(0, around.schema[keyword])
+    return product
+
+
+def _around(node: Node) -> Iterator[tuple[Node, str]]:
+    """Yield the lists and maps around a node, with the keyword that bounds each."""
+    for around in node.around:
+        if around.type == "array":
+            yield around, "maxItems"
+        elif around.type == "object" and "additionalProperties" in around.schema:
+            yield around, "maxProperties"
+
+
+def _fix(each: _RuleCost) -> str:
+    """Return which bounds to add, or else which to lower."""
+    bounds = [(place.path, place.keyword, place.bounded) for place in each.estimate.places]
+    if each.keyword == "rule":
+        bounds += [(node.field or "the root", word, word in node.schema) for node, word in _around(each.node)]
+    missing = [f"{name} {keyword}" for name, keyword, bounded in bounds if not bounded]
+    if missing:
+        return f"give {' and '.join(missing)}, directly and not in allOf"
+    if each.estimate.cost >= UNKNOWN or not bounds:
+        return _COMPUTED
+    return f"lower {' and '.join(f'{keyword} of {name}' for name, keyword, _ in bounds)}, or simplify the expression"
+
+
+def _share(cost: int, limit: int) -> str:
+    """Return a cost as it is said before `what the API server allows`."""
+    if cost > 100 * limit:
+        return "more than 100 times"
+    return f"about {cost / limit:.1f} times" if cost > limit else f"about {cost / limit:.0%} of".replace("%", " %")

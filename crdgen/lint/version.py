@@ -1,95 +1,21 @@
-"""A whole CustomResourceDefinition and its versions, decoded, and the rules for single versions."""
+"""Rules for one version: its schema, status and scale, printer columns and selectable fields."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final, cast
+from contextlib import suppress
+from typing import Any, Final
 
-from crdgen.lint.node import Node, nodes
+from crdgen.lint.fieldpath import PathError, column, resolve
 from crdgen.lint.rule import Problem, error, warning
-from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, Schema
-from crdgen.schema.limits import DEPRECATION_WARNING
-from crdgen.schema.look import mapping, utf8
-
-
-@dataclass(frozen=True)
-class DecodedVersion:
-    """One version, decoded.
-
-    Attributes:
-        written: the version as it is written.
-        path: `spec.versions[0]`.
-        status_enabled: the API server holds the schema to what a status subresource needs.
-    """
-
-    written: Mapping[str, Any]
-    path: str
-    status_enabled: bool
-
-    @property
-    def name(self) -> str:
-        """What it is called; empty where that is missing."""
-        return str(self.written.get("name", ""))
-
-    @property
-    def schema(self) -> Schema | None:
-        """The schema of the whole object."""
-        return cast("Schema | None", self.written.get("schema", {}).get("openAPIV3Schema"))
-
-    @property
-    def subresources(self) -> Mapping[str, Any]:
-        """What is enabled: status, scale."""
-        return mapping(self.written, "subresources")
-
-    @cached_property
-    def nodes(self) -> list[Node]:
-        """All places of the schema."""
-        return nodes(self.schema, f"{self.path}.schema.openAPIV3Schema") if self.schema is not None else []
-
-
-@dataclass(frozen=True)
-class Definition:
-    """The whole object. `raw` is as it came, `decoded` as the API server reads it."""
-
-    raw: Mapping[str, Any]
-    decoded: Mapping[str, Any]
-
-    @property
-    def metadata(self) -> Mapping[str, Any]:
-        """Name, labels, annotations."""
-        return mapping(self.decoded, "metadata")
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """What is defined."""
-        return mapping(self.decoded, "spec")
-
-    @property
-    def group(self) -> str:
-        """The API group."""
-        return str(self.spec.get("group", ""))
-
-    @property
-    def names(self) -> Mapping[str, Any]:
-        """What the kind is called."""
-        return mapping(self.spec, "names")
-
-    @cached_property
-    def versions(self) -> list[DecodedVersion]:
-        """The versions, in order.
-
-        Where all have the same schema the API server keeps it once, and then a status subresource of one version counts
-        for all (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/v1/conversion.go).
-        """
-        written: list[Mapping[str, Any]] = self.spec.get("versions", [])
-        shared = all(version.get("schema") == written[0].get("schema") for version in written)
-        enabled = ["status" in version.get("subresources", {}) for version in written]
-        some = shared and any(enabled)
-        return [
-            DecodedVersion(version, f"spec.versions[{index}]", some or enabled[index])
-            for index, version in enumerate(written)
-        ]
-
+from crdgen.lint.versions import DecodedVersion
+from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
+from crdgen.schema.limits import (
+    COLUMN_FORMATS,
+    COLUMN_TYPES,
+    DEPRECATION_WARNING,
+    SELECTABLE_FIELDS,
+    SELECTABLE_TYPES,
+)
+from crdgen.schema.look import utf8
 
 #: What the root must not say where status is a subresource, because `properties.status` is then checked alone. The
 #: others count where they have another value than Go's zero value.
@@ -145,3 +71,147 @@ def status_is_declared(version: DecodedVersion) -> Iterator[Problem]:
         yield Problem(
             "subresources.status", "the schema does not declare status, so everything written to it is pruned", fix
         )
+
+
+# What a column of this type prints; of any other value it prints nothing.
+_PRINTED: Final = {
+    "boolean": ("boolean",),
+    "date": ("string",),
+    "integer": ("integer", "number"),
+    "number": ("integer", "number"),
+}
+_SCALE: Final = {
+    "specReplicasPath": (".spec.",),
+    "statusReplicasPath": (".status.",),
+    "labelSelectorPath": (".spec.", ".status."),
+}
+
+
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionSubresources")
+def scale_paths_are_of_spec_and_status(version: DecodedVersion) -> Iterator[Problem]:
+    """The paths of the scale subresource are in spec and status."""
+    scale = version.subresources.get("scale")
+    if scale is None:
+        return
+    for field, roots in _SCALE.items():
+        path = scale.get(field, "")
+        if (path or field != "labelSelectorPath") and not path.startswith(roots):
+            wanted = " or ".join(roots)
+            yield Problem(f"subresources.scale.{field}", f"{field} {path!r} must begin with {wanted}", "correct it")
+
+
+@error("apiextensions validation.go, ValidateCustomResourceColumnDefinition")
+def columns_are_complete(version: DecodedVersion) -> Iterator[Problem]:
+    """A column has a name, one of five types and a path that begins with a dot."""
+    for at, entry in _columns(version):
+        if not entry.get("name"):
+            yield Problem(f"{at}.name", "the column has no name", "write one")
+        if entry.get("type") not in COLUMN_TYPES:
+            fix = f"set type to one of {', '.join(COLUMN_TYPES)}"
+            kind = entry.get("type")
+            problem = f"there is no column type {kind!r}" if kind else "the column has no type"
+            yield Problem(f"{at}.type", problem, fix)
+        if entry.get("format") and entry["format"] not in COLUMN_FORMATS:
+            fix = f"set format to one of {', '.join(COLUMN_FORMATS)}, or remove it"
+            yield Problem(f"{at}.format", f"there is no column format {entry['format']!r}", fix)
+        if not entry.get("jsonPath", "").startswith("."):
+            path = entry.get("jsonPath", "")
+            yield Problem(f"{at}.jsonPath", f"jsonPath {path!r} must begin with a dot", "write .spec.name or such")
+
+
+@error("apiextensions validation.go, ValidateCustomResourceSelectableFields")
+def selectable_fields_are_scalars(version: DecodedVersion) -> Iterator[Problem]:
+    """Selectable fields are declared strings, integers or booleans outside of metadata."""
+    seen: set[tuple[str, ...]] = set()
+    for index, field in enumerate(version.written.get("selectableFields", ())):
+        path = field.get("jsonPath", "")
+        at = f"selectableFields[{index}].jsonPath"
+        try:
+            names, schema = resolve(path, version.schema or {}, brackets=False) if path else ([], None)
+        except PathError as error:
+            yield Problem(at, f"jsonPath {path} {error}", "write .spec.name or such")
+            continue
+        if not names:
+            yield Problem(at, "jsonPath is empty", "write .spec.name or such")
+            continue
+        if names[0] == "metadata":
+            yield Problem(at, "metadata has selectors of its own", "write a field of spec or status")
+        if schema is None or schema.get("type") not in SELECTABLE_TYPES:
+            yield Problem(at, f"{path} must be a {', '.join(SELECTABLE_TYPES)}", "write the path of one")
+        if tuple(names) in seen:
+            yield Problem(at, f"{path} is there twice", "remove one")
+        seen.add(tuple(names))
+    if len(seen) > SELECTABLE_FIELDS:
+        yield Problem("selectableFields", f"{len(seen)} fields: {SELECTABLE_FIELDS} is the most", "remove some")
+
+
+@warning("k8s.io/api, admissionregistration/v1, Rule.resources: `jobs` does not match `jobs/scale`")
+def scale_is_bounded_by_the_schema(version: DecodedVersion) -> Iterator[Problem]:
+    """Writes to the scale subresource are validated by the schema only; webhooks for the resource do not see them."""
+    scale = version.subresources.get("scale", {})
+    path = scale.get("specReplicasPath", "")
+    schema = None
+    with suppress(PathError):
+        schema = resolve(path, version.schema or {}, brackets=False)[1] if path.startswith(".") else None
+    if schema is not None and not {"minimum", "maximum"} <= schema.keys():
+        missing = [keyword for keyword in ("minimum", "maximum") if keyword not in schema]
+        fix = f"write {' and '.join(missing)} for it, or let the webhook match the resource with /scale too"
+        problem = (
+            f"{path} has no {' and no '.join(missing)}, and the scale subresource bypasses a webhook that bounds it"
+        )
+        yield Problem("subresources.scale", problem, fix)
+
+
+@warning("pkg/registry/customresource/etcd.go, ScaleREST")
+def scale_paths_are_declared(version: DecodedVersion) -> Iterator[Problem]:
+    """The paths of the scale subresource are declared fields."""
+    wanted = {"specReplicasPath": "integer", "statusReplicasPath": "integer", "labelSelectorPath": "string"}
+    for field, kind in wanted.items():
+        path, at = version.subresources.get("scale", {}).get(field, ""), f"subresources.scale.{field}"
+        if not path.startswith(_SCALE[field]) or version.schema is None:
+            continue
+        try:
+            found = column(path, version.schema)
+        except PathError as error:
+            yield Problem(at, f"{path} {error}", "declare the field, or correct the path")
+            continue
+        if "[" in path:
+            yield Problem(at, f"{path} must be names after dots", "write the path of a field that is in no list")
+        elif found is not None and found.get("type") != kind:
+            yield Problem(at, f"{path} is {found.get('type', 'no type')}, and must be {kind}", "correct the path")
+
+
+@warning("pkg/registry/customresource/tableconvertor/tableconvertor.go")
+def columns_are_declared(version: DecodedVersion) -> Iterator[Problem]:
+    """Columns show declared fields; others are always empty."""
+    for at, path, _ in _readable(version):
+        try:
+            column(path, version.schema or {})
+        except PathError as error:
+            yield Problem(
+                f"{at}.jsonPath", f"the column stays empty: {path} {error}", "declare the field, or correct the path"
+            )
+
+
+@warning("pkg/registry/customresource/tableconvertor/tableconvertor.go")
+def columns_print_their_fields(version: DecodedVersion) -> Iterator[Problem]:
+    """The type of a column matches its field, or is string, which prints any value."""
+    for at, path, wanted in _readable(version):
+        with suppress(PathError):
+            found = column(path, version.schema or {}) or {}
+            kind = "string" if found.get(INT_OR_STRING) else found.get("type", "")
+            if kind and wanted in _PRINTED and kind not in _PRINTED[wanted]:
+                problem = f"{path} is of type {kind}, which a column of type {wanted} never prints"
+                yield Problem(f"{at}.type", problem, "write the type of the field, or string, which prints any value")
+
+
+def _readable(version: DecodedVersion) -> Iterator[tuple[str, str, str]]:
+    """Return where each column is, its path and its type, where a schema says what is there."""
+    for at, entry in _columns(version):
+        if entry.get("jsonPath", "").startswith(".") and version.schema is not None:
+            yield at, entry["jsonPath"], entry.get("type", "")
+
+
+def _columns(version: DecodedVersion) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for index, entry in enumerate(version.written.get("additionalPrinterColumns", ())):
+        yield f"additionalPrinterColumns[{index}]", entry

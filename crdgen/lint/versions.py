@@ -1,12 +1,94 @@
-"""Rules for the list of versions."""
+"""A whole CustomResourceDefinition and its versions, decoded, and the rules for the list of versions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
 
 from crdgen.dns import LABEL, is_label
-from crdgen.lint.node import Node
+from crdgen.lint.node import Node, nodes
 from crdgen.lint.rule import Problem, error, warning
-from crdgen.lint.version import DecodedVersion, Definition
-from crdgen.schema import INT_OR_STRING, PRESERVE
+from crdgen.schema import INT_OR_STRING, PRESERVE, Schema
+from crdgen.schema.look import mapping
+
+
+@dataclass(frozen=True)
+class DecodedVersion:
+    """One version, decoded.
+
+    Attributes:
+        written: the version as it is written.
+        path: `spec.versions[0]`.
+        status_enabled: the API server holds the schema to what a status subresource needs.
+    """
+
+    written: Mapping[str, Any]
+    path: str
+    status_enabled: bool
+
+    @property
+    def name(self) -> str:
+        """What it is called; empty where that is missing."""
+        return str(self.written.get("name", ""))
+
+    @property
+    def schema(self) -> Schema | None:
+        """The schema of the whole object."""
+        return cast("Schema | None", self.written.get("schema", {}).get("openAPIV3Schema"))
+
+    @property
+    def subresources(self) -> Mapping[str, Any]:
+        """What is enabled: status, scale."""
+        return mapping(self.written, "subresources")
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """All places of the schema."""
+        return nodes(self.schema, f"{self.path}.schema.openAPIV3Schema") if self.schema is not None else []
+
+
+@dataclass(frozen=True)
+class Definition:
+    """The whole object. `raw` is as it came, `decoded` as the API server reads it."""
+
+    raw: Mapping[str, Any]
+    decoded: Mapping[str, Any]
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """Name, labels, annotations."""
+        return mapping(self.decoded, "metadata")
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """What is defined."""
+        return mapping(self.decoded, "spec")
+
+    @property
+    def group(self) -> str:
+        """The API group."""
+        return str(self.spec.get("group", ""))
+
+    @property
+    def names(self) -> Mapping[str, Any]:
+        """What the kind is called."""
+        return mapping(self.spec, "names")
+
+    @cached_property
+    def versions(self) -> list[DecodedVersion]:
+        """The versions, in order.
+
+        Where all have the same schema the API server keeps it once, and then a status subresource of one version counts
+        for all (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/v1/conversion.go).
+        """
+        written: list[Mapping[str, Any]] = self.spec.get("versions", [])
+        shared = all(version.get("schema") == written[0].get("schema") for version in written)
+        enabled = ["status" in version.get("subresources", {}) for version in written]
+        some = shared and any(enabled)
+        return [
+            DecodedVersion(version, f"spec.versions[{index}]", some or enabled[index])
+            for index, version in enumerate(written)
+        ]
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
@@ -101,13 +183,8 @@ def _type(node: Node) -> str:
 
 
 def _fields(version: DecodedVersion) -> set[str]:
-    return {node.field for node in version.nodes if not node.branch and node.name and not _is_open(node)}
-
-
-def _is_open(node: Node) -> bool:
-    around = node.parent
-    while around is not None:
-        if around.flag(PRESERVE):
-            return True
-        around = around.parent
-    return False
+    return {
+        node.field
+        for node in version.nodes
+        if not node.branch and node.name and not any(around.flag(PRESERVE) for around in node.around)
+    }

@@ -8,92 +8,73 @@ from pydantic import BaseModel
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from crdgen.generate.errors import SchemaError
-from crdgen.markers.marker import Marker, require_type
+from crdgen.markers.marker import Keyword, Marker, require_type
 from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, SCALARS, Schema
 
+_MODELS: Final = "annotate a model or a `dict`; for a list use `Atomic` or `MapList`"
+_LISTS: Final = "annotate a list; for an object there is `AtomicMap`"
 
-@dataclass(frozen=True)
-class _MapType(Marker):
-    """An object each of whose fields has its own owner (`GranularMap`, as without a marker), or one for all."""
-
-    kind: Literal["granular", "atomic"]
-
-    def apply(self, schema: Schema, path: str) -> Schema:
-        """Return the node with its map type."""
-        name = f"{self.kind.capitalize()}Map"
-        require_type(schema, "object", name, path, "annotate a model or a `dict`; for a list use `Atomic` or `MapList`")
-        return schema | {MAP_TYPE: self.kind}
-
-
-GranularMap: Final[Marker] = _MapType("granular")
+GranularMap: Final[Marker] = Keyword("GranularMap", "object", MAP_TYPE, "granular", _MODELS)
 """Server-side apply merges the object's fields, each with its owner. It is so without a marker too."""
 
-AtomicMap: Final[Marker] = _MapType("atomic")
+AtomicMap: Final[Marker] = Keyword("AtomicMap", "object", MAP_TYPE, "atomic", _MODELS)
 """Server-side apply replaces the object as a whole; rules inside of it cannot use `oldSelf`."""
 
 
 @dataclass(frozen=True)
 class _Items(Marker):
-    """How many items there may be."""
+    """How many items there may be; `sign` is 1 for the least number, and -1 for the most."""
 
     count: int
     keyword: ClassVar[str]
+    sign: ClassVar[int]
+    error: ClassVar[tuple[Literal["too_short", "too_long"], str]]
 
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node with the bound."""
         require_type(schema, "array", type(self).__name__, path, "annotate a list")
         return schema | {self.keyword: self.count}
 
+    def check(self, value: Any) -> Any:
+        """Reject a list that is too short or too long."""
+        if value is not None and self.sign * len(value) < self.sign * self.count:
+            kind, bound = self.error
+            raise PydanticKnownError(kind, {"field_type": "List", bound: self.count, "actual_length": len(value)})
+        return value
+
 
 class MinItems(_Items):
     """At least so many items."""
 
-    keyword = "minItems"
-
-    def check(self, value: Any) -> Any:
-        """Reject a shorter list."""
-        if value is not None and len(value) < self.count:
-            bounds = {"field_type": "List", "min_length": self.count, "actual_length": len(value)}
-            raise PydanticKnownError("too_short", bounds)
-        return value
+    keyword, sign, error = "minItems", 1, ("too_short", "min_length")
 
 
 class MaxItems(_Items):
     """At most so many items."""
 
-    keyword = "maxItems"
-
-    def check(self, value: Any) -> Any:
-        """Reject a longer list."""
-        if value is not None and len(value) > self.count:
-            bounds = {"field_type": "List", "max_length": self.count, "actual_length": len(value)}
-            raise PydanticKnownError("too_long", bounds)
-        return value
+    keyword, sign, error = "maxItems", -1, ("too_long", "max_length")
 
 
-@dataclass(frozen=True)
-class _ListType(Marker):
-    """A list that is replaced as a whole (`Atomic`), or merged as a set of scalars (`SetList`)."""
+Atomic: Final[Marker] = Keyword("Atomic", "array", LIST_TYPE, "atomic", _LISTS)
+"""Server-side apply replaces the list as a whole."""
 
-    kind: Literal["atomic", "set"]
+
+class _Set(Keyword):
+    """A list of scalars that is merged as a set."""
 
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node with its list type."""
-        name = "Atomic" if self.kind == "atomic" else "SetList"
-        require_type(schema, "array", name, path, "annotate a list; for an object there is `AtomicMap`")
-        if self.kind == "set" and schema["items"].get("type") not in SCALARS:
+        if schema.get("type") == "array" and schema["items"].get("type") not in SCALARS:
             raise SchemaError(path, "SetList is for lists of scalars", "use `MapList(…)` for objects")
-        return schema | {LIST_TYPE: self.kind}
+        return super().apply(schema, path)
 
     def check(self, value: Any) -> Any:
-        """Reject an item that is there twice, if the list is a set."""
-        if self.kind == "set" and value is not None:
-            _reject_duplicates(value)
+        """Reject an item that is there twice."""
+        _reject_duplicates(value or ())
         return value
 
 
-Atomic = _ListType("atomic")
-SetList = _ListType("set")
+SetList: Final[Marker] = _Set("SetList", "array", LIST_TYPE, "set", _LISTS)
 
 
 @dataclass(frozen=True, init=False)

@@ -59,6 +59,27 @@ def require_type(schema: Schema, wanted: str, marker: str, path: str, fix: str) 
 
 
 @dataclass(frozen=True)
+class Keyword(Marker):
+    """A keyword of Kubernetes, for nodes of one JSON type.
+
+    Attributes:
+        name: What the author wrote.
+        fix: What to annotate instead of a node of another type.
+    """
+
+    name: str
+    type: str
+    keyword: str
+    value: Any
+    fix: str
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with the keyword."""
+        require_type(schema, self.type, self.name, path, self.fix)
+        return schema | {self.keyword: self.value}
+
+
+@dataclass(frozen=True)
 class Doc(Marker):
     """The field's description in the schema; it wins over the docstring of the field's type."""
 

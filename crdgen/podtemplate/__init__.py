@@ -18,7 +18,6 @@ from crdgen.generate.walk import map_children
 from crdgen.markers.types import Replace
 from crdgen.quantities import QUANTITY_SCHEMA
 from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, PRESERVE, Schema
-from crdgen.schema.look import opened, sealed
 
 __all__ = [
     "FILE",
@@ -141,7 +140,7 @@ def known(kubernetes: str = KUBERNETES) -> Mapping[str, Mapping[str, Any]]:
 @cache
 def load(kubernetes: str = KUBERNETES) -> Mapping[str, Mapping[str, Any]]:
     """Return the schemas of a minor by type: `PodTemplateSpec` and `Volume`."""
-    return {name: opened(_core(name, kubernetes)) for name in ("PodTemplateSpec", "Volume")}
+    return {name: _core(name, kubernetes) for name in ("PodTemplateSpec", "Volume")}
 
 
 @cache
@@ -153,12 +152,11 @@ def _read() -> Mapping[str, Mapping[str, Mapping[str, Any] | None]]:
 
 @cache
 def _core(name: str, kubernetes: str) -> Mapping[str, Any]:
-    return sealed(order(structural(known(kubernetes), name)))
+    return structural(known(kubernetes), name)
 
 
 def _volumes(kubernetes: str) -> Mapping[str, Any]:
-    items = _core("Volume", kubernetes)
-    return sealed({"type": "array", "items": items, LIST_TYPE: "map", LIST_MAP_KEYS: ["name"]})
+    return {"type": "array", "items": _core("Volume", kubernetes), LIST_TYPE: "map", LIST_MAP_KEYS: ["name"]}
 
 
 def _check_minor(kubernetes: str, at: str) -> None:

@@ -4,6 +4,8 @@ import base64
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pydantic.alias_generators import to_camel
+
 from crdgen.cel import uses_old_self
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.defaulting import defaulter
@@ -15,10 +17,9 @@ from crdgen.lint import Finding, Severity, lint
 from crdgen.lint.checking import field_path
 from crdgen.lint.fieldpath import PathError, column
 from crdgen.markers.marker import Descriptions
-from crdgen.resource.resource import Column, Conversion, CustomResource, Names, Scale, Version, own
+from crdgen.resource.resource import Column, Conversion, CustomResource, Names, Scale, Service, Version, own
 from crdgen.schema import INT_OR_STRING, SCALARS, VALIDATIONS, Schema
 from crdgen.schema.limits import API_APPROVED
-from crdgen.schema.look import opened
 
 _API_VERSION: Final = "apiextensions.k8s.io/v1"
 # What the API server takes, and no author means.
@@ -46,8 +47,7 @@ def crd(resource: CustomResource) -> dict[str, Any]:
         with errors.collecting():
             raise _error(finding, resource.names.kind)
     errors.raise_all()
-    plain: dict[str, Any] = opened(made)
-    return plain
+    return made
 
 
 def _error(finding: Finding, kind: str) -> SchemaError:
@@ -57,12 +57,12 @@ def _error(finding: Finding, kind: str) -> SchemaError:
 
 
 def definition(resource: CustomResource) -> dict[str, Any]:
-    """Return the definition before it is linted; parts of its schemas may be sealed."""
+    """Return the definition before it is linted."""
     approved = {API_APPROVED: resource.api_approved} if resource.api_approved else {}
     texts = {"labels": dict(resource.labels), "annotations": dict(resource.annotations) | approved}
     spec: dict[str, Any] = {
         "group": resource.group,
-        "names": _names(resource.names),
+        "names": _json(resource.names),
         "scope": resource.scope,
         "versions": _versions(resource),
     }
@@ -81,6 +81,12 @@ def definition(resource: CustomResource) -> dict[str, Any]:
 def _written(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries that say something."""
     return {key: value for key, value in entry.items() if value}
+
+
+def _json(part: Names | Column | Service) -> dict[str, Any]:
+    """Return what a part of a resource says, as JSON."""
+    entries = {to_camel(name): list(value) if isinstance(value, tuple) else value for name, value in vars(part).items()}
+    return _written(entries)
 
 
 def _schema(version: Version, kind: str, policy: Descriptions) -> Schema:
@@ -164,16 +170,6 @@ def _common() -> dict[str, Schema]:
     return {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
 
 
-def _names(names: Names) -> dict[str, Any]:
-    return {
-        "kind": names.kind,
-        "listKind": names.list_kind,
-        "plural": names.plural,
-        "singular": names.singular,
-        **_written({"shortNames": list(names.short_names), "categories": list(names.categories)}),
-    }
-
-
 def _versions(resource: CustomResource) -> list[dict[str, Any]]:
     found = []
     errors = SchemaErrors()
@@ -205,15 +201,7 @@ def _version(version: Version, kind: str, policy: Descriptions) -> dict[str, Any
 
 
 def _column(given: Column, schema: Schema) -> dict[str, Any]:
-    entry = {
-        "name": given.name,
-        "jsonPath": given.json_path,
-        "type": given.type or _column_type(given.json_path, schema),
-        "description": given.description,
-        "priority": given.priority,
-        "format": given.format,
-    }
-    return _written(entry)
+    return _written(_json(given) | {"type": given.type or _column_type(given.json_path, schema)})
 
 
 def _column_type(path: str, schema: Schema) -> str:
@@ -234,14 +222,10 @@ def _scale(scale: Scale) -> dict[str, str]:
 
 
 def _conversion(conversion: Conversion) -> dict[str, Any]:
-    client: dict[str, Any] = _written({"url": conversion.url})
+    bundle = conversion.ca_bundle
+    text = base64.b64encode(bundle.encode() if isinstance(bundle, str) else bundle).decode()
+    client = _written({"url": conversion.url, "caBundle": text})
     if conversion.service is not None:
-        client["service"] = {"name": conversion.service.name, "namespace": conversion.service.namespace} | _written(
-            {"path": conversion.service.path}
-        )
-        client["service"]["port"] = conversion.service.port
-    if conversion.ca_bundle:
-        bundle = conversion.ca_bundle
-        client["caBundle"] = base64.b64encode(bundle.encode() if isinstance(bundle, str) else bundle).decode()
+        client["service"] = _json(conversion.service) | {"port": conversion.service.port}
     webhook = {"clientConfig": client, "conversionReviewVersions": list(conversion.review_versions)}
     return {"strategy": "Webhook", "webhook": webhook}

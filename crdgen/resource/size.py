@@ -17,7 +17,7 @@ from pydantic import create_model
 from crdgen.generate.pipeline import structural_schema
 from crdgen.generate.tidy import shortened
 from crdgen.podtemplate import OpenPodTemplate
-from crdgen.schema.look import children, mapping, members, size, utf8
+from crdgen.schema.look import children, mapping, members, schema_of, size, utf8
 
 __all__ = ["Saving", "SizedField", "annotations", "parts", "savings", "size"]
 
@@ -100,14 +100,10 @@ def _templates(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapp
     """Yield the pod templates that are described throughout."""
     for step, child in children(schema):
         below = _below(path, step)
-        if _has_containers(child) and size(child) > 2 * _open_size():
+        if "containers" in mapping(child, "properties", "spec", "properties") and size(child) > 2 * _open_size():
             yield below, child
         else:
             yield from _templates(below, child)
-
-
-def _has_containers(schema: Mapping[str, Any]) -> bool:
-    return "containers" in mapping(schema, "properties", "spec", "properties")
 
 
 @cache
@@ -137,12 +133,12 @@ def _below(path: str, step: str) -> str:
 
 
 def _schemas(crd: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    found = {str(one.get("name")): mapping(one, "schema").get("openAPIV3Schema") for one in _versions(crd)}
-    return {name: schema for name, schema in found.items() if isinstance(schema, dict)}
+    found = {str(version.get("name")): schema_of(version) for version in _versions(crd)}
+    return {name: schema for name, schema in found.items() if schema}
 
 
-def _versions(crd: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [version for version in members(mapping(crd, "spec").get("versions")) if isinstance(version, dict)]
+def _versions(crd: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [version for version in members(mapping(crd, "spec").get("versions")) if isinstance(version, Mapping)]
 
 
 def _go_size(value: Any) -> int:

@@ -4,7 +4,7 @@ Here are the type `Schema` and what Kubernetes calls its own extensions of JSON 
 pkg/apis/apiextensions/v1/types_jsonschema.go, where each is described).
 
 - `limits`: what the API server takes at most, and the lists that it chooses from
-- `look`: reads a CRD that may be any JSON, and marks parts of schemas that are finished
+- `look`: reads a CRD that may be any JSON
 """
 
 from typing import Any, Final, TypeAlias
@@ -27,8 +27,14 @@ VALUES: Final = frozenset(
     }
 )
 
+#: Keywords whose values are JSON of objects, in which nothing is a keyword.
+OF_OBJECTS: Final = frozenset({"default", "enum", "example"})
+
 #: Whose values are lists of schemas that a value is held against as a whole.
 BRANCHES: Final = ("allOf", "anyOf", "oneOf")
+
+#: The two branches that int-or-string may have, in this order.
+EITHER: Final = [{"type": "integer"}, {"type": "string"}]
 
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"

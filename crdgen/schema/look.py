@@ -1,7 +1,7 @@
 """Looking into a CRD that may be any JSON: what has the wrong type is taken as absent."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 
@@ -48,20 +48,45 @@ def children(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
             yield step, schema[keyword]
 
 
+def with_children(schema: Mapping[str, Any], function: Callable[[Any, str], Any]) -> dict[str, Any]:
+    """Return a copy whose fields, items and values went through the function, which is given the step to each."""
+    result = dict(schema)
+    if "properties" in schema:
+        result["properties"] = {name: function(child, f".{name}") for name, child in schema["properties"].items()}
+    for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
+        if isinstance(schema.get(keyword), dict):
+            result[keyword] = function(schema[keyword], step)
+    return result
+
+
 def number(value: Any) -> float | None:
     """Return the number, or None for all else; true and false are none."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+def plain(value: Any) -> Any:
+    """Return JSON as it is read again: 1.0 is written as 1."""
+    if isinstance(value, dict):
+        return {key: plain(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [plain(child) for child in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def canonical(value: Any) -> str:
     """Return text that is the same for equal JSON only: 1 and 1.0 are equal, 1, "1" and true are not."""
-    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False)
+    return json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
 
 
-def shown(value: Any) -> str:
+def shown(value: Any, most: int = 80) -> str:
     """Return the value as JSON, cut where it is long."""
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:77]}…"
+    return text if len(text) <= most else f"{text[: most - 3]}…"
+
+
+def path_of(steps: Iterable[str | int]) -> str:
+    """Return a path as `.spec.tasks[0].name`."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
 
 
 def size(value: Any) -> int:
@@ -81,37 +106,6 @@ def missing(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]
     elif isinstance(before, list) and isinstance(after, list):
         for index, (one, other) in enumerate(zip(before, after, strict=False)):
             yield from missing(one, other, f"{path}[{index}]")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(child) for key, child in value.items()}
-    if isinstance(value, list):
-        return [_plain(child) for child in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-class CompleteSchema(dict[str, Any]):
-    """A schema node whose inside is complete, in order, and taken by the API server wherever it stands."""
-
-
-def sealed(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a node with its children sealed. The node itself stays open: its field has words of its own."""
-    result = dict(schema)
-    if "properties" in result:
-        result["properties"] = {name: CompleteSchema(child) for name, child in result["properties"].items()}
-    if isinstance(result.get("items"), dict):
-        result["items"] = CompleteSchema(result["items"])
-    return result
-
-
-def opened(value: Any) -> Any:
-    """Return a copy without seals: plain JSON, which shares nothing with other schemas."""
-    if isinstance(value, dict):
-        return {key: opened(child) for key, child in value.items()}
-    if isinstance(value, list):
-        return [opened(item) for item in value]
-    return value
 
 
 def utf8(text: str) -> bytes:

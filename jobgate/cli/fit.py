@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from crdgen.cli.command import UsageError
-from crdgen.cli.sources import objects
+from crdgen.cli.sources import UsageError, objects
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from crdgen.cli.command import UsageError
-from crdgen.cli.sources import content, parsed
+from crdgen.cli.sources import UsageError, content, parsed
 from crdgen.reading import Manifest
 from jobgate.difference import readable
 from jobgate.importing.document import looks_like_openpai, unquoted

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import yaml
 
-from crdgen.cli.command import UsageError
+from crdgen.cli.sources import UsageError
 from crdgen.reading import Manifest
 from jobgate.cli.report import name_of, objects, reading_warnings, text_report
 from jobgate.cli.settings import Configured, installation

@@ -48,6 +48,9 @@ class ClusterClient(Api, ObjectClient, Protocol):
     def labelled(self, selector: str) -> Api:
         """Return a client that lists and watches only objects of a label selector."""
 
+    def within(self, namespace: str, fields: str) -> Api:
+        """Return a client that lists and watches only objects of a namespace and a field selector."""
+
     def paced(self, per_second: float) -> ObjectClient:
         """Return a client that makes at most so many requests a second, and twice as many at once after a pause."""
 

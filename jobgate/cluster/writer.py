@@ -48,6 +48,10 @@ class Writer(Client):
         """Return a client for objects of a label selector only; it is closed with this one."""
         return Narrowed(self, {"labelSelector": selector})
 
+    def within(self, namespace: str, fields: str) -> Client:
+        """Return a client for objects of a namespace and a field selector only; it is closed with this one."""
+        return Narrowed(self, {"fieldSelector": fields}, namespace)
+
     def paced(self, per_second: float) -> Writer:
         """Return a client with a rate limit; it is closed with this one."""
         limited = Writer(self._api, self._pages)

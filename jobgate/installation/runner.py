@@ -95,7 +95,8 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
                 rule(NATIVE_GROUP, "priorityclasses", verbs=("list", "watch")),
             ],
         ),
-        rule("", "events", verbs=("create",)),
+        # That the Job controller cannot create pods is in its Events only.
+        rule("", "events", verbs=("create", "list")),
         rule("", "namespaces", verbs=("list", "watch")),
         # To find out whether an operator of a kind is running, and has its permissions.
         rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)),

@@ -13,6 +13,7 @@ Pure:
 With a cluster:
 
 - `seen`: what is there of all jobs that are run; `reading`: the jobs themselves, each spec read once
+- `uncreated`: why pods are not created
 - `loop`: one look at one job; `dispatch`: which jobs leave their queues; `run`: its life
 - `rivals`: operators that run beside
 

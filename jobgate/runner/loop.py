@@ -28,6 +28,7 @@ from jobgate.runner.plan import plan, report
 from jobgate.runner.reading import Caches, keep_job
 from jobgate.runner.seen import CLAIMS, JobKey, controllers_of
 from jobgate.runner.subject import Observed, Subject, moment
+from jobgate.runner.uncreated import UncreatedPods
 from webhook import Kind
 
 SOURCE = "jobgate-runner"
@@ -62,6 +63,7 @@ class JobReconciler:
         metrics: ControllerMetrics,
         later: Callable[[JobKey, float], None],
         dispatcher: Dispatcher | None = None,
+        uncreated: UncreatedPods | None = None,
     ) -> None:
         """Look at nothing yet.
 
@@ -71,12 +73,14 @@ class JobReconciler:
             metrics: what is counted.
             later: has a job looked at again in so many seconds.
             dispatcher: of queues; None where there are none.
+            uncreated: finds out why pods are not created; None where nobody does.
         """
         self._caches = caches
         self._objects = objects
         self._metrics = metrics
         self._later = later
         self._dispatcher = dispatcher
+        self._uncreated = uncreated
         self._replaced: dict[JobKey, set[str]] = {}
         #: How many looks in a row left something undone.
         self._undone: dict[JobKey, int] = {}
@@ -118,7 +122,7 @@ class JobReconciler:
             return ReconcileResult.FINE, None
         if self._dispatcher is not None and subject.verdict is None and is_run(document):
             return ReconcileResult.FINE, None  # it is looked at as soon as something is decided
-        observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
+        observed = await self._observed(key, kind, document)
         actions = plan(subject, observed)
         creates = any(isinstance(one, Create) for one in actions)
         if creates and not written and not await self._exists(subject, resource):
@@ -140,7 +144,8 @@ class JobReconciler:
         self, key: JobKey, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
     ) -> _Done:
         """Do what can be done, and return what came of it."""
-        result, blocked, failed, stored = ReconcileResult.FINE, list[str](), False, None
+        result, blocked, stored = ReconcileResult.FINE, list[str](), None
+        errors: list[ApiError | OSError] = []
         for action in actions:
             if isinstance(action, RequeueAfter):
                 self._later(key, action.seconds)
@@ -152,12 +157,12 @@ class JobReconciler:
                 continue
             try:
                 stored = await self._do(key, subject, resource, action) or stored
-            except ApiError as error:
-                obstacle = await self._obstacle(key, subject.job.document, action, error)
+            except (ApiError, OSError) as error:
+                errors.append(error)
+                obstacle = await self._obstacle(key, subject.job.document, action, errors)
                 if obstacle is None:
                     return _Done(ReconcileResult.AGAIN, blocked)
                 # What one object does not take holds up nothing else, and it is tried again.
-                failed = True
                 blocked += [obstacle] if obstacle else []
                 if _is_claim(action):
                     return _Done(ReconcileResult.AGAIN, blocked)  # what mounts it is made after it
@@ -167,7 +172,18 @@ class JobReconciler:
             elif not isinstance(action, RecordEvent):
                 result = ReconcileResult.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
-        return _Done(ReconcileResult.AGAIN if failed else result, blocked, stored)
+        return _Done(ReconcileResult.AGAIN if errors else result, blocked, stored)
+
+    async def _observed(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Observed:
+        """Return what is there of a job, and why some of its pods are not."""
+        namespace = key[1]
+        observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
+        if self._uncreated is None or has_ended(kind, document):
+            return observed
+        why, after = await self._uncreated.why(namespace, observed)
+        if after is not None:
+            self._later(key, after)
+        return replace(observed, uncreated=why)
 
     def _document(self, key: JobKey) -> Mapping[str, Any] | None:
         """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
@@ -271,17 +287,22 @@ class JobReconciler:
             return  # it is gone, and another one may be there
         self._wrote(resource, found, "delete")
 
-    async def _obstacle(self, key: JobKey, document: Mapping[str, Any], action: Action, error: ApiError) -> str | None:
-        """Return what is in the way of an action, and write an Event of it.
+    async def _obstacle(
+        self, key: JobKey, document: Mapping[str, Any], action: Action, errors: Sequence[ApiError | OSError]
+    ) -> str | None:
+        """Return what is in the way of an action, the last error, and write an Event of it.
 
         Empty where it may pass before it matters, None where the cache is behind.
 
         Raises:
-            ApiError: the job itself cannot be written.
+            ApiError, OSError: the job itself cannot be written, or the API server is away.
         """
-        if error.conflict or error.absent or error.terminating:
+        error = errors[-1]
+        if sum(not isinstance(one, ApiError) for one in errors) > 1:
+            raise error  # it is not about one object that there is no answer
+        if isinstance(error, ApiError) and (error.conflict or error.absent or error.terminating):
             return None
-        if isinstance(action, Create) and error.exists:
+        if isinstance(action, Create) and isinstance(error, ApiError) and error.exists:
             return await self._in_the_way(document, action.manifest)
         if isinstance(action, Create):
             about = action.manifest
@@ -290,13 +311,15 @@ class JobReconciler:
         else:
             raise error
         name = f"{about['kind']} {about['metadata']['name']}"
-        final = error.code == HTTPStatus.FORBIDDEN or error.invalid
-        if not (final or isinstance(action, Create) or self._undone.get(key, 0) + 1 >= REPORTED_AFTER):
+        final = isinstance(error, ApiError) and (
+            error.code == HTTPStatus.FORBIDDEN or error.invalid or isinstance(action, Create)
+        )
+        if not (final or self._undone.get(key, 0) + 1 >= REPORTED_AFTER):
             fields = {"object": name, "namespace": document["metadata"]["namespace"], "reason": str(error)}
             _logger.warning("request failed, will be retried", extra={"fields": fields})
             return ""
         # What is rejected for what it says will be again. A webhook that fails may do so for long, and only for some.
-        why = f"{name}: {error}"
+        why = f"{name}: {error if isinstance(error, ApiError) else 'the API server did not respond'}"
         await self._report_blocked(
             document, about["kind"], "refused", RecordEvent("Warning", _CANNOT[type(action)], why)
         )

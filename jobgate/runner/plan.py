@@ -20,7 +20,7 @@ from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, R
 from jobgate.runner.gangs import Gang, gangs
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, outcome
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
-from jobgate.runner.rendering import batch_job, beside, claims
+from jobgate.runner.rendering import batch_job, beside, claims, failures
 from jobgate.runner.state import COMMAND, RunState
 from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
 
@@ -151,7 +151,7 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
         elif seen.batch is None:
             yield Create(batch_job(subject, name, gang_of.get(name), suspend=waits))
         elif not _going(seen.batch) and not _finished(seen.batch):
-            changes = _changes(replicas, mapping(seen.batch.get("spec")), suspend=waits)
+            changes = _changes(subject, name, mapping(seen.batch.get("spec")), suspend=waits)
             yield from [Patch(seen.batch, {"spec": changes})] if changes else ()
 
 
@@ -166,12 +166,14 @@ def _waits(subject: Subject, name: str, sight: Sight, tasks: Mapping[str, Any], 
     return not subject.runner.waits(subject.job, subject.tasks[name]).over(tasks)
 
 
-def _changes(replicas: int, found: Mapping[str, Any], *, suspend: bool) -> dict[str, Any]:
+def _changes(subject: Subject, name: str, found: Mapping[str, Any], *, suspend: bool) -> dict[str, Any]:
     """Return what has to change in a batch Job: only what it takes while it runs."""
-    said = {"suspend": suspend, "completions": replicas, "parallelism": replicas}
+    size = dict.fromkeys(("completions", "parallelism"), subject.replicas(name))
+    limit = failures(subject, name).get("backoffLimit")
+    said = {"suspend": suspend, **size, **({} if limit is None else {"backoffLimit": limit})}
     changes = {key: value for key, value in said.items() if found.get(key, False) != value}
     # Kubernetes changes the two together only.
-    return {**said, "suspend": suspend} if changes.keys() - {"suspend"} else changes
+    return changes | size if changes.keys() & size.keys() else changes
 
 
 def _beside(wanted: Mapping[str, dict[str, Any]], found: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
@@ -209,11 +211,15 @@ def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -
     if sight.observed.unknown_groups and gangs(subject):
         unknown = f"tasks that have not started wait until PodGroups can be read: {sight.observed.unknown_groups}"
         yield RequeueAfter(_RETRY_PERIOD)
-    progress = replace(progress_of(subject, sight), blocked="; ".join(filter(None, (blocked, subject.gate, unknown))))
+    uncreated = sight.observed.uncreated
+    reasons = filter(None, (blocked, subject.gate, unknown, uncreated))
+    progress = replace(progress_of(subject, sight), blocked="; ".join(reasons))
     written = _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     yield from written
     if written and unknown:
         yield RecordEvent("Warning", "CannotReadPodGroups", unknown)
+    if written and uncreated:
+        yield RecordEvent("Warning", "CannotCreatePods", uncreated)
     if found.later is not None:
         yield RequeueAfter(max(found.later, 0.0))
 

@@ -79,7 +79,7 @@ def batch_job(subject: Subject, name: str, gang: Gang | None = None, *, suspend:
         "completions": replicas,
         "parallelism": replicas,
         "podReplacementPolicy": "Failed",
-        **_failures(subject, name, retry),
+        **failures(subject, name),
         "suspend": suspend,
         "template": template,
     }
@@ -125,12 +125,13 @@ def _template(subject: Subject, name: str, retry: Retry) -> dict[str, Any]:
     }
 
 
-def _failures(subject: Subject, name: str, retry: Retry) -> dict[str, Any]:
+def failures(subject: Subject, name: str) -> dict[str, Any]:
     """Return what a batch Job does after failures.
 
     A failure by which a policy acts on the task or the job is left as it is: the runner acts then.
     """
     task = subject.tasks[name]
+    retry = subject.runner.retry(subject.job, task)
     left = takes_the_job(subject.job, task, LifecycleEvent.POD_FAILED)
     limit = _NO_LIMIT if retry.limit is None else retry.limit
     if retry.restart_policy != "Never":

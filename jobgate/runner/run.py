@@ -36,6 +36,7 @@ from jobgate.runner.queues import Queues, read_queues
 from jobgate.runner.reading import Caches, JobReader, Jobs, keep_job
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import JobKey, Seen
+from jobgate.runner.uncreated import SELECTOR, UncreatedPods
 from jobgate.serving.reload import FileReloader
 from webhook import Kind
 
@@ -45,8 +46,14 @@ NAME: Final = "jobgate-runner"
 WORKERS: Final = 32
 #: An object's change is waited out for so long, in seconds: pods of one job start together.
 SETTLE: Final = 0.1
+#: While PodGroups cannot be read, it is asked this often, in seconds, whether another version is served.
+VERSION_PERIOD: Final = 10.0
 
 _logger = logging.getLogger("jobgate")
+
+
+class VersionChanged(Exception):
+    """PodGroups are not served any more in the version that is followed, but in another one."""
 
 
 class OperatorRunning(Exception):
@@ -106,8 +113,21 @@ class RunnerController:
             ApiError: the API server does not tell whether one is, or what is installed.
         """
         await self.alone()
+        queueing = await queueing_in(self._cluster, self._settings)
+        while True:
+            groups = await grouping_in(self._cluster, queueing)
+            try:
+                await self._work_with(groups, queueing)
+            except* VersionChanged:
+                _logger.warning("PodGroups are served in another version, starting again")
+
+    async def _work_with(self, groups: Grouping | None, queueing: QueueingArguments | None) -> None:
+        """Work, for ever, with gangs as they are formed now.
+
+        Raises:
+            ExceptionGroup: of `VersionChanged`.
+        """
         settings, backoff = self._settings, self._settings.backoff
-        groups = await grouping_in(self._cluster, await queueing_in(self._cluster, settings))
         pod_groups = _resource(groups.api_version) if groups and groups.api_version else None
         queue: WorkQueue[JobKey] = WorkQueue(Backoff(first=0.2, most=30.0), rest=SETTLE)
         changed = asyncio.Event()
@@ -126,7 +146,8 @@ class RunnerController:
             Dispatcher(settings.queues, caches, changed, queue.add, backoff) if settings.queues is not None else None
         )
         writes = self._cluster.paced(settings.requests_per_second)
-        loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher)
+        uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))
+        loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
         of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
         ours = self._cluster.labelled(RUN_LABEL)
@@ -140,6 +161,8 @@ class RunnerController:
                 beside.append(dispatcher.run)
                 if settings.queues_file is not None:
                     beside.append(reloader_of(settings.queues_file, dispatcher.use, settings.queues).run)
+            if pod_groups is not None and queueing is not None:
+                beside.append(partial(version_stays, self._cluster, queueing, pod_groups, seen.informers[pod_groups]))
             await self._work.run(*beside)
         finally:
             self._work = None
@@ -200,16 +223,40 @@ async def grouping_in(cluster: ClusterClient, arguments: QueueingArguments | Non
     """
     if arguments is None:
         return None
-    served = ""
-    for version in versions(arguments.system):
-        if await _serves(cluster, _resource(version)):
-            served = version
-            break
-    formed = grouping(arguments, served)
+    formed = grouping(arguments, await _served_version(cluster, arguments))
     if formed is None:
         reason = f"the API server serves no PodGroup of {', '.join(versions(arguments.system))}"
         _logger.warning("no gangs", extra={"fields": {"reason": reason}})
     return formed
+
+
+async def version_stays(
+    cluster: ClusterClient, queueing: QueueingArguments, followed: Resource, groups: Informer[dict[str, Any]]
+) -> None:
+    """Wait for as long as PodGroups are served in the version that is followed, or in none.
+
+    Raises:
+        VersionChanged: they are served in another one only.
+    """
+    while True:
+        await asyncio.sleep(VERSION_PERIOD)
+        try:
+            groups.get("")
+        except LookupError:
+            try:
+                served = await _served_version(cluster, queueing)
+            except Exception:  # noqa: BLE001, S112  # the API server is away, as the informer logs
+                continue
+            if served and _resource(served) != followed:
+                raise VersionChanged(served) from None
+
+
+async def _served_version(cluster: ClusterClient, queueing: QueueingArguments) -> str:
+    """Return the newest version of PodGroups that is served; empty for none."""
+    for version in versions(queueing.system):
+        if await _serves(cluster, _resource(version)):
+            return version
+    return ""
 
 
 async def _serves(cluster: ClusterClient, resource: Resource) -> bool:

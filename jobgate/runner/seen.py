@@ -35,7 +35,7 @@ _METADATA: Final = (
     "deletionGracePeriodSeconds",
 )
 _POD_STATUS: Final = ("phase", "reason", "conditions", "containerStatuses", "initContainerStatuses")
-_JOB_SPEC: Final = ("suspend", "completions", "parallelism")
+_JOB_SPEC: Final = ("suspend", "completions", "parallelism", "backoffLimit")
 
 
 def keep_object(kind: str, api_version: str) -> Callable[[dict[str, Any]], dict[str, Any]]:

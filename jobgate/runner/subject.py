@@ -127,6 +127,7 @@ class Observed:
         now: the time.
         jobs, pods, services, groups: the batch Jobs, Pods, Services and PodGroups of the job, as JSON.
         unknown_groups: why the PodGroups are not known; empty where they are.
+        uncreated: why pods are not created, as far as that is known; empty where they are.
     """
 
     now: datetime
@@ -135,6 +136,7 @@ class Observed:
     services: Sequence[Mapping[str, Any]] = ()
     groups: Sequence[Mapping[str, Any]] = ()
     unknown_groups: str = ""
+    uncreated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,10 @@ class MemoryCluster:
         other._selector = selector
         return other
 
+    def within(self, namespace: str, fields: str) -> Self:
+        del namespace, fields
+        return self
+
     def paced(self, per_second: float) -> Self:
         del per_second
         return self

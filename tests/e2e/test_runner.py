@@ -335,6 +335,20 @@ def test_what_is_in_the_way_is_reported(space: Space) -> None:
     one.until("Running")
 
 
+def test_why_pods_cannot_be_created_is_reported_until_they_are(space: Space) -> None:
+    work = task("work", 2)
+    work["template"]["spec"]["serviceAccountName"] = "trainer"
+    one = Run(space, dijob("lacks", work, task("other")))
+    said = lambda: re.search('of work cannot be created: .*"trainer" not found', str(one.status))  # noqa: E731
+    wait_for(said, WAIT, what="the status says so")
+    reported = {event["reason"] for event in space.items("events") if event["involvedObject"]["kind"] == "DIJob"}
+    assert "CannotCreatePods" in reported
+    space.create("serviceaccounts", {"metadata": {"name": "trainer"}})
+    one.until("Running")
+    messages = [condition["message"] for condition in one.status["conditions"] if condition["status"] == "True"]
+    assert messages == ["all pods have started"]
+
+
 def test_what_says_who_runs_a_job_never_changes(space: Space) -> None:
     one = Run(space, dijob("kept", task("work")))
     one.until("Running")

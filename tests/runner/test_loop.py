@@ -40,7 +40,7 @@ class Server:
         self.there: dict[str, Mapping[str, Any]] = {}
         self.absent: set[str] = set()
         self.statuses: list[Mapping[str, Any]] = []
-        self.refusals: dict[tuple[str, str], ApiError] = {}
+        self.refusals: dict[tuple[str, str], ApiError | OSError] = {}
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         del namespace
@@ -322,6 +322,26 @@ async def test_a_change_that_fails_holds_up_nothing_else_and_is_reported_if_it_k
     looks.show("failing again")
     await looks.look()
     assert len(looks.server.events) == 2
+
+
+async def test_a_change_without_an_answer_holds_up_nothing_else_and_is_reported_if_there_is_never_one() -> None:
+    world = World(dijob(task(2), task(2, name="judge")))
+    world.settle()
+    world.job["spec"]["tasks"][0]["replicas"] = 3
+    world.job["metadata"]["generation"] = 2
+    looks = Looks(world)
+    looks.server.refusals["patch", "jobs"] = TimeoutError()
+    for number in range(REPORTED_AFTER):
+        looks.show(str(number))
+        assert (await looks.look())[1][-1] == ("status", "dijobs")
+    assert "Job train-work: the API server did not respond" in str(looks.server.statuses[-1])
+    assert looks.server.events == ["CannotChangeObject"]
+    # Of two without an answer neither is the reason.
+    world.job["spec"]["tasks"][1]["replicas"] = 3
+    world.job["metadata"]["generation"] = 3
+    looks.show("both")
+    with pytest.raises(TimeoutError):
+        await looks.look()
 
 
 async def test_a_deletion_that_fails_holds_up_nothing_else() -> None:

@@ -68,6 +68,15 @@ def test_a_failed_pod_is_replaced_as_often_as_the_job_allows() -> None:
     assert found.running() == []
 
 
+def test_a_job_that_runs_can_be_given_more_restarts() -> None:
+    found = world(task(1), backoffLimit=0)
+    found.job["spec"]["backoffLimit"] = 1
+    found.settle()
+    found.end(code=1)
+    found.settle()
+    assert (found.status["phase"], found.status["restarts"]) == ("Running", 1)
+
+
 def test_failures_of_all_tasks_count_together() -> None:
     found = world(task(1), task(1, name="judge"), backoffLimit=1)
     found.end("work", code=1)

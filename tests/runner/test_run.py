@@ -11,9 +11,10 @@ from jobgate.cluster.informer import ApiError, Page
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.plugins.queueing import QueueingArguments, System
+from jobgate.runner import run
 from jobgate.runner.queues import Queues
 from jobgate.runner.reading import keep_job
-from jobgate.runner.run import RunnerSettings, grouping_in, known_jobs, queueing_in
+from jobgate.runner.run import RunnerSettings, VersionChanged, grouping_in, known_jobs, queueing_in, version_stays
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import dijob
 
@@ -97,6 +98,30 @@ async def test_an_api_server_that_does_not_tell_decides_nothing(code: int) -> No
 async def test_groups_are_of_the_newest_version_that_is_served(served: dict[str, int], expected: str | None) -> None:
     found = await grouping_in(cluster(served=served), KUBERNETES)
     assert (found and found.api_version) == expected
+
+
+class Upgraded:
+    """An API server that serves other versions of PodGroups each time that it is asked for the newest."""
+
+    def __init__(self, *served: str | int) -> None:
+        self._served = list(served)
+        self._now: str | int = ""
+
+    async def pages(self, resource: Resource) -> AsyncIterator[Page]:
+        """The PodGroups of a version: none."""
+        if resource.version == "v1":
+            self._now = self._served.pop(0)
+        if resource.version != self._now:
+            raise ApiError(self._now if isinstance(self._now, int) else 404)
+        yield Page([], "1")
+
+
+async def test_a_version_is_followed_until_only_another_one_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "VERSION_PERIOD", 0)
+    followed = Resource("podgroups", "v1alpha2", "scheduling.k8s.io")
+    upgraded: Any = Upgraded("", 503, "v1alpha2", "v1beta1")
+    with pytest.raises(VersionChanged, match="v1beta1"):
+        await version_stays(upgraded, KUBERNETES, followed, Informer(followed, keep=dict))
 
 
 def test_jobs_of_a_kind_whose_cache_is_unknown_are_skipped_and_the_others_are_not() -> None:

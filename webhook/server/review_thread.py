@@ -12,12 +12,17 @@ T = TypeVar("T")
 
 
 class ReviewThread:
-    """One thread with a bounded queue. The first large object starts it."""
+    """One thread with a bounded queue. The first large object starts it.
+
+    The next review begins once the result of the last is taken: a denial may hold all of a large object, and while the
+    event loop is busy, one after another would be kept.
+    """
 
     def __init__(self, most: int) -> None:
         """`most` is how many may wait at once, the one at work included."""
         self._most = most
         self._waiting = 0
+        self._turn = asyncio.Lock()
         self._threads = ThreadPoolExecutor(1, "large")
 
     @property
@@ -29,7 +34,8 @@ class ReviewThread:
         """Call a function in the thread, after those before it, and return its result."""
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, _uncollected, work)
+            async with self._turn:
+                return await asyncio.get_running_loop().run_in_executor(self._threads, _uncollected, work)
         finally:
             self._waiting -= 1
 

@@ -29,11 +29,10 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, g
 from msgspec import Meta, MsgspecError, convert, defstruct
 
 from crdgen.evaluate.scalars import scalar_checker, unfit_bounds
-from crdgen.evaluate.validation import EITHER
 from crdgen.formats import text_format
 from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.re2 import matcher
-from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
+from crdgen.schema import EITHER, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
 from crdgen.schema.limits import RANGES
 from jobgate.kinds.common.durations import DURATION
 from jobgate.names import LABEL, SUBDOMAIN

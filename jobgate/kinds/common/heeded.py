@@ -9,7 +9,7 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from jobgate.kinds.common.crew import plugins_of
-from jobgate.kinds.common.operator import Operator, operator_of
+from jobgate.kinds.common.operator import operator_of, runs_here, who_runs
 from jobgate.kinds.common.runner import Runner, runner_of
 from jobgate.plugins.queueing import Queueing
 from webhook import Cause, Context, Forbidden, Job, Notice, Path, rule
@@ -38,11 +38,10 @@ WORDS = frozenset({"suspend", *_JOB_WORDS, *_TASK_WORDS})
 @rule("suspend")
 def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A suspended job must not start because its operator ignores the field."""
-    operator = operator_of(job)
     if job.word("suspend") and not acted_on("suspend", job, context):
         yield Forbidden(
             job.at("suspend"),
-            f"{_who(operator, job, context)} ignores this field: the job would start immediately. Remove it, and apply "
+            f"{who_runs(job, context)} ignores this field: the job would start immediately. Remove it, and apply "
             "the job when it should run. If another controller holds suspended jobs, an administrator declares that "
             f"with the setting operator-can: [{job.kind.plural}/suspend]",
         )
@@ -55,14 +54,13 @@ def _words_of(plan: Plan) -> frozenset[str]:
 
 
 def _all_are_acted_on(job: Job[Any], context: Context) -> bool:
-    return operator_of(job).heeds >= _words_of(job.kind.plan) and job.kind.qualified_plural not in context.settings.runs
+    return operator_of(job).heeds >= _words_of(job.kind.plan) and not runs_here(job, context)
 
 
 @rule(*_JOB_WORDS, *(f"tasks.{word}" for word in _TASK_WORDS), quiet=_all_are_acted_on)
 def words_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A field that the operator ignores is not an error, but has no effect."""
-    operator = operator_of(job)
-    who = _who(operator, job, context)
+    who = who_runs(job, context)
     for word, consequence in _JOB_WORDS.items():
         value = job.word(word)
         by_default = getattr(job.kind.spec.model_fields.get(word), "default", None)
@@ -94,11 +92,7 @@ def acted_on(word: str, job: Job[Any], context: Context) -> bool:
 
 def _runner(job: Job[Any], context: Context) -> Runner | None:
     """Return how the job is run here; None where its operator runs it."""
-    return runner_of(job.kind) if job.kind.qualified_plural in context.settings.runs else None
-
-
-def _who(operator: Operator, job: Job[Any], context: Context) -> str:
-    return operator.name if _runner(job, context) is None else "the runner"
+    return runner_of(job.kind) if runs_here(job, context) else None
 
 
 def _says(word: str, value: Any) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from jobgate.kinds.common import vintage
 from jobgate.kinds.common.members import Members
 from jobgate.kinds.common.pod.reading import mapping
-from webhook import Job, Task
+from webhook import Context, Job, Task
+
+#: What is said of a variable of the template that the runner would set.
+KEPT: Final = "kept as it is: the runner sets this variable only if the template does not"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +78,16 @@ class Operator:
     def known(self, pod: dict[str, Any]) -> dict[str, Any]:
         """Return a Pod without the fields that this operator's types do not have: the same object where it has none."""
         return vintage.without(pod, self.minor)
+
+
+def runs_here(job: Job[Any], context: Context) -> bool:
+    """Return whether jobgate itself runs the jobs of this kind: what is said of the operator does not hold then."""
+    return job.kind.qualified_plural in context.settings.runs
+
+
+def who_runs(job: Job[Any], context: Context) -> str:
+    """Return what messages call who runs a job."""
+    return "the runner" if runs_here(job, context) else operator_of(job).name
 
 
 def operator_of(job: Job[Any]) -> Operator:

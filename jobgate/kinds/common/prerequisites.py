@@ -171,7 +171,7 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
         return
     said: set[Cause | Notice] = set()
     start = f"{job.kind.kind} {context.name or context.generate_name}"
-    pods = {made.task.path.steps: made.pod for made in made_pods(job)} if tasks else {}
+    pods = {made.task.path.steps: made.pod for made in made_pods(job, context)} if tasks else {}
     for task in tasks:
         for finding in _findings(context, task, start, pods.get(task.asked.task.steps)):
             if finding not in said:

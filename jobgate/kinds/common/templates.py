@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from jobgate.kinds.common import pod, vintage
 from jobgate.kinds.common.losses import POD_FIELDS
-from jobgate.kinds.common.operator import Operator, operator_of
+from jobgate.kinds.common.operator import Operator, operator_of, runs_here, who_runs
 from jobgate.kinds.common.pod.reading import items, mapping, spec_of
 from webhook import Cause, Context, Job, Notice, Path, Task, rule
 
@@ -59,7 +59,7 @@ def judged(
     volumes_path = job.at("volumes")
     reported: set[Cause | Notice] = set()
     sound: set[str] = set()
-    for made in made_pods(job):
+    for made in made_pods(job, context):
         if context.spent():
             return
         if passes(made) or (text := _text(made.pod)) in sound:
@@ -85,7 +85,7 @@ def _text(pod: dict[str, Any]) -> str:
         return ""
 
 
-def made_pods(job: Job[Any]) -> Iterator[Made]:
+def made_pods(job: Job[Any], context: Context) -> Iterator[Made]:
     """Yield the Pod of each task whose template can be read; it is made for the first rule that asks."""
     operator = operator_of(job)
     made: dict[int, Made] = job.shared.setdefault(made_pods, {})
@@ -94,17 +94,24 @@ def made_pods(job: Job[Any]) -> Iterator[Made]:
         if id(task) not in made:
             shared = shared or Shared(operator.volumes_of(job))
             places = shared.named_in(task.template.get("spec")) if made else range(len(shared.volumes))
-            made[id(task)] = _made(operator, job, task, places, [shared.volumes[place] for place in places])
+            volumes = [shared.volumes[place] for place in places]
+            made[id(task)] = _made(operator, job, task, places, volumes, keeps=runs_here(job, context))
         yield made[id(task)]
 
 
 def _made(
-    operator: Operator, job: Job[Any], task: Task, places: Sequence[int], volumes: Sequence[Mapping[str, Any]]
+    operator: Operator,
+    job: Job[Any],
+    task: Task,
+    places: Sequence[int],
+    volumes: Sequence[Mapping[str, Any]],
+    *,
+    keeps: bool,
 ) -> Made:
     made = operator.pod(job, task, volumes)
     plain = pod.plain(made) if volumes or not job.plain else True  # see `pod_templates_make_sound_pods`
     # A field that is newer than any types makes a pod not plain.
-    known = made if plain else operator.known(made)
+    known = made if plain or keeps else operator.known(made)
     template, spec = mapping(task.template.get("spec")), made["spec"]
     untouched = all(spec.get(name) is template[name] for name in POD_FIELDS & template.keys())
     return Made(task, known, plain, known is made and untouched, places)
@@ -156,14 +163,16 @@ def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes
 
 
 @rule(reads=("tasks.template", "volumes"), quiet=("volumes",))
-def fields_are_known_to_the_operator(job: Job[Any], __: Context) -> Iterator[Cause | Notice]:
+def fields_are_known_to_the_operator(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """An operator built from older types silently drops newer fields: jobs that need them are denied."""
+    if runs_here(job, context):
+        return
     operator = operator_of(job)
     if volumes := operator.volumes_of(job):
         shared = {"spec": {"volumes": volumes}}
         for finding in vintage.vintage_findings(shared, Path(), minor=operator.minor, operator=operator.name):
             yield finding.at(finding.path.moved(_VOLUMES, job.at("volumes")) or finding.path)
-    for made in made_pods(job):
+    for made in made_pods(job, context):
         if not made.whole:
             task = made.task
             yield from vintage.vintage_findings(
@@ -210,21 +219,19 @@ def _none_is_overwritten(job: Job[Any], _: Context) -> bool:
 
 
 @rule(reads=("tasks.template",), quiet=_none_is_overwritten)
-def overwritten_fields_are_left_to_the_operator(job: Job[Any], __: Context) -> Iterator[Notice]:
+def overwritten_fields_are_left_to_the_operator(job: Job[Any], context: Context) -> Iterator[Notice]:
     """Values that the operator overwrites or drops have no effect."""
-    operator = operator_of(job)
+    operator, who = operator_of(job), who_runs(job, context)
     overwrites = operator.overwrites.items()
     for task in job.tasks:
         spec = mapping(task.template.get("spec"))
         for name, value in overwrites:
             if spec.get(name) not in (None, "", value):
-                yield Notice(
-                    task.template_path / "spec" / name, f"{operator.name} sets this field to {value} in every pod"
-                )
+                yield Notice(task.template_path / "spec" / name, f"{who} sets this field to {value} in every pod")
         for name in operator.replaces:
             if spec.get(name):
-                yield Notice(task.template_path / "spec" / name, f"{operator.name} overwrites this field in every pod")
-        if operator.drops_metadata and task.template.get("metadata"):
+                yield Notice(task.template_path / "spec" / name, f"{who} overwrites this field in every pod")
+        if operator.drops_metadata and not runs_here(job, context) and task.template.get("metadata"):
             yield from _dropped(task, operator)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.dependencies import OF_GANGS, gangs_can_start
+from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.common.pod.reading import mapping, objects, text
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.updates import MayChange, Mutable
@@ -39,9 +40,11 @@ def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
 
 
 @rule("preemptible", quiet=lambda job, _: not job.said("preemptible"))
-def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Context) -> Iterator[Cause]:
+def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """DI-orchestrator v1.1 crashes on a preemptible job, again at every start."""
-    if job.spec.preemptible and PREEMPTIBLE not in context.settings.operator_can:
+    if job.spec.preemptible and runs_here(job, context):
+        yield Notice("spec.preemptible", "the runner ignores this field")
+    elif job.spec.preemptible and PREEMPTIBLE not in context.settings.operator_can:
         yield Forbidden(
             "spec.preemptible",
             "a preemptible job crashes DI-orchestrator for the whole cluster: set it to false. If the operator "
@@ -74,7 +77,7 @@ def _one_each(job: Job[DIJobSpec], _: Context) -> bool:
 @rule(reads=("tasks.template",), quiet=_one_each)
 def pods_have_one_container(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """The operator waits until as many containers are ready as the job has replicas, no more and no fewer."""
-    if job.kind.qualified_plural in context.settings.runs:
+    if runs_here(job, context):
         return
     for task in job.tasks:
         containers = mapping(task.template.get("spec")).get("containers")
@@ -101,7 +104,7 @@ def has_started(status: Mapping[str, Any]) -> bool:
 def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """Scaling down, the operator deletes pods of any index, and never creates a lost one again."""
     old_job = context.old or {}
-    if job.kind.qualified_plural in context.settings.runs or not has_started(mapping(old_job.get("status"))):
+    if runs_here(job, context) or not has_started(mapping(old_job.get("status"))):
         return
     stored = mapping(old_job.get("spec")).get("tasks")
     before = {text(one.get("name")): one.get("replicas") for _, one in objects(stored)}
@@ -112,6 +115,23 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
                 f"spec.tasks[{index}].replicas",
                 "DI-orchestrator deletes pods of any index, and creates none again that is lost later. The host lists "
                 "of svc in /etc/volcano name the pods that stay; DI_NODES and other variables name the first ones",
+            )
+
+
+@rule("tasks", updates=True)
+def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
+    """The runner creates the pods of a task from the template with which it was started, as batch Jobs keep theirs."""
+    old_job = context.old or {}
+    if not runs_here(job, context) or not has_started(mapping(old_job.get("status"))):
+        return
+    stored = mapping(old_job.get("spec")).get("tasks")
+    before = {text(one.get("name")): one.get("template") for _, one in objects(stored)}
+    for task in job.tasks:
+        if task.name in before and before[task.name] != task.template:
+            yield Notice(
+                task.template_path,
+                "pods have the former template until the job is restarted, for example with the annotation "
+                "jobgate.dev/command=RestartJob",
             )
 
 
@@ -137,5 +157,6 @@ RULES: tuple[Rule, ...] = (
     *shared_rules(),
     a_gang_can_start,
     fewer_pods_leave_any,
+    pods_keep_their_template,
     MAY_CHANGE.rule(),
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from jobgate.kinds.common.operator import KEPT, runs_here
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of
 from jobgate.kinds.common.tasks import (
     GENERATED_SUFFIX,
@@ -289,8 +290,10 @@ def labels_of_batch_jobs_are_left_to_them(job: Job[MxJobSpec], _: Context) -> It
 
 
 @rule(reads=("tasks.template",), quiet=("tasks.template.metadata",))
-def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
+def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
     """The operator overwrites the labels that it selects pods by."""
+    if runs_here(job, context):
+        return
     for task in job.tasks:
         for path in _labels(task, LABELS):
             yield Notice(path, f"{MXNET_OPERATOR.name} overwrites this value in every pod")
@@ -307,12 +310,13 @@ def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator
 
 
 @rule(reads=("job_mode", "tasks.template"), quiet=sets_none(VARIABLES))
-def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
+def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
     """All roles need the same values, which only the operator knows."""
+    set_anyway = f"{MXNET_OPERATOR.name} sets this variable in the container {MAIN_CONTAINER}: remove it"
+    detail = KEPT if runs_here(job, context) else set_anyway
     for path, variables in _variables(job):
         for index, variable in objects(variables):
             if variable.get("name") in VARIABLES:
-                detail = f"{MXNET_OPERATOR.name} sets this variable in the container {MAIN_CONTAINER}: remove it"
                 yield Notice(path / index / "name", detail)
 
 
@@ -322,7 +326,7 @@ def own_variables_need_a_fixed_operator(job: Job[MxJobSpec], context: Context) -
 
     A warning only: the published operator needs an API that clusters no longer serve, so one that runs was changed.
     """
-    if OWN_VARIABLES in context.settings.operator_can:
+    if OWN_VARIABLES in context.settings.operator_can or runs_here(job, context):
         return
     for path, variables in _variables(job):
         if variables:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jobgate.kinds.common.operator import KEPT, runs_here, who_runs
 from jobgate.kinds.common.pod.reading import mapping, objects
 from jobgate.kinds.common.rules import shared_rules
 from jobgate.kinds.common.tasks import expected_name, name_path
@@ -237,7 +238,7 @@ def the_network_mode_is_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
 
 
 @rule(reads=("tasks.template",), quiet=("tasks.template.spec.restartPolicy",))
-def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
+def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """The operator sets the restart policy of the pods from the task, regardless of the template."""
     for task in torch_tasks(job):
         written = mapping(task.template.get("spec")).get("restartPolicy")
@@ -249,11 +250,11 @@ def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], __: Context) -> Iter
                 if scaled_by_ai_master(job)
                 else f"because of {task.at('restart_policy')}"
             )
-            yield Notice(path, f"torch-on-k8s sets this field to {made} in every pod, {why}")
+            yield Notice(path, f"{who_runs(job, context)} sets this field to {made} in every pod, {why}")
 
 
 @rule(reads=("tasks.template",), quiet=sets_none(RESERVED_ENV))
-def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
+def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """The operator appends its own variables, and of two with the same name the last wins."""
     for task in torch_tasks(job):
         path = task.template_path / "spec" / "containers"
@@ -261,13 +262,14 @@ def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], __: Cont
             for index, variable in objects(container.get("env")):
                 name = variable.get("name")
                 if isinstance(name, str) and name in RESERVED_ENV:
-                    yield Notice(path / place / "env" / index / "name", f"torch-on-k8s overwrites {name}")
+                    detail = KEPT if runs_here(job, context) else f"torch-on-k8s overwrites {name}"
+                    yield Notice(path / place / "env" / index / "name", detail)
 
 
 @rule("tasks.depends_on")
 def dependencies_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """The current torch-on-k8s ignores dependencies and uses a fixed order."""
-    if DEPENDS_ON in context.settings.operator_can:
+    if DEPENDS_ON in context.settings.operator_can or runs_here(job, context):
         return
     for task in torch_tasks(job):
         for _, one in readable([task.part], "depends_on"):

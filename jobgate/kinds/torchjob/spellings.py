@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import CANONICAL_SPELLINGS
 from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable, rule
@@ -54,7 +55,7 @@ def old_spellings_are_deprecated(job: Job[TorchJobSpec], _: Context) -> Iterator
 @rule(reads=("torch_elastic_policy",), quiet=_CANONICAL)
 def canonical_spellings_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """torch-on-k8s reads only the old spellings: a time limit in the canonical spelling has no effect."""
-    if CANONICAL_SPELLINGS in context.settings.operator_can:
+    if CANONICAL_SPELLINGS in context.settings.operator_can or runs_here(job, context):
         return
     for old, canonical in _words(job):
         if canonical.value is not None and old.value is None:

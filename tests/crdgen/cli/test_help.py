@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from crdgen.cli import _COMMANDS, command, main
+from crdgen import cli
+from crdgen.cli import _COMMANDS, main
 from tests.crdgen.cli.conftest import Crdgen
 
 
@@ -28,7 +29,7 @@ def test_a_fault_of_its_own_is_no_traceback(crdgen: Crdgen, monkeypatch: pytest.
     def fail(*_: object) -> None:
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(command.Command, "parser", fail)
+    monkeypatch.setattr(cli, "_parser", fail)
     answer = crdgen("lint x")
     assert answer == (2, "", "crdgen lint: internal error: RuntimeError: two lines\n")
 

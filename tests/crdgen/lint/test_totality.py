@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench.differential.crds.definitions import bare
-from crdgen.decode.shapes import Choice, ListOf, MapOf, Scalar, Shape, Struct
+from crdgen.decode.decoder import Choice, ListOf, MapOf, Scalar, Shape, Struct
 from crdgen.lint import Severity, check_structural, lint
 from crdgen.lint.checking import RULES
 from crdgen.lint.shape import DEFINITION, SCHEMA
@@ -29,7 +29,7 @@ def _of(draw: st.DrawFn, shape: Shape, depth: int) -> Any:  # noqa: PLR0911 - on
         return draw(_JSON)
     match shape:
         case Struct():
-            fields = shape.fields()
+            fields = shape.fields
             if not fields:
                 return {}
             names = draw(st.lists(st.sampled_from(sorted(fields)), max_size=5, unique=True))

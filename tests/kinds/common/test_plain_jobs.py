@@ -53,7 +53,7 @@ def assert_one_sided(kind: Kind, document: Json) -> bool:
         return False
     assert not kind.schema.check(document)
     job = Job(kind, document, view(kind.spec, document["spec"])[0], plain=True)
-    for made in made_pods(job):
+    for made in made_pods(job, Context()):
         assert made.plain
         assert not [finding for family in pod.FAMILIES for finding in family.check(made.pod, Path())]
     return True

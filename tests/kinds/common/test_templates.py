@@ -83,9 +83,9 @@ def test_a_pod_is_made_once_for_all_rules(monkeypatch: pytest.MonkeyPatch) -> No
     made: list[str] = []
     original = templates._made
 
-    def counted(*given: Any) -> templates.Made:
+    def counted(*given: Any, keeps: bool) -> templates.Made:
         made.append(given[2].name)
-        return original(*given)
+        return original(*given, keeps=keeps)
 
     monkeypatch.setattr(templates, "_made", counted)
     job = vcjob(spec("a"), spec("b"))
@@ -106,14 +106,14 @@ def test_a_pod_is_made_once_for_all_rules(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_a_pod_says_what_is_to_be_looked_for(case: str, template: dict[str, Any], plain: bool, whole: bool) -> None:
     del case
-    (made,) = made_pods(dijob(template))
+    (made,) = made_pods(dijob(template), Context())
     assert (made.plain, made.whole) == (plain, whole)
 
 
 def test_a_newer_field_is_reported_also_where_the_operator_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:
     job = dijob(spec("a", os={"name": "linux"}))
     monkeypatch.setitem(job.kind.operator.__dict__, "replaces", ("os",))
-    (made,) = made_pods(job)
+    (made,) = made_pods(job, Context())
     assert made.plain
     assert not made.whole
 
@@ -121,6 +121,6 @@ def test_a_newer_field_is_reported_also_where_the_operator_replaces_it(monkeypat
 def test_volumes_of_the_job_are_judged_with_the_first_template_and_where_they_are_named() -> None:
     volumes = [{"name": name, "emptyDir": {}} for name in "abc"]
     mounting = {"containers": [{**MAIN, "volumeMounts": [{"name": "b", "mountPath": "/b"}]}]}
-    made = list(made_pods(dijob(spec("x"), mounting, spec("y"), volumes=volumes)))
+    made = list(made_pods(dijob(spec("x"), mounting, spec("y"), volumes=volumes), Context()))
     assert [list(one.places) for one in made] == [[0, 1, 2], [1], []]
     assert [one.plain for one in made] == [True, True, True]

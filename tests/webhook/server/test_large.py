@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from webhook import Cause, Context, Job, Phase, Registry, Request, Rule
 from webhook.server import Route
 from webhook.server.body import too_busy
 from webhook.server.limits import KIB, Shed
+from webhook.server.review_thread import ReviewThread
 
 pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
 
@@ -143,3 +145,17 @@ async def test_a_large_object_that_something_is_asked_for_first_is_reviewed_apar
     assert (await server.ask(post(LARGE))).response["allowed"]
     assert rule.begun == 1
     assert threading.main_thread().name not in rule.threads
+
+
+async def test_a_large_object_is_reviewed_once_the_answer_to_the_one_before_is_given() -> None:
+    thread, order = ReviewThread(8), []
+
+    async def reviewed(number: int) -> None:
+        await thread.run(lambda: order.append(f"{number} reviewed"))
+        order.append(f"{number} answered")
+
+    pending = [asyncio.create_task(reviewed(number)) for number in range(3)]
+    while not all(task.done() for task in pending):
+        await asyncio.sleep(0)
+        time.sleep(0.01)  # the event loop has other work for as long  # noqa: ASYNC251
+    assert order == [f"{number} {what}" for number in range(3) for what in ("reviewed", "answered")]

@@ -1,9 +1,7 @@
 """Findings as text, JSON and SARIF."""
 
-import json
-
+from crdgen.cli.lint import entries, sarif, text
 from crdgen.lint import Finding, Severity
-from crdgen.lint.output import as_json, sarif, text
 
 SURPRISE = Finding("spec.a", "it is odd", "change it", Severity.WARNING, "odd")
 REFUSAL = Finding("spec.b", "it is wrong", "correct it", Severity.ERROR, "wrong")
@@ -19,7 +17,7 @@ def test_text_tells_what_is_rejected_first_and_counts() -> None:
 
 
 def test_json_has_each_finding_with_its_file() -> None:
-    assert json.loads(as_json(FOUND)) == [
+    assert entries(FOUND) == [
         {
             "file": "crds/my crd.yaml",
             "severity": "warning",
@@ -40,7 +38,7 @@ def test_json_has_each_finding_with_its_file() -> None:
 
 
 def test_sarif_is_what_the_standard_asks_for() -> None:
-    log = json.loads(sarif(FOUND))
+    log = sarif(FOUND)
     assert log["version"] == "2.1.0"
     assert log["$schema"].endswith("sarif-2.1.0.json")
     (run,) = log["runs"]
@@ -61,5 +59,5 @@ def test_sarif_is_what_the_standard_asks_for() -> None:
 
 def test_nothing_found_is_said_too() -> None:
     assert text({"a.yaml": []}) == "1 file: 0 errors, 0 warnings\n"
-    assert json.loads(as_json({"a.yaml": []})) == []
-    assert json.loads(sarif({"a.yaml": []}))["runs"][0]["results"] == []
+    assert entries({"a.yaml": []}) == []
+    assert sarif({"a.yaml": []})["runs"][0]["results"] == []

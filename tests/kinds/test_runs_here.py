@@ -1,0 +1,87 @@
+"""What is said of the operator of a kind is not said where jobgate itself runs the jobs."""
+
+from typing import Any
+
+import pytest
+
+from jobgate.kinds import installed
+from jobgate.offline.judge import ReviewOptions, judge
+from webhook import Operation, Settings
+
+KINDS = installed()
+RUNS = Settings(runs=frozenset(kind.qualified_plural for kind in KINDS))
+ENV = [{"name": "DMLC_PS_ROOT_URI", "value": "here"}, {"name": "MASTER_ADDR", "value": "here"}]
+TOPOLOGY = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "minDomains": 2}
+SIDECAR = {"name": "proxy", "image": "proxy", "restartPolicy": "Always"}
+
+
+def template(container: str, *, labels: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
+    """A pod template with a container of this name."""
+    containers = [{"name": container, "image": "image", "env": spec.pop("env", [])}]
+    metadata = {"metadata": {"labels": labels}} if labels else {}
+    return {**metadata, "spec": {"containers": containers, **spec}}
+
+
+def job(kind: str, api_version: str, **spec: Any) -> dict[str, Any]:
+    """A job."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "train"}, "spec": spec}
+
+
+def dijob(*, labels: dict[str, str] | None = None, old: bool = False, **spec: Any) -> dict[str, Any]:
+    """A DIJob of one task."""
+    one = {"name": "work", "type": "none", "replicas": 1}
+    pods = template("di-container", labels=labels, **({} if old else spec))
+    fields = spec if old else {}
+    return job("DIJob", "diengine.opendilab.org/v2alpha1", tasks=[{**one, "template": pods}], **fields)
+
+
+def torchjob(**fields: Any) -> dict[str, Any]:
+    """A TorchJob of a master."""
+    master = {"template": template("torch", **fields.pop("pods", {})), **fields.pop("master", {})}
+    return job("TorchJob", "train.distributed.io/v1alpha1", torchTaskSpecs={"Master": master}, **fields)
+
+
+def mxjob(**pods: Any) -> dict[str, Any]:
+    """A distributed MxJob."""
+    roles = [{"mxReplicaType": role, "replicas": 1} for role in ("SCHEDULER", "SERVER", "WORKER")]
+    specs = [{**role, "template": template("mxnet", **pods)} for role in roles]
+    specs[0]["psRootPort"] = 9091
+    return job("MxJob", "mxnet.mlkube.io/v1beta1", jobMode="dist", replicaSpecs=specs)
+
+
+@pytest.mark.parametrize(
+    ("written", "of_the_operator", "of_the_runner"),
+    [
+        (torchjob(activeDeadlineSeconds=9), "torch-on-k8s reads only", ""),
+        (torchjob(ttlSecondsAfterFinished=9), "torch-on-k8s reads only", ""),
+        (torchjob(pods={"env": ENV}), "torch-on-k8s overwrites MASTER_ADDR", "kept as it is"),
+        (torchjob(pods={"restartPolicy": "Always"}), "torch-on-k8s sets this field", "the runner sets this field"),
+        (mxjob(env=ENV), "crashes if there are fewer", "kept as it is"),
+        (mxjob(labels={"job_type": "mine"}), "mxnet-operator overwrites this value", ""),
+        (dijob(labels={"team": "mine"}), "does not copy it to the pods", ""),
+        (dijob(hostname="mine"), "DI-orchestrator overwrites", "the runner overwrites"),
+        (dijob(initContainers=[SIDECAR]), "DI-orchestrator", ""),
+        (dijob(topologySpreadConstraints=[TOPOLOGY]), "DI-orchestrator", ""),
+        (dijob(preemptible=True, old=True), "crashes DI-orchestrator", "the runner ignores this field"),
+    ],
+)
+def test_a_job_is_judged_by_who_runs_it(written: dict[str, Any], of_the_operator: str, of_the_runner: str) -> None:
+    before = judge(written, ReviewOptions(kinds=KINDS))
+    assert of_the_operator in f"{before.status} {before.warnings}"
+    verdict = judge(written, ReviewOptions(kinds=KINDS, settings=RUNS))
+    said = " ".join(one for one in verdict.warnings if "plugin" not in one)
+    assert verdict.status is None
+    assert of_the_runner in said
+    assert bool(said) == bool(of_the_runner)
+
+
+@pytest.mark.parametrize(
+    ("settings", "labels", "reported"), [(RUNS, {"team": "new"}, True), (RUNS, None, False), (Settings(), None, False)]
+)
+def test_a_change_that_pods_do_not_get_is_reported(
+    settings: Settings, labels: dict[str, str] | None, *, reported: bool
+) -> None:
+    before = {**dijob(), "status": {"phase": "Running"}}
+    options = ReviewOptions(kinds=KINDS, operation=Operation.UPDATE, settings=settings, stored=(before,))
+    warnings = judge(dijob(labels=labels), options).warnings
+    assert any("former template" in one for one in warnings) == reported
