@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -61,22 +60,10 @@ def server_names(service: str, namespace: str, cluster_domain: str, names: tuple
     """
     from certs import InvalidNames, service_names
 
-    addresses = tuple(name for name in names if _is_address(name))
-    dns_names = tuple(name for name in names if name not in addresses)
     try:
-        return service_names(
-            service, namespace, cluster_domain=cluster_domain, dns_names=dns_names, ip_addresses=addresses
-        )
+        return service_names(service, namespace, cluster_domain=cluster_domain, extra_names=names)
     except InvalidNames as invalid:
         raise click.UsageError("\n".join(invalid.faults)) from invalid
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _scope(  # noqa: PLR0913 - one argument an option
