@@ -206,8 +206,10 @@ def _wrong(churn: Churn) -> Iterator[str]:
             key = (document["metadata"]["namespace"], one.manifest["kind"], one.name)
             if f"/api/v1/namespaces/{key[0]}/configmaps/{key[2]}" in churn.foreign:
                 continue
-            verdict = judge(one, found.pop(key, None)).verdict
-            if verdict is not Ownership.FINE:
+            there = found.pop(key, None)
+            if there is None:
+                yield f"{key}: missing"
+            elif (verdict := judge(one, there).verdict) is not Ownership.FINE:
                 yield f"{key}: {verdict.name}"
     for key, one in found.items():
         # A Secret stays with its job, for there is no right to delete it; a ConfigMap because running pods mount it.
