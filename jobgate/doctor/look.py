@@ -14,8 +14,8 @@ from jobgate.cluster.access import REVIEWS, is_allowed, service_account
 from jobgate.cluster.bundles import CRDS, clients
 from jobgate.cluster.client import Narrowed
 from jobgate.cluster.endpoints import HANDSHAKE, SERVICES, SLICES, Address, addresses_of, shown
+from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.lease import LEASES
-from jobgate.cluster.refusals import understood
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import Server, is_loopback
 from jobgate.cluster.writer import Writer
@@ -260,13 +260,13 @@ class _SnapshotReader:
         return await self._seen("create", Ref(REVIEWS), lambda: is_allowed(self._client, user, groups, **attributes))
 
     async def _seen(self, verb: str, ref: Ref, call: Callable[[], Awaitable[T]]) -> T | NotChecked:
-        async def understandable() -> T:
-            with understood(verb, *ref):
+        async def translated() -> T:
+            with translated_errors(verb, *ref):
                 return await call()
 
         async with self._slots:
             try:
-                return await self._repeated(understandable)
+                return await self._repeated(translated)
             except Refusal as refusal:
                 if isinstance(refusal.__cause__, ApiError) and refusal.__cause__.code == _FORBIDDEN:
                     return NotChecked(f"this account cannot {verb} {ref.resource.plural}")
