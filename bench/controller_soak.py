@@ -206,10 +206,11 @@ def _wrong(churn: Churn) -> Iterator[str]:
             key = (document["metadata"]["namespace"], one.manifest["kind"], one.name)
             if f"/api/v1/namespaces/{key[0]}/configmaps/{key[2]}" in churn.foreign:
                 continue
-            stored = found.pop(key, None)
-            verdict = "MISSING" if stored is None else judge(one, stored).verdict.name
-            if verdict != Ownership.FINE.name:
-                yield f"{key}: {verdict}"
+            there = found.pop(key, None)
+            if there is None:
+                yield f"{key}: missing"
+            elif (verdict := judge(one, there).verdict) is not Ownership.FINE:
+                yield f"{key}: {verdict.name}"
     for key, one in found.items():
         # A Secret stays with its job, for there is no right to delete it; a ConfigMap because running pods mount it.
         owners = {owner["uid"] for owner in one["metadata"]["ownerReferences"]}

@@ -29,6 +29,14 @@ _IDENTIFIER_DIGITS = 16
 AUTHORITY_NAME = "webhook CA"
 _SUBJECT = re.compile(re.escape(AUTHORITY_NAME) + r"(?: (?P<number>[0-9]{1,18}))? (?P<identifier>[0-9a-f]{16})")
 
+_NO_USAGE = dict.fromkeys(
+    (
+        "digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement",
+        "key_cert_sign", "crl_sign", "encipher_only", "decipher_only",
+    ),
+    False,
+)  # fmt: skip
+
 # Gives serial numbers; cryptography's own has 159 random bits (RFC 5280: positive, at most 20 octets).
 SerialSource: TypeAlias = Callable[[], int]
 
@@ -112,28 +120,11 @@ def issue_authority(
         .not_valid_before(validity.not_before)
         .not_valid_after(validity.not_after)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(key_usage(key_cert_sign=True), critical=True)
+        .add_extension(x509.KeyUsage(**{**_NO_USAGE, "key_cert_sign": True}), critical=True)
         .add_extension(identifier, critical=False)
         .sign(key, signature_hash(key))
     )
     return Authority(certificate, key)
-
-
-def key_usage(
-    *, digital_signature: bool = False, key_encipherment: bool = False, key_cert_sign: bool = False
-) -> x509.KeyUsage:
-    """The usages that certificates of this package have; every other one is off."""
-    return x509.KeyUsage(
-        digital_signature=digital_signature,
-        key_encipherment=key_encipherment,
-        key_cert_sign=key_cert_sign,
-        content_commitment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        crl_sign=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
 
 
 def issue_leaf(
@@ -155,6 +146,9 @@ def issue_leaf(
     alternatives = [*map(x509.DNSName, names.dns_names), *map(x509.IPAddress, names.ip_addresses)]
     if not alternatives:
         raise ValueError("a server certificate must have at least one DNS name or IP address")
+    # An RSA key may also be asked to decrypt (TLS 1.2 without forward secrecy); an elliptic one only signs.
+    encipherment = isinstance(public_key, rsa.RSAPublicKey)
+    usage = {**_NO_USAGE, "digital_signature": True, "key_encipherment": encipherment}
     issuer = authority.certificate
     issuer_identifier = issuer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
     return (
@@ -167,10 +161,7 @@ def issue_leaf(
         .not_valid_after(validity.not_after)
         .add_extension(x509.SubjectAlternativeName(alternatives), critical=True)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        # An RSA key may also be asked to decrypt (TLS 1.2 without forward secrecy); an elliptic one only signs.
-        .add_extension(
-            key_usage(digital_signature=True, key_encipherment=isinstance(public_key, rsa.RSAPublicKey)), critical=True
-        )
+        .add_extension(x509.KeyUsage(**usage), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(public_key), critical=False)
         .add_extension(

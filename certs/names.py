@@ -46,14 +46,9 @@ class ServerNames:
 
 
 def service_names(
-    service: str,
-    namespace: str,
-    *,
-    cluster_domain: str = CLUSTER_DOMAIN,
-    dns_names: Iterable[str] = (),
-    ip_addresses: Iterable[str] = (),
+    service: str, namespace: str, *, cluster_domain: str = CLUSTER_DOMAIN, extra_names: Iterable[str] = ()
 ) -> ServerNames:
-    """Every name by which a Service is reached inside its cluster, then the extra names and addresses.
+    """Every name by which a Service is reached inside its cluster, then the extra DNS names and IP addresses.
 
     The API server asks for `<service>.<namespace>.svc`; the others are what pods and people use.
     `cluster_domain` is that of all Services of the cluster, as in `<service>.<namespace>.<cluster_domain>`.
@@ -61,14 +56,16 @@ def service_names(
     Raises:
         InvalidNames: with every fault of every argument.
     """
-    dns_names, ip_addresses = tuple(dns_names), tuple(ip_addresses)
+    extra = tuple(extra_names)
+    addresses = {text: address for text in extra if (address := _address(text)) is not None}
+    dns_names = [name for name in extra if name not in addresses]
     checked = [
         # A Service's name may start with a digit where the API server's RelaxedServiceNameValidation is on.
         ("Service name", service, re.fullmatch(_LABEL, service), _LABEL_RULE),
         ("namespace", namespace, re.fullmatch(_LABEL, namespace), _LABEL_RULE),
         ("cluster domain", cluster_domain, _is_name(_DOMAIN, cluster_domain), _DOMAIN_RULE),
-        *(("DNS name", name, _is_dns_name(name), _DNS_NAME_RULE) for name in dns_names),
-        *(("IP address", text, _is_plain_address(text), _ADDRESS_RULE) for text in ip_addresses),
+        *(("DNS name", name, _is_name(f"{_DOMAIN}|{_WILDCARD}", name), _DNS_NAME_RULE) for name in dns_names),
+        *(("IP address", text, _is_plain(address), _ADDRESS_RULE) for text, address in addresses.items()),
     ]
     faults = [f"{what} {text!r}: {rule}" for what, text, right, rule in checked if not right]
     qualified = f"{service}.{namespace}.{cluster_domain}"
@@ -78,8 +75,7 @@ def service_names(
         raise InvalidNames(faults)
     own = (service, f"{service}.{namespace}", f"{service}.{namespace}.svc", qualified)
     return ServerNames(
-        dns_names=tuple(dict.fromkeys((*own, *dns_names))),
-        ip_addresses=tuple(dict.fromkeys(map(ip_address, ip_addresses))),
+        dns_names=tuple(dict.fromkeys((*own, *dns_names))), ip_addresses=tuple(dict.fromkeys(addresses.values()))
     )
 
 
@@ -87,17 +83,9 @@ def _is_name(pattern: str, name: str) -> bool:
     return len(name) <= NAME_LENGTH and re.fullmatch(pattern, name) is not None
 
 
-def _is_dns_name(name: str) -> bool:
-    # Clients compare an address with the IP entries of a certificate only.
-    return _is_name(f"{_DOMAIN}|{_WILDCARD}", name) and _address(name) is None
-
-
-def _is_plain_address(text: str) -> bool:
+def _is_plain(address: IPv4Address | IPv6Address) -> bool:
     """Whether a certificate has room for it: a zone means something on one machine; mapped IPv4 is not equal to all."""
-    address = _address(text)
-    if isinstance(address, IPv6Address):
-        return address.scope_id is None and address.ipv4_mapped is None
-    return address is not None
+    return isinstance(address, IPv4Address) or (address.scope_id is None and address.ipv4_mapped is None)
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:

@@ -11,7 +11,7 @@ The phase is not stored, but derived from the store and the targets, so that any
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cryptography import x509
@@ -269,9 +269,3 @@ def _clocks(skew: timedelta, settings: RotationSettings) -> Blocked | None:
 
 def _seconds(duration: timedelta) -> str:
     return f"{round(duration.total_seconds())}s"
-
-
-def without_right(observed: RotationSnapshot, faults: dict[str, str]) -> RotationSnapshot:
-    """What was observed, with the faults of targets that could not be written, by the target's name."""
-    targets = (replace(target, fault=faults.get(str(target), "") or target.fault) for target in observed.targets)
-    return replace(observed, targets=tuple(targets))

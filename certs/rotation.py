@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
@@ -27,7 +28,7 @@ from certs.places import (
     Target,
     Unavailable,
 )
-from certs.plan import RotationSettings, RotationSnapshot, plan, without_right
+from certs.plan import RotationSettings, RotationSnapshot, plan
 from certs.state import RotationState, elapsed, read_state, write_time
 from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
 
@@ -135,7 +136,9 @@ class Rotation:
         Raises:
             Conflict, Refusal, Unavailable: as `run`, without trying again.
         """
-        observed = self.seen = without_right(await self.observe(), self._denied)
+        observed = await self.observe()
+        targets = (replace(one, fault=self._denied.get(str(one), "") or one.fault) for one in observed.targets)
+        observed = self.seen = replace(observed, targets=tuple(targets))
         step = plan(observed, self._settings)
         done = await self._carry_out(step, observed, observed.now)
         if done is not None:

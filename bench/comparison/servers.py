@@ -22,7 +22,7 @@ JOBGATE, GO, TEMPLATES, CONSTANT = "jobgate", "controller-runtime", "Go, full te
 STARTS_WITHIN = 60.0
 #: Seconds until it has to know the largest cluster.
 READY_WITHIN = 300.0
-_NAMES = service_names("jobgate-webhook", "jobgate-system", ip_addresses=["127.0.0.1"])
+_NAMES = service_names("jobgate-webhook", "jobgate-system", extra_names=["127.0.0.1"])
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 

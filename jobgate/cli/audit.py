@@ -13,7 +13,7 @@ import click
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.settings import Configured, installation
 from jobgate.offline.audit import Audited, audit, by_rule
-from webhook import Kind, Registry
+from webhook import Registry
 
 if TYPE_CHECKING:
     from jobgate.cluster.client import Client
@@ -73,7 +73,9 @@ async def _audit(kubeconfig: Path | None, configured: Configured) -> tuple[list[
             jobs = await listed(client, f"{kind.plural}.{kind.version}.{kind.group}")
             if jobs is None:
                 missing.append(kind.qualified_plural)
-            found += [audit(kind, _typed(kind, job), configured.settings, objects) for job in jobs or ()]
+            # Items of a list may lack these.
+            typed = {"apiVersion": kind.gvk.api_version, "kind": kind.kind}
+            found += [audit(kind, {**typed, **job}, configured.settings, objects) for job in jobs or ()]
     return found, missing
 
 
@@ -87,11 +89,6 @@ async def _looked_up(client: Client, kinds: Registry) -> ListedObjects:
         except CannotRead as error:
             click.echo(f"warning: {error}", err=True)
     return ListedObjects(lists)
-
-
-def _typed(kind: Kind, job: dict[str, Any]) -> dict[str, Any]:
-    """Return a job with its apiVersion and kind, which the items of a list may lack."""
-    return {"apiVersion": kind.gvk.api_version, "kind": kind.kind, **job}
 
 
 def _print(found: Sequence[Audited], missing: Sequence[str], output: str, *, warnings: bool) -> None:

@@ -13,6 +13,7 @@ from jobgate.cli.report import OUTPUT_FILE, bullets, read_files
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, judge
 from webhook import Conversion, Registry
+from webhook.text import escaped
 
 
 @click.command()
@@ -64,10 +65,5 @@ def _faults(manifest: Manifest, conversion: Conversion, kinds: Registry) -> Iter
 def _text(manifest: Manifest, conversion: Conversion | None) -> str:
     if conversion is None:
         return to_yaml(manifest.object)
-    comments = "".join(f"# {_line(decision)}\n" for decision in conversion.decisions)
+    comments = "".join(f"# {escaped(' '.join(decision.split()))}\n" for decision in conversion.decisions)
     return f"# Converted from {manifest.object.get('apiVersion')}. Decisions:\n{comments}{to_yaml(conversion.job)}"
-
-
-def _line(decision: str) -> str:
-    """Return a decision as one line of a comment. It may contain users' keys, so control characters are escaped."""
-    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in " ".join(decision.split()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -87,7 +88,7 @@ def _given(values: TextIO | None) -> dict[str, Any]:
     from pydantic import ValidationError
 
     from jobgate.installation import Installation
-    from jobgate.serving.kind_settings import faults_of
+    from jobgate.serving.reload import faults_of
 
     if values is None:
         return {}
@@ -126,10 +127,7 @@ def _document(findings: Sequence[FoundFault], observed: ClusterSnapshot, expecte
     choices = expected.installation
     return {
         "healthy": not any(one.severity.is_fault for one in findings),
-        "findings": [
-            {"id": one.id, "severity": one.severity, "where": one.where, "what": one.what, "fix": one.fix}
-            for one in findings
-        ],
+        "findings": [asdict(one) for one in findings],
         "notChecked": [{"what": one, "why": why} for why, what in observed.not_checked().items() for one in what],
         "installation": choices.model_dump(mode="json", by_alias=True),
         "kinds": [kind.qualified_plural for kind in expected.kinds],

@@ -39,7 +39,8 @@ def openpai(context: click.Context, *, files: tuple[str, ...], target: str | Non
     faults: list[str] = []
     for file in files:
         try:
-            found += imported(_text(file), file, ImportedKind(target) if target else None)
+            text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+            found += imported(text.decode(), file, ImportedKind(target) if target else None)
         except (InvalidDocument, OSError, UnicodeDecodeError) as error:
             faults += str(error).splitlines() if isinstance(error, InvalidDocument) else [f"{file}: {error}"]
     faults += [f"{one.where}: {fault}" for one in found for fault in one.faults]
@@ -50,11 +51,6 @@ def openpai(context: click.Context, *, files: tuple[str, ...], target: str | Non
     output_file.write(written)
     objects = sum(len(one.objects) for one in found)
     click.echo(f"jobs and marketplace items: {len(found)}; objects written: {objects}", err=True)
-
-
-def _text(file: str) -> str:
-    text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    return text.decode()
 
 
 def _texts(found: list[Imported]) -> Iterator[str]:

@@ -13,10 +13,10 @@ from crdgen import to_yaml
 from jobgate.cli.settings import CLUSTER_DOMAIN, capabilities, checked_queueing, kind_files
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
-from jobgate.installation.installation import Rotation, values
+from jobgate.installation.installation import RotationMode, values
 from jobgate.kinds import installed
 from jobgate.runner.queues import InvalidQueues, read_queues
-from jobgate.serving.kind_settings import InvalidSettings, KindFile, faults_of
+from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,7 +45,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @click.option("--without-plugin", multiple=True, metavar="NAME", help="Plugin to disable; repeatable.")
 @click.option(
     "--rotation",
-    type=click.Choice([str(one) for one in Rotation]),
+    type=click.Choice([str(one) for one in RotationMode]),
     help="How the certificate is renewed: by a Deployment (watch) or CronJob (cronjob) of jobgate, by cert-manager, or "
     "by you (none), with a Secret and --ca-bundle of your own.  [default: watch; with --ca-bundle, none]",
 )
@@ -112,7 +112,7 @@ def manifests(
         installation = Installation(
             **choices,
             ca_bundle=bundle,
-            rotation=rotation or (Rotation.NONE if bundle else Rotation.WATCH),
+            rotation=rotation or (RotationMode.NONE if bundle else RotationMode.WATCH),
             kinds=dict.fromkeys(without_kind, False),
             plugins=dict.fromkeys(without_plugin, False),
             kind_settings=_texts(kind_settings),

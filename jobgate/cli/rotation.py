@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +16,7 @@ from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect, grouped,
 if TYPE_CHECKING:
     from certs import RotationReport, RotationSettings, ServerNames, Step
     from jobgate.cluster.writer import Writer
-    from jobgate.rotation.run import RotationScope
+    from jobgate.rotation import RotationScope
 
 T = TypeVar("T")
 
@@ -61,22 +60,10 @@ def server_names(service: str, namespace: str, cluster_domain: str, names: tuple
     """
     from certs import InvalidNames, service_names
 
-    addresses = tuple(name for name in names if _is_address(name))
-    dns_names = tuple(name for name in names if name not in addresses)
     try:
-        return service_names(
-            service, namespace, cluster_domain=cluster_domain, dns_names=dns_names, ip_addresses=addresses
-        )
+        return service_names(service, namespace, cluster_domain=cluster_domain, extra_names=names)
     except InvalidNames as invalid:
         raise click.UsageError("\n".join(invalid.faults)) from invalid
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _scope(  # noqa: PLR0913 - one argument an option
@@ -96,7 +83,7 @@ def _scope(  # noqa: PLR0913 - one argument an option
 ) -> dict[str, Any]:
     from certs import KeyType, RotationSettings
     from jobgate.cluster.bundles import Selection
-    from jobgate.rotation.run import RotationScope
+    from jobgate.rotation import RotationScope
 
     settings = RotationSettings(
         names=server_names(service, namespace, cluster_domain, names),
@@ -162,7 +149,7 @@ def rotate(
     from dataclasses import replace
 
     from certs import Blocked, Wait
-    from jobgate.rotation.run import rotate_once, sentence
+    from jobgate.rotation import rotate_once, sentence
 
     def printed(step: Step) -> None:
         if not isinstance(step, Wait | Blocked):
@@ -226,7 +213,7 @@ def watch(
 
     A bundle that another client overwrites is restored within seconds.
     """
-    from jobgate.rotation.run import keep
+    from jobgate.rotation import keep
     from jobgate.serving.leader import Place
     from webhook.server import log
 
@@ -244,7 +231,7 @@ def status(*, scope: RotationScope, settings: RotationSettings, kubeconfig: Path
 
     Changes nothing. Exit status: 0 if there is no problem, 1 if there is one.
     """
-    from jobgate.rotation.run import status_of
+    from jobgate.rotation import status_of
 
     found = _run(kubeconfig, lambda client: status_of(client, scope, settings))
     click.echo(json.dumps(_document(found), indent=2) if output == "json" else _text(found))

@@ -20,7 +20,7 @@ from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.plugins import Arguments, leave_out, offered, parse
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
-from jobgate.serving.kind_settings import InvalidSettings, KindFile
+from jobgate.serving.reload import InvalidSettings, KindFile
 from webhook import Path, Registry, Settings
 from webhook.context import DOMAIN
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from certs import Refusal, Target
 from certs.places import TargetEntry
+from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.objects import ClusterClient, asked_version
-from jobgate.cluster.refusals import understood
 from jobgate.cluster.resource import Resource
 
 MUTATING = Resource("mutatingwebhookconfigurations", "v1", "admissionregistration.k8s.io")
@@ -54,12 +54,12 @@ class Bundles:
         """Give each entry of a target its bundle, if the target is still as it was seen."""
         resource = _RESOURCES[seen.kind]
         encoded = [base64.b64encode(bundle).decode() for bundle in bundles]
-        with understood("patch", resource, seen.name):
+        with translated_errors("patch", resource, seen.name):
             await self._cluster.patch(resource, seen.origin, self._changes(resource, seen.origin, encoded))
 
     async def _read(self, resource: Resource, name: str) -> Target:
         try:
-            with understood("get", resource, name):
+            with translated_errors("get", resource, name):
                 found = await self._cluster.get(resource, name)
         except Refusal as refusal:
             return Target(resource.plural, name, fault=str(refusal))
@@ -67,7 +67,7 @@ class Bundles:
 
     async def _selected(self, selector: str) -> Sequence[Target]:
         try:
-            with understood("list", CRDS):
+            with translated_errors("list", CRDS):
                 pages = self._cluster.labelled(selector).pages(CRDS)
                 targets = [self._target(CRDS, item) async for page in pages for item in page.items]
         except Refusal as refusal:
@@ -85,7 +85,7 @@ class Bundles:
 
     def _ours(self, resource: Resource, found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the entries that call our server: their names, and how they call it."""
-        for name, client in _clients(resource, found):
+        for name, client in clients(resource, found):
             service = client.get("service") or {}
             ours = (service.get("namespace"), service.get("name")) == (
                 self._selection.namespace,
@@ -113,12 +113,13 @@ class Bundles:
         }
 
 
-def _clients(resource: Resource, found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def clients(resource: Resource, found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the client configurations of a webhook configuration or a CRD, each with its name."""
     if resource != CRDS:
         for entry in found.get("webhooks") or ():
             yield entry["name"], entry["clientConfig"]
         return
-    conversion = found["spec"].get("conversion") or {}
+    conversion = (found.get("spec") or {}).get("conversion") or {}
     client = (conversion.get("webhook") or {}).get("clientConfig")
     if conversion.get("strategy") == "Webhook" and client is not None:
         yield "conversion", client

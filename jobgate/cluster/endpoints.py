@@ -12,7 +12,7 @@ from cryptography import x509
 
 from certs import Refusal, Served
 from jobgate.cluster.client import Client, Narrowed
-from jobgate.cluster.refusals import understood
+from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.resource import Resource
 
 SLICES = Resource("endpointslices", "v1", "discovery.k8s.io")
@@ -51,14 +51,14 @@ class Endpoints:
     async def addresses(self) -> Sequence[Address]:
         """Return host and port of all endpoints that are ready or terminating: API servers may connect to both."""
         selector = {"labelSelector": f"kubernetes.io/service-name={self._service}"}
-        with understood("list", SLICES, namespace=self._namespace):
+        with translated_errors("list", SLICES, namespace=self._namespace):
             slices, _ = await Narrowed(self._client, selector, self._namespace).list(SLICES)
         found = tuple(dict.fromkeys(address for one in slices for address in addresses_of(one)))
         return found or await self._external()
 
     async def _external(self) -> Sequence[Address]:
         try:
-            with understood("get", SERVICES, self._service, self._namespace):
+            with translated_errors("get", SERVICES, self._service, self._namespace):
                 service = await self._client.get(SERVICES, self._service, self._namespace)
         except Refusal:
             return ()  # where pods serve, the Service need not be read

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -22,19 +23,24 @@ _logger = logging.getLogger("jobgate")
 
 
 def event(
-    metadata: Mapping[str, str],
     about: Mapping[str, str],
     said: tuple[Literal["Normal", "Warning"], str, str],
     component: str,
     now: datetime,
+    seal: str = "",
 ) -> dict[str, Any]:
-    """Return an Event. `about` is the `involvedObject`; `said` is type, reason and message, which is truncated."""
+    """Return an Event about an `involvedObject`: its type, reason and message, which is truncated.
+
+    Events with the same seal have the same name, so that each is written once; without one, the name is random.
+    """
     kind, reason, message = said
     stamp = f"{now:%Y-%m-%dT%H:%M:%SZ}"
+    digest = hashlib.sha256(seal.encode()).hexdigest()[:16]
+    name = {"name": f"{about['name'][:230].rstrip('.-')}.{digest}"} if seal else {"generateName": f"{about['name']}."}
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": dict(metadata),
+        "metadata": {**name, "namespace": about["namespace"]},
         "involvedObject": dict(about),
         "type": kind,
         "reason": reason,
@@ -58,9 +64,8 @@ class EventRecorder:
 
     def record(self, kind: Literal["Normal", "Warning"], reason: str, message: str, uid: str = "") -> None:
         """Write an Event in the background. `kubectl describe` finds Events by the uid of the object."""
-        metadata = {"generateName": f"{self._about['name']}.", "namespace": self._about["namespace"]}
         about = {**self._about, **({"uid": uid} if uid else {})}
-        made = event(metadata, about, (kind, reason, message), self._component, datetime.now(UTC))
+        made = event(about, (kind, reason, message), self._component, datetime.now(UTC))
         task = asyncio.get_running_loop().create_task(self._write(made))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

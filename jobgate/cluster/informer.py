@@ -118,6 +118,10 @@ class Backoff:
         return min(self.most, self.first * 2.0 ** min(failures - 1, 32))
 
 
+#: Delays after failures, unless an informer has its own.
+BACKOFF = Backoff()
+
+
 def slim(found: dict[str, Any]) -> dict[str, Any]:
     """Return an object without its managed fields, which are often most of it."""
     return {**found, "metadata": {key: value for key, value in found["metadata"].items() if key != "managedFields"}}
@@ -155,7 +159,7 @@ class Informer(Generic[T]):
                 Asked when something is heard (bookmarks come every minute), and at most every `AGAIN` seconds.
         """
         self._resource = resource
-        self._backoff = backoff or Backoff()
+        self._backoff = backoff or BACKOFF
         self._keep = keep
         self._changed = changed or (lambda _: None)
         self._again = again or (lambda _: False)

@@ -14,7 +14,7 @@ from aiohttp import ClientResponse, ClientTimeout
 
 from certs import Reading, Refusal, Unavailable
 from jobgate.cluster.client import GET, Client
-from jobgate.cluster.refusals import understood
+from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.resource import Resource
 
 #: Every account may read it.
@@ -52,7 +52,7 @@ class Server(Client):
         await asyncio.sleep(seconds)
 
     async def _asked(self) -> tuple[ClientResponse, bytes]:
-        with understood("get", Resource(_VERSION, "", "")):
+        with translated_errors("get", Resource(_VERSION, "", "")):
             response = await self._get(_VERSION, {}, ClientTimeout(total=GET))
             return response, await response.read()
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from certs import StoredCertificates
 from certs.places import Changes
+from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.objects import ObjectClient
-from jobgate.cluster.refusals import understood
 from jobgate.cluster.secret import SECRETS, SecretData
 
 #: Prefix of stamps, which are annotations.
@@ -40,7 +40,7 @@ class TlsSecret:
 
     async def read(self) -> StoredCertificates:
         """Return what it holds now."""
-        with understood("get", SECRETS, self._name, self._namespace):
+        with translated_errors("get", SECRETS, self._name, self._namespace):
             found = await self._objects.get(SECRETS, self._name, self._namespace)
         return StoredCertificates(found=False) if found is None else stored_of(found)
 
@@ -51,11 +51,11 @@ class TlsSecret:
         }
         stamps = {PREFIX + key: value for key, value in changes.stamps.items()}
         if not seen.found:
-            with understood("create", SECRETS, self._name, self._namespace):
+            with translated_errors("create", SECRETS, self._name, self._namespace):
                 await self._objects.create(SECRETS, self._manifest(contents, stamps))
             return
         written = {"data": contents, "metadata": {"annotations": stamps}}
-        with understood("patch", SECRETS, self._name, self._namespace):
+        with translated_errors("patch", SECRETS, self._name, self._namespace):
             await self._objects.patch(SECRETS, seen.origin, {key: value for key, value in written.items() if value})
 
     def _manifest(self, contents: Mapping[str, str | None], stamps: Mapping[str, str | None]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Judgement(NamedTuple):
 
 def judge(desired: Desired, found: Mapping[str, Any]) -> Judgement:
     """Compare. An object belongs to the controller only if it has its label and the job's uid as an owner."""
-    ours, theirs = desired.manifest["metadata"]["ownerReferences"][0], _owners(found)
+    ours, theirs = desired.manifest["metadata"]["ownerReferences"][0], found["metadata"].get("ownerReferences") or ()
     marked, owned = is_marked(found), any(one.get("uid") == ours["uid"] for one in theirs)
     if not (marked and owned):
         if marked and any((one.get("kind"), one.get("name")) == (ours["kind"], ours["name"]) for one in theirs):
@@ -59,10 +59,6 @@ def is_marked(found: Mapping[str, Any]) -> bool:
     key, value = MANAGED_BY
     labels = found["metadata"].get("labels") or {}
     return bool(labels.get(key) == value)
-
-
-def _owners(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return list(found["metadata"].get("ownerReferences") or ())
 
 
 def _foreign(desired: Desired, *, marked: bool, owned: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from collections import OrderedDict
@@ -10,10 +9,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jobgate.cluster import events
-from jobgate.cluster.events import EVENTS
+from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
+from jobgate.controller.desired import owner_reference
 from jobgate.plugins import Crew
 
 SOURCE = "jobgate-controller"
@@ -37,7 +36,9 @@ class Events:
 
     async def warn(self, crew: Crew, reason: str, message: str) -> None:
         """Record an Event, unless it was recorded recently."""
-        manifest = event(crew, reason, message, datetime.now(UTC))
+        about = {**owner_reference(crew), "namespace": crew.namespace}
+        seal = f"{crew.uid}\0{reason}\0{message}"
+        manifest = event(about, ("Warning", reason, message), SOURCE, datetime.now(UTC), seal)
         name = manifest["metadata"]["name"]
         when, count = self._recorded.get(name, (float("-inf"), 0))
         if self._clock() - when < RESYNC:
@@ -71,17 +72,3 @@ class Events:
             if not error.absent:
                 raise
             await self._objects.create(EVENTS, manifest)
-
-
-def event(crew: Crew, reason: str, message: str, now: datetime) -> dict[str, Any]:
-    """Return an Event on a job. Its name is a function of job, reason and message."""
-    digest = hashlib.sha256(f"{crew.uid}\0{reason}\0{message}".encode()).hexdigest()[:16]
-    metadata = {"name": f"{crew.name[:230].rstrip('.-')}.{digest}", "namespace": crew.namespace}
-    about = {
-        "apiVersion": crew.api_version,
-        "kind": crew.kind,
-        "namespace": crew.namespace,
-        "name": crew.name,
-        "uid": crew.uid,
-    }
-    return events.event(metadata, about, ("Warning", reason, message), SOURCE, now)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from jobgate.cluster import Backoff, Informer, Resource
+from jobgate.cluster import Informer, Resource
 from jobgate.kinds.common.crew import written_plugins
 from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.pod.reading import items, mapping
@@ -51,9 +51,7 @@ class Remembered(NamedTuple):
 class Jobs:
     """The jobs of these kinds."""
 
-    def __init__(
-        self, kinds: Iterable[Kind], settings: Settings, changed: Callable[[Key], None], backoff: Backoff | None = None
-    ) -> None:
+    def __init__(self, kinds: Iterable[Kind], settings: Settings, changed: Callable[[Key], None]) -> None:
         """Create a cache that knows nothing. `changed` is called with each job of which the stored part changed."""
         room = DigestMemory()
         self._kinds: dict[tuple[str, str], Resource] = {}
@@ -66,7 +64,7 @@ class Jobs:
             self._kinds[kind.group, kind.kind] = resource
             reader = self._readers[resource] = JobDigests(kind, settings, room)
             self.informers[resource] = Informer(
-                resource, backoff, keep=reader.remember, changed=partial(_changed, resource, changed)
+                resource, keep=reader.remember, changed=partial(_changed, resource, changed)
             )
 
     def get(self, key: Key) -> Remembered | None:

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import orjson
 
-from jobgate.cluster import Backoff, Informer, Resource, slim
+from jobgate.cluster import Informer, Resource, slim
 from jobgate.controller.jobs import Key
 from jobgate.names import MANAGED_BY
 
@@ -66,13 +66,12 @@ class Owned:
         resources: Iterable[Resource],
         owner: Owner,
         changed: Callable[[Key], None],
-        backoff: Backoff | None = None,
     ) -> None:
         """Create a cache that knows nothing. `changed` is called with each job of which an object changed."""
         self._owner = owner
         self._index = JobIndex(changed)
         self.informers = {
-            resource: Informer(resource, backoff, keep=self._kept, changed=partial(self._take, resource))
+            resource: Informer(resource, keep=self._kept, changed=partial(self._take, resource))
             for resource in resources
         }
 

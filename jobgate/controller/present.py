@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
-from jobgate.cluster import Backoff, Informer, Resource
+from jobgate.cluster import Informer, Resource
 from jobgate.controller.jobs import Jobs, Key
 from jobgate.kinds.common.members import Claim, Members
 from jobgate.kinds.common.wiring import members_of
@@ -21,9 +21,7 @@ PODS: Final = Resource("pods", "v1", "")
 class PresentPods:
     """The pods of such kinds, each as the claim that it makes. Each informer is to be run with its label selector."""
 
-    def __init__(
-        self, kinds: Iterable[Kind], jobs: Jobs, changed: Callable[[Key], None], backoff: Backoff | None = None
-    ) -> None:
+    def __init__(self, kinds: Iterable[Kind], jobs: Jobs, changed: Callable[[Key], None]) -> None:
         """Create an index that knows nothing; `changed` is called with each job whose host lists change."""
         self._jobs = jobs
         self._changed = changed
@@ -34,7 +32,7 @@ class PresentPods:
         for kind in kinds:
             members = members_of(kind)
             if members is not None and members.deletes_any:
-                self._follow(kind, members, backoff)
+                self._follow(kind, members)
 
     def in_lists(self, key: Key, crew: Crew) -> Crew:
         """Return a job as its host lists are to show it: with the pods that are there, where these are not the first.
@@ -47,14 +45,14 @@ class PresentPods:
     def _indices(self, key: Key, crew: Crew, part: Part) -> tuple[int, ...]:
         return indices(self._there.get((key, crew.uid, part.name), ()), part.replicas)
 
-    def _follow(self, kind: Kind, members: Members, backoff: Backoff | None) -> None:
+    def _follow(self, kind: Kind, members: Members) -> None:
         def claim(found: dict[str, Any]) -> Claim | None:
             return None if found["metadata"].get("deletionTimestamp") else members.claim(found)
 
         def take(place: tuple[str, str]) -> None:
             self._take(Resource(kind.plural, kind.version, kind.group), *place, informer.get(place[1], place[0]))
 
-        informer = Informer(PODS, backoff, keep=claim, changed=take)
+        informer = Informer(PODS, keep=claim, changed=take)
         selector = ",".join(f"{key}={value}" for key, value in members.selector["matchLabels"].items())
         self.informers.append((selector, informer))
 

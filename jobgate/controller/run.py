@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobgate.cluster import Api, Backoff, Informer
+from jobgate.cluster import Api, Informer
 from jobgate.cluster.objects import ClusterClient
 from jobgate.controller.desired import followed
 from jobgate.controller.events import Events
@@ -38,7 +38,6 @@ class ControllerSettings:
         domain: domain of the cluster's Services.
         requests_per_second: most requests to the API server, except watches.
         resync: seconds after which each job is reconciled again: the loss of a Secret is not seen otherwise.
-        backoff: delays of informers after failures.
         plugins: plugins that the installation asks for, for every job, with their arguments.
         namespace: namespace of the controller, in which it creates nothing.
     """
@@ -46,7 +45,6 @@ class ControllerSettings:
     domain: str
     requests_per_second: float = 50.0
     resync: float = 300.0
-    backoff: Backoff | None = None
     plugins: Mapping[str, Any] = field(default_factory=dict)
     namespace: str = ""
 
@@ -72,16 +70,14 @@ class Controller:
         """Work until cancelled."""
         queue: WorkQueue[Key] = WorkQueue()
         settings = self._settings
-        jobs = Jobs(
-            self._kinds, Settings(plugins=settings.plugins, domain=settings.domain), queue.add, settings.backoff
-        )
-        owned = Owned(followed(settings.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), settings.backoff)
+        jobs = Jobs(self._kinds, Settings(plugins=settings.plugins, domain=settings.domain), queue.add)
+        owned = Owned(followed(settings.plugins), jobs.owner, lambda key: queue.add(key, SETTLE))
         paced = self._cluster.paced(settings.requests_per_second)
-        territory = Territory(settings.namespace, settings.backoff)
+        territory = Territory(settings.namespace)
         listed = self._kinds if "svc" in offered() else ()
-        present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE), settings.backoff)
+        present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE))
         loop = CompanionReconciler(jobs, owned, present, paced, Events(paced), self._metrics, territory)
-        statuses = Statuses(paced, settings.backoff)
+        statuses = Statuses(paced)
         ours = self._cluster.labelled("=".join(MANAGED_BY))
         of_jobs: list[Informer[Any]] = [territory.namespaces, *jobs.informers.values()]
         informers: list[tuple[Informer[Any], Api]] = [(one, self._cluster) for one in of_jobs]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jobgate.cluster import Api, Backoff, Cache, Resource
+from jobgate.cluster import Api, Cache, Resource
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
 from jobgate.prerequisites.models import RESOURCES
@@ -32,14 +32,17 @@ def _now() -> str:
 class Statuses:
     """Keeps the status of all prerequisites up to date."""
 
-    def __init__(self, writes: ObjectClient, backoff: Backoff | None = None, now: Callable[[], str] = _now) -> None:
+    def __init__(self, writes: ObjectClient, now: Callable[[], str] = _now) -> None:
         self._writes = writes
         self._now = now
         self._changed = asyncio.Event()
         stored = ItemStore()
-        names = RESOURCES.values()
-        keeps = dict.fromkeys(names, stored.keep)
-        self.cache = Cache(names, backoff, keeps, stored.has_room, lambda _: self._changed.set())
+        self.cache = Cache(
+            RESOURCES.values(),
+            keeps=dict.fromkeys(RESOURCES.values(), stored.keep),
+            again=stored.has_room,
+            changed=lambda _: self._changed.set(),
+        )
 
     async def run(self, api: Api) -> None:
         """Work until cancelled."""

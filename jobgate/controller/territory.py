@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobgate.cluster import Backoff, Informer, Resource
+from jobgate.cluster import Informer, Resource
 from jobgate.cluster.informer import labels
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 
@@ -13,9 +13,9 @@ class Territory:
     Where webhooks are off, jobs are unchecked and pods are not wired: a NetworkPolicy would only cut them off.
     """
 
-    def __init__(self, own: str = "", backoff: Backoff | None = None) -> None:
+    def __init__(self, own: str = "") -> None:
         self._never = {*SYSTEM_NAMESPACES, own}
-        self.namespaces = Informer(Resource("namespaces", "v1", ""), backoff, keep=labels)
+        self.namespaces = Informer(Resource("namespaces", "v1", ""), keep=labels)
 
     def __contains__(self, namespace: str) -> bool:
         """Return whether objects are created in a namespace. If it is unknown, the admission policy decides."""

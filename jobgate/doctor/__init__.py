@@ -4,7 +4,7 @@
 - `observed`: the observed state of a cluster, and what could not be read
 - `choices`: the settings of an installation, read from its objects
 - `expected`: the objects that this version installs with these settings
-- `certificates`, `bundles`, `configurations`, `endpoints`, `workloads`, `rights`, `definitions`, `clock`, `jobs`: the
+- `certificates`, `configurations`, `endpoints`, `workloads`, `rights`, `definitions`, `clock`, `jobs`: the
   checks: pure functions of both states
 - `diagnosis`: runs all checks, and lists all faults
 - `look`: reads a cluster with `jobgate.cluster`

@@ -1,24 +1,27 @@
-"""Checks the stored and the served certificates: names, validity, progress of the rotation."""
+"""Checks the stored and the served certificates, the progress of the rotation, and the CA bundles of API servers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import base64
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from cryptography import x509
 
 from certs import CLOCK_SKEW, ServerNames, StoredCertificates
-from certs.bundle import read_certificates
+from certs.bundle import anchor, holds, read_certificates
 from certs.generation import AUTHORITY_NAME, issuing_number
 from certs.places import CERTIFICATE, KEY, NEXT, Stamp
-from certs.state import Pair, RotationState, elapsed, judged, read_state
+from certs.state import Pair, elapsed, judged, read_state
+from jobgate.cluster.bundles import CRDS, clients
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.tls_secret import stored_of
 from jobgate.doctor.expected import Expected
-from jobgate.doctor.finding import FoundFault, fault_at
-from jobgate.doctor.observed import ClusterSnapshot, Handshake, place
-from jobgate.installation.installation import Rotation
+from jobgate.doctor.finding import FoundFault, fault_at, grouped
+from jobgate.doctor.observed import CONFIGURATIONS, ClusterSnapshot, Handshake, place
+from jobgate.installation.configurations import NAME
+from jobgate.installation.installation import RotationMode
 
 #: Remaining part of the lifetime, and remaining time, at which a certificate should have been renewed: the shorter one.
 LATE, LATE_DAYS = 1 / 6, timedelta(days=14)
@@ -30,7 +33,7 @@ RELOADED = timedelta(minutes=10)
 #: Any time, for checks that do not depend on it.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-_OURS = {Rotation.WATCH, Rotation.CRONJOB}
+_OURS = {RotationMode.WATCH, RotationMode.CRONJOB}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class ServedChain:
 
 
 def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
-    """Yield faults of the stored and the served certificates."""
+    """Yield faults of the stored and the served certificates, and of bundles."""
     secret = _secret(observed, expected)
     chain = _chain(secret)
     yield from _secret_findings(observed, expected, secret)
@@ -62,9 +65,15 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
             yield from _leaf_findings(leaf, None, expected, observed.now, shown.served.address)
             if secret is not None and chain and not expected.outside and not _just_written(secret, observed.now):
                 yield fault_at("server-serves-another", shown.served.address, _behind(leaf, chain[0]))
+    served = _sources(observed, expected)
+    yield from grouped(
+        (fault, where, entry, what)
+        for where, entry, bundle in _bundles(observed, expected)
+        for fault, what in _bundle_faults(bundle, served, observed.now)
+    )
 
 
-def sources(observed: ClusterSnapshot, expected: Expected) -> list[ServedChain]:
+def _sources(observed: ClusterSnapshot, expected: Expected) -> list[ServedChain]:
     """Return all certificates that API servers may receive."""
     secret = _secret(observed, expected)
     chain = _chain(secret)
@@ -76,6 +85,46 @@ def sources(observed: ClusterSnapshot, expected: Expected) -> list[ServedChain]:
             ours = leaf.issuer.rfc4514_string().startswith(f"CN={AUTHORITY_NAME}")
             found.append(ServedChain(shown.served.address, shown.served.chain, whole=ours or secret is not None))
     return found
+
+
+def _bundle_faults(
+    pem: bytes | None, sources: Sequence[ServedChain], now: datetime | None
+) -> Iterator[tuple[str, str]]:
+    if pem == b"":
+        yield "bundle-empty", "caBundle is empty"
+        return
+    bundle = read_certificates(pem or b"")
+    if not bundle:
+        yield "bundle-unreadable", "caBundle contains no certificate"
+        return
+    for source in sources:
+        if source.chain[0] in bundle:
+            continue  # Go takes a certificate that is itself in the bundle
+        if anchor(source.chain, bundle) is None:
+            if source.whole:
+                yield "bundle-lacks-served-ca", f"no CA in caBundle signed the served certificate ({source.where})"
+        elif now is not None:
+            valid = [one for one in bundle if holds(one, now)]
+            if anchor(source.chain, valid) is None and not any(now < one.not_valid_before_utc for one in bundle):
+                yield (
+                    "bundle-ca-expired",
+                    f"the CA in caBundle that signed the served certificate ({source.where}) has expired",
+                )
+
+
+def _bundles(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[str, str, bytes | None]]:
+    """Yield the bundles of all that calls our Service: object, its part, and the PEM; None if it is not base64."""
+    ours = (expected.namespace, expected.installation.service)
+    refs = [*((resource, NAME) for resource in CONFIGURATIONS), *((CRDS, name) for name in expected.names)]
+    for resource, name in refs:
+        for entry, client in clients(resource, observed.get(resource, name) or {}):
+            service = client.get("service") or {}
+            if (service.get("namespace"), service.get("name")) == ours:
+                try:
+                    pem = base64.b64decode(client.get("caBundle") or "", validate=True)
+                except ValueError:
+                    pem = None
+                yield place(resource, name), entry, pem
 
 
 def lacks(leaf: x509.Certificate, name: str) -> bool:
@@ -166,15 +215,11 @@ def _standstill(secret: StoredCertificates, expected: Expected, now: datetime, w
             yield fault_at(
                 "rotation-stands-still", where, f"generation {number} was staged at {_time(begun)} and is not promoted"
             )
-    elif _is_unverified(state, now):
+    elif not state.verified and elapsed(state.stamped(Stamp.PROMOTED_AT), now) > STANDSTILL:
         promoted = state.stamped(Stamp.PROMOTED_AT)
         assert promoted is not None
         what = f"generation {state.number} was promoted at {_time(promoted)}, but not all servers serve it"
         yield fault_at("rotation-stands-still", where, what)
-
-
-def _is_unverified(state: RotationState, now: datetime) -> bool:
-    return not state.verified and elapsed(state.stamped(Stamp.PROMOTED_AT), now) > STANDSTILL
 
 
 def _behind(leaf: x509.Certificate, stored: x509.Certificate) -> str:

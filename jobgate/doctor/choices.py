@@ -23,7 +23,7 @@ from jobgate.doctor.observed import (
 )
 from jobgate.installation import Installation, certificates, controller, runner
 from jobgate.installation.configurations import NAME
-from jobgate.installation.installation import Rotation
+from jobgate.installation.installation import RotationMode
 from jobgate.installation.workload import ACCOUNT
 from webhook import Kind
 
@@ -131,17 +131,17 @@ def _kinds(observed: ClusterSnapshot, kinds: Iterable[Kind], namespace: str) -> 
     return {name: name in named for name in names} if named & set(names) else {}
 
 
-def _rotation(observed: ClusterSnapshot, namespace: str) -> Rotation:
+def _rotation(observed: ClusterSnapshot, namespace: str) -> RotationMode:
     configurations = (observed.get(resource, NAME) or {} for resource in CONFIGURATIONS)
     if any(_INJECTED in (one.get("metadata", {}).get("annotations") or {}) for one in configurations):
-        return Rotation.CERT_MANAGER
+        return RotationMode.CERT_MANAGER
     # An account without a workload: the Deployment is missing.
     for resource, rotation in (
-        (DEPLOYMENTS, Rotation.WATCH), (CRON_JOBS, Rotation.CRONJOB), (ACCOUNTS, Rotation.WATCH)
+        (DEPLOYMENTS, RotationMode.WATCH), (CRON_JOBS, RotationMode.CRONJOB), (ACCOUNTS, RotationMode.WATCH)
     ):  # fmt: skip
         if observed.get(resource, certificates.ACCOUNT, namespace) is not None:
             return rotation
-    return Rotation.NONE
+    return RotationMode.NONE
 
 
 def _secrets_in(observed: ClusterSnapshot) -> tuple[str, ...]:

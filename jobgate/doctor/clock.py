@@ -11,7 +11,6 @@ from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, NotChecked, place
 from jobgate.installation import certificates, controller, runner
-from jobgate.installation.installation import Rotation
 
 #: Clock difference at which the rotation stops.
 SKEW = timedelta(minutes=5)
@@ -37,13 +36,12 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
 
 def leases(expected: Expected) -> list[str]:
     """Return the Leases that must always have a holder."""
-    rotates = certificates.ACCOUNT in expected.deployments and expected.installation.rotation is Rotation.WATCH
-    kept = {
-        controller.LEASE: controller.ACCOUNT in expected.deployments,
-        certificates.LEASE: rotates,
-        runner.LEASE: runner.ACCOUNT in expected.deployments,
+    accounts = {
+        controller.LEASE: controller.ACCOUNT,
+        certificates.LEASE: certificates.ACCOUNT,
+        runner.LEASE: runner.ACCOUNT,
     }
-    return [name for name, keeps in kept.items() if keeps]
+    return [lease for lease, account in accounts.items() if account in expected.deployments]
 
 
 def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterator[FoundFault]:

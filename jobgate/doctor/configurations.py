@@ -1,6 +1,6 @@
 """Checks the webhook configurations and our admission policies.
 
-The webhooks are compared with the shipped ones, except for their CA bundles: who they call, when, and for which
+The webhooks are compared with the shipped ones, except for their CA bundles: what they call, when, and for which
 namespaces. Their selectors must exclude the namespaces that the cluster needs to recover, and no others.
 """
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jobgate.cluster.bundles import CRDS
+from jobgate.cluster.bundles import CRDS, clients
 from jobgate.cluster.endpoints import SERVICES
-from jobgate.doctor.expected import Expected, conversion_client
+from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, place
 from jobgate.installation.installation import LABELS
@@ -119,11 +119,11 @@ def _fits(found: Mapping[str, Any], kinds: Iterable[Kind], where: str) -> Iterat
 
 
 def _conversion(observed: ClusterSnapshot, found: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
-    client = conversion_client(found)
-    service = (client or {}).get("service")
-    if service and observed.missing(SERVICES, service["name"], service["namespace"]):
-        there = place(SERVICES, service["name"], service["namespace"])
-        yield fault_at("conversion-points-nowhere", where, f"its conversion calls {there}, which does not exist")
+    for _, client in clients(CRDS, found):
+        service = client.get("service")
+        if service and observed.missing(SERVICES, service["name"], service["namespace"]):
+            there = place(SERVICES, service["name"], service["namespace"])
+            yield fault_at("conversion-points-nowhere", where, f"its conversion calls {there}, which does not exist")
 
 
 def _is_ours(found: Mapping[str, Any]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from jobgate.doctor import (
-    bundles,
     certificates,
     clock,
     configurations,
@@ -17,7 +16,7 @@ from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, Severity
 from jobgate.doctor.observed import ClusterSnapshot
 
-_FAMILIES = (certificates, bundles, configurations, endpoints, workloads, rights, definitions, clock, jobs)
+_FAMILIES = (certificates, configurations, endpoints, workloads, rights, definitions, clock, jobs)
 _ORDER = list(Severity)
 
 

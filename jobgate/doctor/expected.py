@@ -35,6 +35,11 @@ class Expected:
     definitions: tuple[Mapping[str, Any], ...]
 
     @property
+    def names(self) -> Sequence[str]:
+        """The names of the CRDs."""
+        return [one["metadata"]["name"] for one in self.definitions]
+
+    @property
     def namespace(self) -> str:
         """The namespace of the installation."""
         return self.installation.namespace
@@ -76,15 +81,6 @@ def expected(kinds: Registry, installation: Installation, definitions: Sequence[
         tuple(one for group in groups.values() for one in group),
         tuple(one for one in made if one["metadata"]["name"] in names),
     )
-
-
-def conversion_client(definition: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the client configuration of a CRD's conversion webhook; None if it has none."""
-    conversion = (definition or {}).get("spec", {}).get("conversion") or {}
-    if conversion.get("strategy") != "Webhook":
-        return None
-    client: Mapping[str, Any] | None = (conversion.get("webhook") or {}).get("clientConfig")
-    return client
 
 
 def container_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 from certs import Refusal, Served, Unavailable
 from jobgate.cluster import ApiError
 from jobgate.cluster.access import REVIEWS, is_allowed, service_account
-from jobgate.cluster.bundles import CRDS
+from jobgate.cluster.bundles import CRDS, clients
 from jobgate.cluster.client import Narrowed
 from jobgate.cluster.endpoints import HANDSHAKE, SERVICES, SLICES, Address, addresses_of, shown
+from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.lease import LEASES
-from jobgate.cluster.refusals import understood
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import Server, is_loopback
 from jobgate.cluster.writer import Writer
@@ -23,7 +23,7 @@ from jobgate.doctor import jobs, rights
 from jobgate.doctor.certificates import without_strangers
 from jobgate.doctor.choices import VIEW, namespace_of, read_back, service_of
 from jobgate.doctor.configurations import concerns, opted_out
-from jobgate.doctor.expected import Expected, conversion_client, expected
+from jobgate.doctor.expected import Expected, expected
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
@@ -146,7 +146,7 @@ def _of_kinds(kinds: Iterable[Kind]) -> list[Ref]:
 def _foreign_services(observed: ClusterSnapshot, kinds: Iterable[Kind]) -> list[Ref]:
     """Return the Services that other webhooks and conversions call for our kinds."""
     kinds = tuple(kinds)
-    clients = [
+    called = [
         entry["clientConfig"]
         for resource in CONFIGURATIONS
         for configuration in observed.all(resource) or ()
@@ -154,8 +154,8 @@ def _foreign_services(observed: ClusterSnapshot, kinds: Iterable[Kind]) -> list[
         for entry in entries_of(configuration)
         if concerns(entry, kinds)
     ]
-    clients += [client for ref in _of_kinds(kinds) if (client := conversion_client(observed.get(*ref[:2]))) is not None]
-    services = (client["service"] for client in clients if client.get("service"))
+    called += [client for ref in _of_kinds(kinds) for _, client in clients(CRDS, observed.get(*ref) or {})]
+    services = (client["service"] for client in called if client.get("service"))
     return list(dict.fromkeys(Ref(SERVICES, one["name"], one["namespace"]) for one in services))
 
 
@@ -260,13 +260,13 @@ class _SnapshotReader:
         return await self._seen("create", Ref(REVIEWS), lambda: is_allowed(self._client, user, groups, **attributes))
 
     async def _seen(self, verb: str, ref: Ref, call: Callable[[], Awaitable[T]]) -> T | NotChecked:
-        async def understandable() -> T:
-            with understood(verb, *ref):
+        async def translated() -> T:
+            with translated_errors(verb, *ref):
                 return await call()
 
         async with self._slots:
             try:
-                return await self._repeated(understandable)
+                return await self._repeated(translated)
             except Refusal as refusal:
                 if isinstance(refusal.__cause__, ApiError) and refusal.__cause__.code == _FORBIDDEN:
                     return NotChecked(f"this account cannot {verb} {ref.resource.plural}")

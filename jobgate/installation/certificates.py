@@ -43,7 +43,8 @@ def _rotation() -> list[Any]:
         *bound(ACCOUNT, _RULES),
         *bound(ACCOUNT, _RULES_AT_HOME, NAMESPACE),
         *_policy(),
-        If(WATCHES, _deployment()),
+        # One replica is enough: servers can do without it for weeks.
+        If(WATCHES, deployment(ACCOUNT, SELECTOR, _pod("watch", serving=True), 1)),
         If(SCHEDULES, [_cron_job(), _install_job()]),
     ]
 
@@ -88,11 +89,6 @@ def _policy() -> list[dict[str, Any]]:
     expression = joined("object.metadata.name == '", _SECRET, "' && object.type == 'kubernetes.io/tls'")
     message = joined("this account may create only the Secret ", _SECRET, " of type kubernetes.io/tls")
     return policy(ACCOUNT, constraints, [holds(expression, message)])
-
-
-def _deployment() -> dict[str, Any]:
-    """Return the Deployment. One replica is enough: servers can do without it for weeks."""
-    return deployment(ACCOUNT, SELECTOR, _pod("watch", serving=True), 1)
 
 
 def _cron_job() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from jobgate import __version__
 from jobgate.installation.choices import kind_on, some_on
 from jobgate.installation.configurations import KINDS, NAME
 from jobgate.installation.definitions import definition, prerequisites
-from jobgate.installation.installation import LABELS, Installation, Rotation
+from jobgate.installation.installation import LABELS, Installation, RotationMode
 from jobgate.installation.monitoring import dashboard
 from jobgate.installation.objects import base_trees
 from jobgate.installation.template import template
@@ -67,13 +67,13 @@ def defaults(kinds: Registry) -> dict[str, Any]:
 def schema(kinds: Registry) -> dict[str, Any]:
     """Return the JSON schema of the values: that of an installation, with the names of kinds and plugins."""
     made = Installation.model_json_schema(by_alias=True)
-    rotation = made.pop("$defs")[Rotation.__name__]
+    rotation = made.pop("$defs")[RotationMode.__name__]
     properties = {name: _untitled(field) for name, field in made["properties"].items() if name != _HELMS}
     properties["rotation"] = {
         "description": properties["rotation"]["description"],
         "type": "string",
         "enum": rotation["enum"],
-        "default": Rotation.WATCH.value,
+        "default": RotationMode.WATCH.value,
     }
     names = [kind.qualified_plural for kind in kinds]
     for field, known, value in (
@@ -99,7 +99,7 @@ def schema(kinds: Registry) -> dict[str, Any]:
             "required": ["caBundle"],
             "properties": {"caBundle": {"minLength": 1}, "externalName": {"maxLength": 0}},
         },
-        "then": {"properties": {"rotation": {"const": Rotation.NONE.value}}},
+        "then": {"properties": {"rotation": {"const": RotationMode.NONE.value}}},
     }
 
 

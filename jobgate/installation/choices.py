@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobgate.installation.installation import LABELS, Rotation
+from jobgate.installation.installation import LABELS, RotationMode
 from jobgate.installation.tree import Expression, all_of, any_of, equal, has, negated, setting
 from jobgate.kinds.common.runner import runner_of
 from jobgate.kinds.common.wiring import provides_all, wired
@@ -17,10 +17,10 @@ NAMESPACE = setting("namespace")
 RUNS = negated(setting("external_name"))
 
 #: What rotates the certificate.
-WATCHES = equal(setting("rotation"), Rotation.WATCH)
-SCHEDULES = equal(setting("rotation"), Rotation.CRONJOB)
+WATCHES = equal(setting("rotation"), RotationMode.WATCH)
+SCHEDULES = equal(setting("rotation"), RotationMode.CRONJOB)
 ROTATES = all_of(RUNS, any_of((WATCHES, SCHEDULES)))
-CERT_MANAGER = equal(setting("rotation"), Rotation.CERT_MANAGER)
+CERT_MANAGER = equal(setting("rotation"), RotationMode.CERT_MANAGER)
 
 
 def kind_on(kind: Kind) -> Expression:

@@ -16,7 +16,7 @@ from webhook.context import DOMAIN
 LABELS = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/part-of": "jobgate"}
 
 
-class Rotation(StrEnum):
+class RotationMode(StrEnum):
     """What issues and renews the server's certificate."""
 
     WATCH = "watch"
@@ -72,12 +72,12 @@ class Installation(BaseModel):
     kinds: Annotated[dict[str, bool], Field(description="Enabled kinds of jobs, by <plural>.<group>.")] = {}
     plugins: Annotated[dict[str, bool], Field(description="Enabled plugins.")] = {}
     rotation: Annotated[
-        Rotation,
+        RotationMode,
         Field(
             description="How the certificate is renewed: by a Deployment (watch) or CronJob (cronjob) of jobgate, by "
             "cert-manager, or by you (none), with a Secret and caBundle of your own."
         ),
-    ] = Rotation.WATCH
+    ] = RotationMode.WATCH
     secret: Annotated[Subdomain, Field(description="Name of the Secret with tls.crt and tls.key.")] = (
         "jobgate-webhook-tls"  # noqa: S105  # the name of a Secret
     )
@@ -141,7 +141,7 @@ class Installation(BaseModel):
     @model_validator(mode="after")
     def _bundle_has_one_owner(self) -> Self:
         """A rendered bundle would overwrite an injected one at each apply."""
-        if self.ca_bundle and self.rotation is not Rotation.NONE and not self.external_name:
+        if self.ca_bundle and self.rotation is not RotationMode.NONE and not self.external_name:
             raise ValueError(f"caBundle requires rotation none: with rotation {self.rotation}, the bundle is injected")
         return self
 

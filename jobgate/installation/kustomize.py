@@ -14,14 +14,14 @@ from typing import Any
 from crdgen import to_yaml
 from jobgate.difference import difference
 from jobgate.installation.definitions import definition, prerequisites
-from jobgate.installation.installation import Installation, Rotation
+from jobgate.installation.installation import Installation, RotationMode
 from jobgate.installation.objects import base
 from webhook import Registry
 
 #: Choices with an overlay: the settings that each changes.
 CHOICES: Mapping[str, Mapping[str, Any]] = {
     "ha": {"replicas": 3, "required_spread": True},
-    "cert-manager": {"rotation": Rotation.CERT_MANAGER},
+    "cert-manager": {"rotation": RotationMode.CERT_MANAGER},
     "network-policy": {"network_policy": True},
     "monitoring": {"monitoring": True},
     # To try a version: one server, and nothing is denied while it is unavailable.

@@ -27,15 +27,14 @@ DOMAIN_FLAG = If(
 )
 #: Flag of every component that uses pods.
 QUEUEING_FLAG = If(setting("queueing"), joined("--queueing=", setting("queueing")))
-#: Flags of the server and the controller, which must wire pods alike.
-_SHARED_FLAGS: list[Any] = [DOMAIN_FLAG, QUEUEING_FLAG]
 
 
 def pod_settings(kinds: Iterable[Kind]) -> list[Any]:
-    """Return the flags that the server and the controller share."""
+    """Return the flags that the server and the controller share, because they must wire pods alike."""
     names = dict.fromkeys(kind.qualified_plural for kind in kinds)
     return [
-        *_SHARED_FLAGS,
+        DOMAIN_FLAG,
+        QUEUEING_FLAG,
         *(If(negated(plugin_on(name)), f"--without-plugin={name}") for name in offered()),
         *(If(negated(setting("kinds", name)), f"--without-kind={name}") for name in names),
     ]
@@ -68,12 +67,8 @@ def service() -> dict[str, Any]:
 
 def server(kinds: Iterable[Kind]) -> If:
     """Return the settings of kinds, the Deployment and the disruption budget of the server."""
-    return If(RUNS, [If(_HAS_SETTINGS, _settings()), _deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)])
-
-
-def _settings() -> dict[str, Any]:
-    data = ForEach(_HAS_SETTINGS, {joined(KEY, ".yaml"): ITEM})
-    return namespaced("v1", "ConfigMap", _SETTINGS, {"data": data})
+    settings = namespaced("v1", "ConfigMap", _SETTINGS, {"data": ForEach(_HAS_SETTINGS, {joined(KEY, ".yaml"): ITEM})})
+    return If(RUNS, [If(_HAS_SETTINGS, settings), _deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)])
 
 
 def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from jobgate.cluster import Backoff, Informer
+from jobgate.cluster import Informer
 from jobgate.controller.owned import JobIndex
 from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.runner.seen import COMMANDS, JobKey
@@ -25,11 +25,11 @@ def keep_command(found: dict[str, Any]) -> dict[str, Any]:
 class Commands:
     """The Commands for jobs of a kind. Where their CRD is not installed, there are none."""
 
-    def __init__(self, kind: Kind, changed: Callable[[JobKey], None], backoff: Backoff | None = None) -> None:
+    def __init__(self, kind: Kind, changed: Callable[[JobKey], None]) -> None:
         """Know of none yet; `changed` is called with the job of each that comes or goes."""
         self._kind = kind
         self._index = JobIndex(changed)
-        self.informer = Informer(COMMANDS, backoff, keep=keep_command, changed=self._take)
+        self.informer = Informer(COMMANDS, keep=keep_command, changed=self._take)
 
     def of(self, uid: str, namespace: str) -> list[Mapping[str, Any]]:
         """Return those for a job, in its namespace, the oldest first."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Final
 
-from jobgate.cluster import Backoff, Informer, Resource
+from jobgate.cluster import Informer, Resource
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.runner import runner_of
 from jobgate.runner.queues import Amounts, Demand, Entry, Memory, Queues, admit, demand_of, left_to_jobs, present_of
@@ -92,7 +92,6 @@ class Dispatcher:
         caches: Caches,
         changed: asyncio.Event,
         moved: Callable[[JobKey], None],
-        backoff: Backoff | None = None,
     ) -> None:
         """Decide nothing yet.
 
@@ -101,7 +100,6 @@ class Dispatcher:
             caches: what is known of jobs.
             changed: is set when anything has changed of jobs and what they are made of.
             moved: called with each job of which something else was decided.
-            backoff: of informers, after failures.
         """
         self._queues = queues
         self._caches = caches
@@ -112,8 +110,8 @@ class Dispatcher:
         #: Why jobs get no room, of those that lack something that they do not make themselves.
         self._lacking: dict[str, str] = {}
         self._changed = changed
-        self.quotas = Informer(QUOTAS, backoff, keep=_quota, changed=lambda _: changed.set())
-        self.priorities = Informer(PRIORITIES, backoff, keep=_value, changed=lambda _: changed.set())
+        self.quotas = Informer(QUOTAS, keep=_quota, changed=lambda _: changed.set())
+        self.priorities = Informer(PRIORITIES, keep=_value, changed=lambda _: changed.set())
 
     def use(self, queues: Queues) -> None:
         """Have other queues from the next decision on. Jobs that run go on."""

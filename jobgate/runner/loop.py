@@ -6,7 +6,6 @@ all else by its uid, and what is made by a name that only it can have. So it doe
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -358,9 +357,7 @@ class JobReconciler:
             **{key: metadata[key] for key in ("name", "namespace", "uid")},
         }
         seal = f"{metadata['uid']}\0{reported.reason}\0{reported.message}\0{metadata.get('generation')}"
-        digest = hashlib.sha256(seal.encode()).hexdigest()[:16]
-        name = {"name": f"{metadata['name'][:230].rstrip('.-')}.{digest}", "namespace": metadata["namespace"]}
-        made = event(name, about, (reported.type, reported.reason, reported.message), SOURCE, self._caches.clock())
+        made = event(about, (reported.type, reported.reason, reported.message), SOURCE, self._caches.clock(), seal)
         try:
             await self._objects.create(EVENTS, made)
         except (ApiError, OSError, TimeoutError) as error:

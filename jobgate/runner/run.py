@@ -72,7 +72,6 @@ class RunnerSettings:
             are no queues.
         requests_per_second: how often the API server is called at most, beside watching.
         resync: after so many seconds each job is looked at, whatever is known; nothing is known that needs it.
-        backoff: of informers, after failures.
         namespace: that the runner is in, and leaves alone; empty for none.
         queues: that jobs wait in; None where they wait in none.
         queues_file: that they are read from again when it changes; None for never.
@@ -83,7 +82,6 @@ class RunnerSettings:
     queueing: QueueingArguments | None = None
     requests_per_second: float = 200.0
     resync: float = 3600.0
-    backoff: Backoff | None = None
     namespace: str = ""
     queues: Queues | None = None
     queues_file: Path | None = None
@@ -129,7 +127,7 @@ class RunnerController:
         Raises:
             ExceptionGroup: of `VersionChanged`.
         """
-        settings, backoff = self._settings, self._settings.backoff
+        settings = self._settings
         pod_groups = _resource(groups.api_version) if groups and groups.api_version else None
         queue: WorkQueue[JobKey] = WorkQueue(Backoff(first=0.2, most=30.0), rest=SETTLE)
         changed = asyncio.Event()
@@ -138,17 +136,15 @@ class RunnerController:
             queue.add(key, after)
             changed.set()
 
-        seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups, backoff)
-        jobs = {kind.qualified_plural: _followed(kind, of_a_job, backoff) for kind in self._kinds}
-        territory = Territory(settings.namespace, backoff)
+        seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups)
+        jobs = {kind.qualified_plural: _followed(kind, of_a_job) for kind in self._kinds}
+        territory = Territory(settings.namespace)
         if settings.namespace:
             _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
         commanded = (kind for kind in self._kinds if (runner := runner_of(kind)) and runner.commands)
-        commands = next((Commands(kind, of_a_job, backoff) for kind in commanded), None)
+        commands = next((Commands(kind, of_a_job) for kind in commanded), None)
         caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), now, commands)
-        dispatcher = (
-            Dispatcher(settings.queues, caches, changed, queue.add, backoff) if settings.queues is not None else None
-        )
+        dispatcher = Dispatcher(settings.queues, caches, changed, queue.add) if settings.queues is not None else None
         writes = self._cluster.paced(settings.requests_per_second)
         uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))
         loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated)
@@ -288,9 +284,7 @@ def _resource(api_version: str) -> Resource:
     return Resource(POD_GROUPS, version, group)
 
 
-def _followed(
-    kind: Kind, changed: Callable[[JobKey], None], backoff: Backoff | None
-) -> tuple[Kind, Resource, Informer[dict[str, Any]]]:
+def _followed(kind: Kind, changed: Callable[[JobKey], None]) -> tuple[Kind, Resource, Informer[dict[str, Any]]]:
     """Return a kind, its resource, and the cache of its jobs."""
     resource, plural = Resource(kind.plural, kind.version, kind.group), kind.qualified_plural
-    return kind, resource, Informer(resource, backoff, keep=keep_job(kind), changed=lambda key: changed((plural, *key)))
+    return kind, resource, Informer(resource, keep=keep_job(kind), changed=lambda key: changed((plural, *key)))

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from jobgate.cluster import Backoff, Informer, Resource
+from jobgate.cluster import Informer, Resource
 from jobgate.controller.owned import JobIndex
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
@@ -69,15 +69,12 @@ def controllers_of(found: Mapping[str, Any]) -> set[str]:
 class Seen:
     """All that is made for jobs. The informers are to be run with a client that sees our label only."""
 
-    def __init__(
-        self, changed: Callable[[JobKey], None], groups: Resource | None, backoff: Backoff | None = None
-    ) -> None:
+    def __init__(self, changed: Callable[[JobKey], None], groups: Resource | None) -> None:
         """Know nothing yet.
 
         Args:
             changed: called with each job of which something came, went or changed.
             groups: the PodGroups that are followed, or None.
-            backoff: how long informers wait after failures.
         """
         self._index = JobIndex(changed)
         self._groups = groups
@@ -86,7 +83,7 @@ class Seen:
             kinds[groups] = ("PodGroup", f"{groups.group}/{groups.version}")
         self._kinds = kinds
         self.informers = {
-            resource: Informer(resource, backoff, keep=keep_object(*kind), changed=partial(self._take, resource))
+            resource: Informer(resource, keep=keep_object(*kind), changed=partial(self._take, resource))
             for resource, kind in kinds.items()
         }
 

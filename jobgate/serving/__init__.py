@@ -2,7 +2,7 @@
 
 - `cluster`: the server's view of its cluster
 - `certificate`: the source of the server's certificate, a Secret or files
-- `kind_settings`, `reload`: settings files of kinds, and reading them again when they change
+- `reload`: settings files of kinds, and files that are read again when they change
 - `leader`: running under a Lease, with probes and metrics
 - `metrics`: Prometheus metrics of the above
 """

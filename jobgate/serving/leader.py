@@ -7,8 +7,8 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, closing
+from collections.abc import Awaitable, Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry, Gauge
@@ -84,8 +84,10 @@ async def lead_until_stopped(
             return "stopping"
         return "" if settled() or not lease.held else "caches are not synced"
 
-    with stopping_on_signals(stop):
-        async with _answering(Answers(not_ready, metrics), place, started):
+    with stopping_on_signals(stop), closing(listening(place.bind, place.health_port)) as listens:
+        fields = {"healthPort": listens.getsockname()[1], "identity": place.identity}
+        _logger.info(started, extra={"fields": fields})
+        async with answering(Answers(not_ready, metrics), listens):
             leading = asyncio.create_task(lease.lead(work))
             stopping = asyncio.create_task(stop.wait())
             await asyncio.wait({leading, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -95,13 +97,3 @@ async def lead_until_stopped(
             _logger.info("stopped")
             if not leading.cancelled():
                 leading.result()
-
-
-@asynccontextmanager
-async def _answering(answers: Answers, place: Place, started: str) -> AsyncIterator[None]:
-    """Answer the kubelet and Prometheus meanwhile."""
-    with closing(listening(place.bind, place.health_port)) as listens:
-        port = listens.getsockname()[1]
-        _logger.info(started, extra={"fields": {"healthPort": port, "identity": place.identity}})
-        async with answering(answers, listens):
-            yield

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from prometheus_client import Counter, Gauge
 
+from jobgate.cluster import Informer
 from jobgate.kinds.common.members import Claim
 from jobgate.pods.lookup import Lookup, LookupVerdict
 from webhook.server.metrics import Metrics
 
 
-class Aging(Protocol):
-    """A cache with an age."""
-
-    @property
-    def age(self) -> float:
-        """Seconds since the last response of the API server."""
-
-
-def watch_age(metrics: Metrics, resource: str, known: Aging) -> None:
+def watch_age(metrics: Metrics, resource: str, known: Informer[Any]) -> None:
     """Expose the age of the cache of a resource: one that a kind looks up, or the Secret of certificates."""
     gauge = metrics.further(
         "jobgate_cache_age_seconds",

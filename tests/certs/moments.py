@@ -11,8 +11,7 @@ TODAY = datetime.now(UTC)
 NAMES = service_names(
     "jobgate-webhook",
     "jobgate-system",
-    dns_names=["webhook.example.com", "*.example.org"],
-    ip_addresses=["127.0.0.1", "fd00::1"],
+    extra_names=["webhook.example.com", "*.example.org", "127.0.0.1", "fd00::1"],
 )
 
 

@@ -25,11 +25,11 @@ OWN = ("web", "web.jobs", "web.jobs.svc", "web.jobs.svc.cluster.local")
         ({}, OWN),
         ({"cluster_domain": "k8s.example.com"}, (*OWN[:3], "web.jobs.k8s.example.com")),
         ({"cluster_domain": "local"}, (*OWN[:3], "web.jobs.local")),
-        ({"dns_names": ["a.example.com", "localhost"]}, (*OWN, "a.example.com", "localhost")),
-        ({"dns_names": ["*.example.com"]}, (*OWN, "*.example.com")),
-        ({"dns_names": ["web.jobs", "b", "b"]}, (*OWN, "b")),
-        ({"dns_names": [f"{'a' * 63}." * 3 + "a" * 61]}, (*OWN, f"{'a' * 63}." * 3 + "a" * 61)),
-        ({"dns_names": iter(["a", "b"])}, (*OWN, "a", "b")),
+        ({"extra_names": ["a.example.com", "localhost"]}, (*OWN, "a.example.com", "localhost")),
+        ({"extra_names": ["*.example.com"]}, (*OWN, "*.example.com")),
+        ({"extra_names": ["web.jobs", "b", "b"]}, (*OWN, "b")),
+        ({"extra_names": [f"{'a' * 63}." * 3 + "a" * 61]}, (*OWN, f"{'a' * 63}." * 3 + "a" * 61)),
+        ({"extra_names": iter(["a", "b"])}, (*OWN, "a", "b")),
     ],
     ids=[
         "the Service's four names",
@@ -51,7 +51,7 @@ def test_a_service_may_start_with_a_digit() -> None:
 
 
 def test_each_ip_address_is_kept_once_however_it_is_written() -> None:
-    names = service_names("web", "jobs", ip_addresses=["10.0.0.1", "fd00::1", "fd00:0::1", "10.0.0.1"])
+    names = service_names("web", "jobs", extra_names=["10.0.0.1", "fd00::1", "fd00:0::1", "10.0.0.1"])
     assert names.ip_addresses == (ip_address("10.0.0.1"), ip_address("fd00::1"))
 
 
@@ -74,24 +74,23 @@ def test_each_ip_address_is_kept_once_however_it_is_written() -> None:
             {"service": "a" * 63, "namespace": "b" * 63, "cluster_domain": f"{'c' * 63}.{'d' * 63}"},
             f"the Service's longest name {LONG!r}: must have at most 253 characters",
         ),
-        ({"dns_names": ["a_b"]}, f"DNS name 'a_b': {DNS_NAME}"),
-        ({"dns_names": ["a.*.b"]}, f"DNS name 'a.*.b': {DNS_NAME}"),
-        ({"dns_names": ["*"]}, f"DNS name '*': {DNS_NAME}"),
-        ({"dns_names": ["*.*.b"]}, f"DNS name '*.*.b': {DNS_NAME}"),
-        ({"dns_names": ["a.example.com."]}, f"DNS name 'a.example.com.': {DNS_NAME}"),
-        ({"dns_names": ["*.local"]}, f"DNS name '*.local': {DNS_NAME}"),
-        ({"dns_names": ["10.0.0.1"]}, f"DNS name '10.0.0.1': {DNS_NAME}"),
+        ({"extra_names": ["a_b"]}, f"DNS name 'a_b': {DNS_NAME}"),
+        ({"extra_names": ["a.*.b"]}, f"DNS name 'a.*.b': {DNS_NAME}"),
+        ({"extra_names": ["*"]}, f"DNS name '*': {DNS_NAME}"),
+        ({"extra_names": ["*.*.b"]}, f"DNS name '*.*.b': {DNS_NAME}"),
+        ({"extra_names": ["a.example.com."]}, f"DNS name 'a.example.com.': {DNS_NAME}"),
+        ({"extra_names": ["*.local"]}, f"DNS name '*.local': {DNS_NAME}"),
         (
-            {"dns_names": [f"{'a' * 63}." * 3 + "a" * 62]},
+            {"extra_names": [f"{'a' * 63}." * 3 + "a" * 62]},
             f"DNS name '{('a' * 63 + '.') * 3 + 'a' * 62}': {DNS_NAME}",
         ),
         (
-            {"ip_addresses": ["10.0.0.0/8"]},
-            f"IP address '10.0.0.0/8': {ADDRESS}",
+            {"extra_names": ["10.0.0.0/8"]},
+            f"DNS name '10.0.0.0/8': {DNS_NAME}",
         ),
-        ({"ip_addresses": ["fe80::1%eth0"]}, f"IP address 'fe80::1%eth0': {ADDRESS}"),
+        ({"extra_names": ["fe80::1%eth0"]}, f"IP address 'fe80::1%eth0': {ADDRESS}"),
         (
-            {"ip_addresses": ["::ffff:10.0.0.1"]},
+            {"extra_names": ["::ffff:10.0.0.1"]},
             f"IP address '::ffff:10.0.0.1': {ADDRESS}",
         ),
     ],
@@ -105,13 +104,15 @@ def test_a_bad_name_is_rejected_with_what_would_be_right(given: Mapping[str, Any
 
 def test_all_faults_are_told_at_once_in_the_order_of_the_arguments() -> None:
     with pytest.raises(InvalidNames) as refused:
-        service_names("A", "B", cluster_domain="C", dns_names=["D", "ok", "E"], ip_addresses=["f", "10.0.0.1", "g"])
-    assert [fault.split(":")[0] for fault in refused.value.faults] == [
+        service_names(
+            "A", "B", cluster_domain="C", extra_names=["D", "ok", "E", "fe80::1%f", "10.0.0.1", "::ffff:10.0.0.1"]
+        )
+    assert [fault.split(": ")[0] for fault in refused.value.faults] == [
         "Service name 'A'",
         "namespace 'B'",
         "cluster domain 'C'",
         "DNS name 'D'",
         "DNS name 'E'",
-        "IP address 'f'",
-        "IP address 'g'",
+        "IP address 'fe80::1%f'",
+        "IP address '::ffff:10.0.0.1'",
     ]

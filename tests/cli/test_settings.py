@@ -20,8 +20,7 @@ from jobgate.cli.settings import Configured, installation
 from jobgate.cluster import Pages
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
-from jobgate.serving.kind_settings import KindFile
-from jobgate.serving.reload import settings_reloaders
+from jobgate.serving.reload import KindFile, settings_reloaders
 from tests.webhook.server.wire import shown_files
 from webhook import Settings
 from webhook.server.limits import Limits

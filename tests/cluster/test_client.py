@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 from kubernetes.aio.client import ApiClient, Configuration
 
 from jobgate.cluster.client import Client
 from jobgate.cluster.secret import SECRETS
+from jobgate.cluster.writer import Pace
 from webhook.trace import CURRENT, Trace
 
 TRACE = Trace("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", sampled=True, state="a=1")
@@ -56,3 +58,17 @@ async def test_one_object_is_asked_for_by_its_name_in_its_namespace() -> None:
     path = head.split()[1]
     assert path.startswith("/api/v1/namespaces/here/secrets?")
     assert "fieldSelector=metadata.name%3Dours" in path or "fieldSelector=metadata.name=ours" in path
+
+
+async def test_a_paced_client_makes_twice_its_rate_at_once_and_then_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr("jobgate.cluster.writer.time.monotonic", lambda: 100.0)
+    monkeypatch.setattr("jobgate.cluster.writer.asyncio.sleep", sleep)
+    pace = Pace(2.0)
+    for _ in range(6):
+        await pace.wait()
+    assert slept == [0.5, 1.0]

@@ -32,12 +32,12 @@ from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, Selection
 from jobgate.cluster.client import Client
 from jobgate.cluster.endpoints import Endpoints, addresses_of
-from jobgate.cluster.refusals import understood
+from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import date
 from jobgate.cluster.tls_secret import TlsSecret
 from jobgate.cluster.writer import rejection
-from jobgate.rotation.keeper import Keeper
+from jobgate.rotation import Keeper
 from tests.certs.handshake import server_context
 from tests.certs.moments import TODAY
 from tests.controller.cluster import MemoryCluster
@@ -212,13 +212,13 @@ async def test_a_target_that_may_not_be_read_is_shown_with_its_fault() -> None:
     ids=str,
 )
 def test_what_an_answer_means(error: Exception, expected: type[Exception]) -> None:
-    with pytest.raises(expected), understood("patch", CRDS, "jobs.test.dev"):
+    with pytest.raises(expected), translated_errors("patch", CRDS, "jobs.test.dev"):
         raise error
 
 
 def test_how_long_the_api_server_asks_to_be_left_alone_is_kept() -> None:
     status = {"reason": "TooManyRequests", "details": {"retryAfterSeconds": 7}}
-    with pytest.raises(Unavailable) as caught, understood("patch", CRDS):
+    with pytest.raises(Unavailable) as caught, translated_errors("patch", CRDS):
         raise rejection(CRDS, 429, status)
     assert caught.value.after == 7
 

@@ -33,6 +33,7 @@ MINE = [(CONFIG_MAPS, "train-trial"), (SERVICES, "train"), (POLICIES, "train"), 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(informers, "RETRY_PERIOD", 0.01)
+    monkeypatch.setattr(informers, "BACKOFF", Backoff(first=0.01, most=0.05))
     monkeypatch.setattr(queues, "RETRY_PERIOD", 0.01)
     monkeypatch.setattr(run, "SETTLE", 0.01)
     monkeypatch.setattr("jobgate.controller.run.WorkQueue", lambda: queues.WorkQueue(Backoff(first=0.01, most=0.05)))
@@ -41,8 +42,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def controlling(cluster: MemoryCluster, resync: float = 1000.0) -> AsyncIterator[ControllerMetrics]:
     metrics = ControllerMetrics()
-    backoff = Backoff(first=0.01, most=0.05)
-    settings = ControllerSettings("svc.cluster.local", 5000.0, resync, backoff, namespace="jobgate-system")
+    settings = ControllerSettings("svc.cluster.local", 5000.0, resync, namespace="jobgate-system")
     task = asyncio.create_task(Controller(cluster, [DIJOB], settings, metrics).work())
     try:
         yield metrics

@@ -10,7 +10,7 @@ from jobgate.cluster.endpoints import SERVICES, SLICES
 from jobgate.cluster.secret import SECRETS
 from jobgate.doctor import CATALOGUE, Severity
 from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, Permission, Ref
-from jobgate.installation.installation import Rotation
+from jobgate.installation.installation import RotationMode
 from tests.doctor import faults
 from tests.doctor.faults import FAULTS
 from tests.doctor.world import (
@@ -51,9 +51,9 @@ def ids(world: World, **given: Any) -> list[str]:
     [
         {},
         {"failure_policy": "Fail", "replicas": 3, "required_spread": True, "queueing": "volcano=batch"},
-        {"rotation": Rotation.CRONJOB},
-        {"rotation": Rotation.CERT_MANAGER},
-        {"rotation": Rotation.NONE},
+        {"rotation": RotationMode.CRONJOB},
+        {"rotation": RotationMode.CERT_MANAGER},
+        {"rotation": RotationMode.NONE},
         {"kinds": {"jobs.batch.volcano.sh": False}, "plugins": {"ssh": False}, "mode": "warn"},
         {"secrets_in": ("default", SYSTEM)},
         {"service_port": 8443, "target_port": 10250, "health_port": 8081},
@@ -78,7 +78,7 @@ def test_a_sound_installation_has_no_fault_whatever_was_chosen(choices: dict[str
 
 
 def test_a_server_outside_the_cluster_needs_no_workload_and_no_secret() -> None:
-    world = sound(NOW, external_name="localhost", rotation=Rotation.NONE, kinds={"mxjobs.mxnet.mlkube.io": False})
+    world = sound(NOW, external_name="localhost", rotation=RotationMode.NONE, kinds={"mxjobs.mxnet.mlkube.io": False})
     world.remove("Secret", TLS, SYSTEM)
     world.show(world.current)
     observed, expected = world.looked()
@@ -220,7 +220,7 @@ def test_all_entries_that_fail_open_are_a_fault_where_it_is_told_that_they_shoul
 
 
 def test_a_schedule_that_is_suspended_is_told() -> None:
-    world = sound(NOW, rotation=Rotation.CRONJOB)
+    world = sound(NOW, rotation=RotationMode.CRONJOB)
     faults.suspended(world)
     assert ids(world) == ["workload-stopped"]
 

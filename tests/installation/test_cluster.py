@@ -18,7 +18,7 @@ from controlplane.objects import ClusterObjects, read, written
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from jobgate.installation import Installation, objects
-from jobgate.installation.installation import Rotation
+from jobgate.installation.installation import RotationMode
 from jobgate.installation.kustomize import CHOICES, key_of
 from jobgate.installation.objects import base
 from jobgate.kinds import installed
@@ -126,7 +126,7 @@ def _relative(path: Path, start: Path) -> str:
 def templates() -> dict[str, dict[str, Any]]:
     """All pod templates, by name."""
     found = {}
-    for rotation in Rotation.WATCH, Rotation.CRONJOB:
+    for rotation in RotationMode.WATCH, RotationMode.CRONJOB:
         for one in objects(KINDS, Installation(crds=False, rotation=rotation)):
             spec = one.get("spec", {})
             spec = spec.get("jobTemplate", {}).get("spec", spec)

@@ -23,7 +23,7 @@ def pytest_asyncio_loop_factories(
 
 @pytest.fixture(scope="session")
 def generation() -> Generation:
-    names = service_names("jobgate-webhook", "jobgate-system", dns_names=["localhost"], ip_addresses=["127.0.0.1"])
+    names = service_names("jobgate-webhook", "jobgate-system", extra_names=["localhost", "127.0.0.1"])
     return issue_generation(names, datetime.now(UTC))
 
 
