@@ -22,15 +22,7 @@ Nothing here reads a file or the network, or keeps anything in memory that the S
 
 from certs.generation import Generation, KeyType, generate_key, issue_authority, issue_generation
 from certs.names import CLUSTER_DOMAIN, InvalidNames, ServerNames, service_names
-from certs.places import (
-    Conflict,
-    Reading,
-    Refusal,
-    Served,
-    StoredCertificates,
-    Target,
-    Unavailable,
-)
+from certs.places import Conflict, Reading, Refusal, Served, StoredCertificates, Target, Unavailable
 from certs.plan import RotationSettings
 from certs.report import RotationReport, report
 from certs.rotation import Rotation

@@ -37,10 +37,6 @@ _NO_USAGE = dict.fromkeys(
     False,
 )  # fmt: skip
 
-# Gives serial numbers; cryptography's own has 159 random bits (RFC 5280: positive, at most 20 octets).
-SerialSource: TypeAlias = Callable[[], int]
-
-
 PrivateKey: TypeAlias = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 PublicKey: TypeAlias = ec.EllipticCurvePublicKey | rsa.RSAPublicKey
 
@@ -88,13 +84,7 @@ class Authority:
     key: PrivateKey = field(repr=False)
 
 
-def issue_authority(
-    key: PrivateKey,
-    validity: Validity,
-    *,
-    name: str = AUTHORITY_NAME,
-    new_serial: SerialSource = x509.random_serial_number,
-) -> Authority:
+def issue_authority(key: PrivateKey, validity: Validity, *, name: str = AUTHORITY_NAME) -> Authority:
     """A self-signed CA of this key that may sign server certificates and no further CA.
 
     Its subject is `name` and the start of its key identifier. So two generations in one bundle differ in subject and
@@ -116,7 +106,7 @@ def issue_authority(
         .subject_name(subject)
         .issuer_name(subject)
         .public_key(public_key)
-        .serial_number(new_serial())
+        .serial_number(x509.random_serial_number())
         .not_valid_before(validity.not_before)
         .not_valid_after(validity.not_after)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
@@ -127,14 +117,7 @@ def issue_authority(
     return Authority(certificate, key)
 
 
-def issue_leaf(
-    authority: Authority,
-    public_key: PublicKey,
-    names: ServerNames,
-    validity: Validity,
-    *,
-    new_serial: SerialSource = x509.random_serial_number,
-) -> x509.Certificate:
+def issue_leaf(authority: Authority, public_key: PublicKey, names: ServerNames, validity: Validity) -> x509.Certificate:
     """A certificate for a TLS server of these names, signed by the authority.
 
     It has no common name (64 characters do not hold `<service>.<namespace>.svc`, and no verifier of ours reads one):
@@ -156,7 +139,7 @@ def issue_leaf(
         .subject_name(x509.Name([]))
         .issuer_name(issuer.subject)
         .public_key(public_key)
-        .serial_number(new_serial())
+        .serial_number(x509.random_serial_number())
         .not_valid_before(validity.not_before)
         .not_valid_after(validity.not_after)
         .add_extension(x509.SubjectAlternativeName(alternatives), critical=True)
@@ -197,7 +180,6 @@ def issue_generation(
     lifetime: timedelta = LIFETIME,
     authority_name: str = AUTHORITY_NAME,
     new_key: KeySource = generate_key,
-    new_serial: SerialSource = x509.random_serial_number,
 ) -> Generation:
     """A new CA, and a leaf of it for a server of these names; both hold from an hour ago for `lifetime`.
 
@@ -205,9 +187,9 @@ def issue_generation(
         ValueError: no names, a time without zone, or a lifetime or authority name out of bounds.
     """
     validity = validity_from(now, lifetime)
-    authority = issue_authority(new_key(key_type), validity, name=authority_name, new_serial=new_serial)
+    authority = issue_authority(new_key(key_type), validity, name=authority_name)
     key = new_key(key_type)
-    certificate = issue_leaf(authority, key.public_key(), names, validity, new_serial=new_serial)
+    certificate = issue_leaf(authority, key.public_key(), names, validity)
     return Generation(
         ca_certificate=authority.certificate.public_bytes(Encoding.PEM),
         certificate=certificate.public_bytes(Encoding.PEM),

@@ -83,7 +83,7 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     from jobgate.cluster.writer import Writer  # noqa: PLC0415
     from jobgate.controller import Controller, ControllerMetrics, ControllerSettings  # noqa: PLC0415
     from jobgate.kinds.common.wiring import wired  # noqa: PLC0415
-    from jobgate.serving.leader import Place  # noqa: PLC0415
+    from jobgate.serving.leader import LeaderSettings  # noqa: PLC0415
     from webhook.server.log import configure  # noqa: PLC0415
 
     sys.stderr = log.open("a", encoding="utf-8")
@@ -94,8 +94,8 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     async def made(writer: Writer, metrics: ControllerMetrics) -> Controller:
         return Controller(writer, kinds, settings, metrics)
 
-    place = Place("127.0.0.1", 0, SYSTEM, "jobgate-controller", secrets.token_hex(8), TIMES)
-    asyncio.run(lead(kinds, credentials, place, made, "controller started"))
+    leader = LeaderSettings("127.0.0.1", 0, SYSTEM, "jobgate-controller", secrets.token_hex(8), TIMES)
+    asyncio.run(lead(kinds, credentials, leader, made, "controller started"))
 
 
 def objects_of_ours(api: ClusterApi, namespace: str) -> dict[tuple[str, str], Any]:

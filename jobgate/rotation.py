@@ -41,7 +41,7 @@ from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import Server
 from jobgate.cluster.tls_secret import TlsSecret
 from jobgate.cluster.writer import Writer
-from jobgate.serving.leader import LeaderMetrics, Place, lead_until_stopped
+from jobgate.serving.leader import LeaderMetrics, LeaderSettings, lead_until_stopped
 
 #: Longest time between two passes, in seconds: clocks jump, machines sleep, watches break.
 RESYNC = 60.0
@@ -215,7 +215,7 @@ async def status_of(client: Writer, scope: RotationScope, settings: RotationSett
     return report(observed, await used.probe.look(), settings)
 
 
-async def keep(client: Writer, scope: RotationScope, settings: RotationSettings, place: Place) -> None:
+async def keep(client: Writer, scope: RotationScope, settings: RotationSettings, leader: LeaderSettings) -> None:
     """Rotate while the Lease is held, until SIGTERM or SIGINT.
 
     Raises:
@@ -237,7 +237,7 @@ async def keep(client: Writer, scope: RotationScope, settings: RotationSettings,
         keeper = Keeper(rotation, watched)
         metrics.follow(keeper, settings)
         await lead_until_stopped(
-            client, place, keeper.work, settled=lambda: keeper.settled, metrics=metrics, started="rotation started"
+            client, leader, keeper.work, settled=lambda: keeper.settled, metrics=metrics, started="rotation started"
         )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jobgate.cluster.writer import Writer
     from jobgate.controller import Controller, ControllerMetrics
     from jobgate.runner.run import RunnerController
-    from jobgate.serving.leader import Place
+    from jobgate.serving.leader import LeaderSettings
     from webhook import Kind
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,10 +27,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 def _leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
     """Add the settings of probes, credentials, Lease and rate.
 
-    The command receives `kubeconfig`, `place` and `requests_per_second`.
+    The command receives `kubeconfig`, `leader` and `requests_per_second`.
     """
     return grouped(
-        _placed,
+        _led,
         HEALTH_PORT,
         BIND,
         CREDENTIALS,
@@ -56,19 +56,19 @@ def _leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
     )
 
 
-def _placed(bind: str, health_port: int, lease_namespace: str | None, lease_name: str) -> dict[str, Place]:
-    from jobgate.serving.leader import Place
+def _led(bind: str, health_port: int, lease_namespace: str | None, lease_name: str) -> dict[str, LeaderSettings]:
+    from jobgate.serving.leader import LeaderSettings
 
     namespace = lease_namespace or own_namespace()
     if namespace is None:
         raise click.UsageError("--lease-namespace is required outside a pod, for example jobgate-system")
-    return {"place": Place(bind, health_port, namespace, lease_name)}
+    return {"leader": LeaderSettings(bind, health_port, namespace, lease_name)}
 
 
 async def lead(
     kinds: Iterable[Kind],
     kubeconfig: Path | None,
-    place: Place,
+    leader: LeaderSettings,
     controller: Callable[[Writer, ControllerMetrics], Awaitable[Controller | RunnerController]],
     started: str,
 ) -> None:
@@ -85,29 +85,31 @@ async def lead(
     metrics = ControllerMetrics()
     async with await connect(kubeconfig) as writer:
         found = await controller(writer, metrics)
-        with listening(f"{place.bind}:{place.health_port}"):
+        with listening(f"{leader.bind}:{leader.health_port}"):
             await lead_until_stopped(
-                writer, place, found.work, settled=lambda: found.settled, metrics=metrics, started=started
+                writer, leader, found.work, settled=lambda: found.settled, metrics=metrics, started=started
             )
 
 
 @click.command()
 @_leading("jobgate-controller", rate=50, most=1000)
 @running
-def control(*, kubeconfig: Path | None, place: Place, requests_per_second: float, configured: Configured) -> None:
+def control(
+    *, kubeconfig: Path | None, leader: LeaderSettings, requests_per_second: float, configured: Configured
+) -> None:
     """Run the companion controller: create and maintain the objects that plugins of jobs declare."""
     from jobgate.controller import Controller, ControllerSettings
     from webhook.server import log
 
     log.configure()
     given = configured.settings
-    settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=place.namespace)
+    settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=leader.namespace)
     kinds = tuple(wired(configured.kinds, given.runs))
 
     async def controller(writer: Writer, metrics: ControllerMetrics) -> Controller:
         return Controller(writer, kinds, settings, metrics)
 
-    asyncio.run(lead(kinds, kubeconfig, place, controller, "controller started"))
+    asyncio.run(lead(kinds, kubeconfig, leader, controller, "controller started"))
 
 
 @click.command()
@@ -129,7 +131,7 @@ def run(
     queues: Path | None,
     ignore_operator: tuple[str, ...],
     kubeconfig: Path | None,
-    place: Place,
+    leader: LeaderSettings,
     requests_per_second: float,
     configured: Configured,
 ) -> None:
@@ -153,7 +155,7 @@ def run(
         given.domain,
         queueing,
         requests_per_second,
-        namespace=place.namespace,
+        namespace=leader.namespace,
         queues=waiting,
         queues_file=queues,
         ignored_operators=frozenset(ignore_operator),
@@ -166,6 +168,6 @@ def run(
         return found
 
     try:
-        asyncio.run(lead(kinds, kubeconfig, place, runner, "runner started"))
+        asyncio.run(lead(kinds, kubeconfig, leader, runner, "runner started"))
     except OperatorRunning as error:
         raise click.ClickException(str(error)) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +75,7 @@ def _by_name(definitions: Any) -> dict[str, Mapping[str, Any]]:
 
 def _print(found: Mapping[str, Sequence[Misfit]], missing: Sequence[str], output: str) -> None:
     if output == "json":
-        crds = {
-            name: [{"path": one.path, "outcome": one.outcome, "message": one.message} for one in misfits_]
-            for name, misfits_ in found.items()
-        }
+        crds = {name: [asdict(one) for one in misfits_] for name, misfits_ in found.items()}
         click.echo(json.dumps({"definitions": crds, "notInstalled": list(missing)}, indent=2))
         return
     for name, misfits_ in found.items():

@@ -214,13 +214,13 @@ def watch(
     A bundle that another client overwrites is restored within seconds.
     """
     from jobgate.rotation import keep
-    from jobgate.serving.leader import Place
+    from jobgate.serving.leader import LeaderSettings
     from webhook.server import log
 
     log.configure()
-    place = Place(bind, health_port, scope.selection.namespace, lease_name)
+    leader = LeaderSettings(bind, health_port, scope.selection.namespace, lease_name)
     with listening(f"{bind}:{health_port}"):
-        _run(kubeconfig, lambda client: keep(client, scope, settings, place))
+        _run(kubeconfig, lambda client: keep(client, scope, settings, leader))
 
 
 @click.command()

@@ -61,12 +61,7 @@ class JobIndex(Generic[K]):
 class Owned:
     """Objects of these resources. The informers are to be run with a client that sees our label only."""
 
-    def __init__(
-        self,
-        resources: Iterable[Resource],
-        owner: Owner,
-        changed: Callable[[Key], None],
-    ) -> None:
+    def __init__(self, resources: Iterable[Resource], owner: Owner, changed: Callable[[Key], None]) -> None:
         """Create a cache that knows nothing. `changed` is called with each job of which an object changed."""
         self._owner = owner
         self._index = JobIndex(changed)

@@ -21,7 +21,6 @@ SETTLE = 0.2
 #: Seconds until a failed write is retried.
 RETRY = 5.0
 
-_CONFLICT, _NOT_FOUND = 409, 404
 _logger = logging.getLogger("jobgate")
 
 
@@ -85,7 +84,7 @@ class Statuses:
             gone = dict.fromkeys((found.get("status") or {}).keys() - status.keys())
             await self._writes.set_status(resource, found, {**gone, **status})
         except (ApiError, OSError, TimeoutError) as error:
-            if isinstance(error, ApiError) and error.code in {_CONFLICT, _NOT_FOUND}:
+            if isinstance(error, ApiError) and (error.conflict or error.absent):
                 return True  # it changed, which its informer reports
             fields = {"item": f"{resource.plural}/{found['metadata']['name']}", "reason": type(error).__qualname__}
             _logger.warning("failed to write a status", extra={"fields": fields})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from cryptography import x509
 
@@ -36,15 +37,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OURS = {RotationMode.WATCH, RotationMode.CRONJOB}
 
 
-@dataclass(frozen=True, slots=True)
-class ServedChain:
-    """A certificate that servers serve or will serve.
-
-    Attributes:
-        where: the Secret, or the address of the server.
-        chain: the certificate, and the known intermediate certificates.
-        whole: whether the chain is complete up to the CA.
-    """
+class ServedChain(NamedTuple):
+    """A certificate and its known intermediate ones, of the Secret or a server; whole if they lead to the CA."""
 
     where: str
     chain: tuple[x509.Certificate, ...]

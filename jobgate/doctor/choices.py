@@ -81,7 +81,12 @@ def read_back(
         "run": tuple(dict.fromkeys([*server.get("run", ()), *runs.get("run", ())])),
         # The arguments do not contain the queues; that there are any decides which permissions the runner has.
         "queues": "queues: []" if "queues" in runs else "",
-        **{field: server[flag][0] for flag, field in _FLAGS.items() if flag in server},
+        **{
+            field: server[flag][0]
+            for flag, field in _FLAGS.items()
+            # A port may be a variable, as `$(PORT)`.
+            if flag in server and (server[flag][0].isdigit() or not flag.endswith("port"))
+        },
     }
     if deployment is not None:
         read["replicas"] = max(deployment["spec"].get("replicas", 1), 1)

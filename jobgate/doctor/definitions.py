@@ -9,7 +9,7 @@ from jobgate.cluster.bundles import CRDS, clients
 from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
-from jobgate.doctor.observed import ClusterSnapshot, place
+from jobgate.doctor.observed import ClusterSnapshot, labels_of, place
 from jobgate.installation.installation import LABELS
 from jobgate.offline.fit import MisfitOutcome, misfits
 from webhook import Kind
@@ -128,8 +128,7 @@ def _conversion(observed: ClusterSnapshot, found: Mapping[str, Any], where: str)
 
 def _is_ours(found: Mapping[str, Any]) -> bool:
     """Return whether the CRD was installed by jobgate, not by another chart."""
-    labels = found["metadata"].get("labels") or {}
-    return all(labels.get(key) == value for key, value in LABELS.items())
+    return LABELS.items() <= labels_of(found).items()
 
 
 def _schema(version: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from jobgate.doctor import (
-    certificates,
-    clock,
-    configurations,
-    definitions,
-    endpoints,
-    jobs,
-    rights,
-    workloads,
-)
+from jobgate.doctor import certificates, clock, configurations, definitions, endpoints, jobs, rights, workloads
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, Severity
 from jobgate.doctor.observed import ClusterSnapshot

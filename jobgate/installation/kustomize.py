@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import PurePosixPath
 from typing import Any
 
 from crdgen import to_yaml
@@ -43,9 +42,13 @@ def kustomize(kinds: Registry, header: str) -> dict[str, str]:
     plain = _flat(groups)
     return {
         **crds,
-        "crds/kustomization.yaml": to_yaml(_kustomization(crds), header=header),
+        "crds/kustomization.yaml": to_yaml(
+            _kustomization(*(file.removeprefix("crds/") for file in crds)), header=header
+        ),
         **files,
-        "base/kustomization.yaml": to_yaml(_kustomization(files), header=header),
+        "base/kustomization.yaml": to_yaml(
+            _kustomization(*(file.removeprefix("base/") for file in files)), header=header
+        ),
         **{
             f"components/{name}/{file}": text
             for name, choice in CHOICES.items()
@@ -55,18 +58,12 @@ def kustomize(kinds: Registry, header: str) -> dict[str, str]:
     }
 
 
-def _kustomization(files: Iterable[str]) -> dict[str, Any]:
-    names = [PurePosixPath(file).name for file in files]
-    return {"apiVersion": f"{_API}/v1beta1", "kind": "Kustomization", "resources": names}
+def _kustomization(*resources: str, **more: Any) -> dict[str, Any]:
+    return {"apiVersion": f"{_API}/v1beta1", "kind": "Kustomization", "resources": list(resources), **more}
 
 
 def _overlay(name: str) -> dict[str, Any]:
-    return {
-        "apiVersion": f"{_API}/v1beta1",
-        "kind": "Kustomization",
-        "resources": ["../../base"],
-        "components": [f"../../components/{name}"],
-    }
+    return _kustomization("../../base", components=[f"../../components/{name}"])
 
 
 def _component(plain: Mapping[Any, Any], chosen: Mapping[Any, Any], header: str) -> dict[str, str]:

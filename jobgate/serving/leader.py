@@ -28,8 +28,8 @@ def _identity() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where such a process runs.
+class LeaderSettings:
+    """Settings of a process that works while it holds a Lease.
 
     Attributes:
         bind, health_port: address of probes and metrics.
@@ -63,7 +63,7 @@ class LeaderMetrics:
 
 async def lead_until_stopped(
     objects: ObjectClient,
-    place: Place,
+    leader: LeaderSettings,
     work: Callable[[], Awaitable[None]],
     *,
     settled: Callable[[], bool],
@@ -76,16 +76,16 @@ async def lead_until_stopped(
         OSError: the port cannot be listened on.
     """
     stop = asyncio.Event()
-    lease = Lease(objects, place.namespace, place.lease, place.identity, place.times)
-    metrics.leader.labels(place.lease).set_function(lambda: float(lease.held))
+    lease = Lease(objects, leader.namespace, leader.lease, leader.identity, leader.times)
+    metrics.leader.labels(leader.lease).set_function(lambda: float(lease.held))
 
     def not_ready() -> str:
         if stop.is_set():
             return "stopping"
         return "" if settled() or not lease.held else "caches are not synced"
 
-    with stopping_on_signals(stop), closing(listening(place.bind, place.health_port)) as listens:
-        fields = {"healthPort": listens.getsockname()[1], "identity": place.identity}
+    with stopping_on_signals(stop), closing(listening(leader.bind, leader.health_port)) as listens:
+        fields = {"healthPort": listens.getsockname()[1], "identity": leader.identity}
         _logger.info(started, extra={"fields": fields})
         async with answering(Answers(not_ready, metrics), listens):
             leading = asyncio.create_task(lease.lead(work))

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 import orjson
+from msgspec.structs import replace
 
 from jobgate.kinds.common.pod.reading import mapping, whole
 from jobgate.kinds.common.scale import SCALE, SCALE_KIND, scaled
@@ -29,7 +30,7 @@ READ_TIMEOUT: Final = 2.0
 TIMEOUT: Final = 3.5
 
 #: Reads a job by name and namespace; None if it does not exist. It may raise any error.
-Read: TypeAlias = Callable[[str, str], Awaitable[Mapping[str, Any] | None]]
+JobReader: TypeAlias = Callable[[str, str], Awaitable[Mapping[str, Any] | None]]
 
 _logger = logging.getLogger("jobgate")
 
@@ -41,7 +42,7 @@ class ScaleReviewer:
         self,
         kind: Kind,
         kinds: Registry,
-        read: Read | None,
+        read: JobReader | None,
         settings: Callable[[], Settings],
         objects: Objects,
         budget: Budget | None = None,
@@ -112,17 +113,13 @@ class ScaleReviewer:
     def _judged(self, request: Request, stored: Mapping[str, Any], wanted: int, end: float) -> Response:
         if self._clock() > end:
             raise too_busy(Shed.QUEUE_TIME, "too many large objects before this one")
-        change = Request(
-            uid=request.uid,
+        change = replace(
+            request,
             api_version=self._kind.gvk.api_version,
             kind=self._kind.kind,
-            operation=Operation.UPDATE,
-            name=request.name,
-            namespace=request.namespace,
-            user=request.user,
+            subresource="",
             document=scaled(self._kind, stored, wanted),
             old_document=stored,
-            dry_run=request.dry_run,
         )
         return review(
             change,

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from ipaddress import ip_address
-from itertools import count
 
 import pytest
 from cryptography import x509
@@ -147,12 +146,6 @@ def test_a_generation_keeps_the_leafs_key_and_not_the_authoritys() -> None:
     kept = load_pem_private_key(generation.key, password=None)
     assert (authority.public_key(), leaf.public_key()) == (keys[0].public_key(), keys[1].public_key())
     assert kept.public_key() == keys[1].public_key()
-
-
-def test_serials_come_from_the_source_that_is_given() -> None:
-    serials = count(41)
-    authority, leaf = authority_and_leaf(issue_generation(NAMES, NOW, new_serial=lambda: next(serials)))
-    assert (authority.serial_number, leaf.serial_number) == (41, 42)
 
 
 def test_an_authority_is_called_as_asked_and_by_the_start_of_its_key_identifier() -> None:

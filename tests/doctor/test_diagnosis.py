@@ -1,5 +1,6 @@
 """The checks on a recorded sound installation: nothing is found in it, and each planted fault alone."""
 
+import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -286,6 +287,12 @@ def test_what_others_inject_into_pods_is_not_taken_for_ours(world: World) -> Non
     for name in (SERVER, ROTATOR):
         spec = world.get("Deployment", name, SYSTEM)["spec"]["template"]["spec"]
         spec["containers"].insert(0, {"name": "sidecar", "image": "mesh:7", "args": ["--port=1"]})
+    assert ids(world) == []
+
+
+def test_a_port_that_is_a_variable_is_taken_for_the_default(world: World) -> None:
+    (container,) = world.get("Deployment", SERVER, SYSTEM)["spec"]["template"]["spec"]["containers"]
+    container["args"] = [re.sub("^--port=.*", "--port=$(PORT)", one) for one in container["args"]]
     assert ids(world) == []
 
 
