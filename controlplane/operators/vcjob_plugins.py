@@ -1,6 +1,6 @@
 """Volcano's job plugins env, svc and ssh: what they put into a pod, and the objects that they make beside the job.
 
-Of their arguments those are heeded that change what is made; the framework plugins are left out.
+Of their arguments those are read that change what is made; the framework plugins are left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -107,4 +107,5 @@ def _cause(
         return Forbidden(place, f"{plugin} takes no arguments: remove it")
     if not name:
         return Invalid(place, plugin, str(error["msg"]).removeprefix("Value error, "))
-    return Invalid(place, f"--{name}" if name in places else name, f"its value must be {flags[name].what}")
+    what = flags[name].what if name in flags else FlagType.TEXT.value  # a field may be read by another alias
+    return Invalid(place, f"--{name}" if name in places else name, f"its value must be {what}")

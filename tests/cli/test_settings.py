@@ -134,7 +134,7 @@ def test_a_kind_has_one_file(tmp_path: Path) -> None:
     assert f"{PLURAL} is repeated" in complaint(review(*flags))
 
 
-def test_a_review_heeds_what_the_file_says(tmp_path: Path) -> None:
+def test_a_review_obeys_what_the_file_says(tmp_path: Path) -> None:
     file = tmp_path / "settings.yaml"
     file.write_text(ACCELERATORS)
     done = review("--kind-settings", f"{PLURAL}={file}", "-o", "json")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,7 +13,11 @@ from tests.kinds.reviews import request_of
 from webhook import Phase, Request, Settings, review
 
 WRONG: tuple[Any, ...] = (None, 7, -1.5, True, "x", [], {}, ["x"], [["x"]], {"x": {}}, [{}, {"x": 7}])
-SETTINGS = Settings(plugins={Queueing.name: Queueing.arguments.model_validate({"system": "kueue"})})
+#: Who runs the jobs: their operators, or jobgate.
+SETTINGS = [
+    Settings(plugins={Queueing.name: Queueing.arguments.model_validate({"system": system})}, runs=frozenset(runs))
+    for system, runs in (("kueue", ()), ("volcano", (kind.qualified_plural for kind in KINDS)))
+]
 
 
 def request(document: Any, old: Any, kind: Any) -> Request:
@@ -47,7 +52,7 @@ def test_a_value_of_any_type_is_answered_in_a_new_job_and_in_a_stored_one(docume
     assert at(whole, steps) is not Ellipsis
     for value in WRONG:
         broken = with_value(whole, steps, value)
-        for new, old in ((broken, None), (broken, whole), (whole, broken), (broken, broken)):
-            for phase in Phase:
-                answer = review(request(new, old, kind), phase, KINDS, SETTINGS).to_review()["response"]
-                assert answer["uid"] == "1"
+        pairs = ((broken, None), (broken, whole), (whole, broken), (broken, broken))
+        for (new, old), phase, settings in product(pairs, Phase, SETTINGS):
+            answer = review(request(new, old, kind), phase, KINDS, settings).to_review()["response"]
+            assert answer["uid"] == "1"

@@ -119,18 +119,18 @@ def test_what_the_installation_says_is_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("system", "heeded"),
+    ("system", "supported"),
     [
         ("kueue", {"queue", "scheduler_name"}),
         ("coscheduling", {"min_available", "scheduler_name"}),
         ("volcano", {"queue", "min_available", "priority_class_name", "scheduler_name"}),
     ],
 )
-def test_what_the_system_acts_on_is_not_warned_of(system: str, heeded: set[str]) -> None:
+def test_what_the_system_acts_on_is_not_warned_of(system: str, supported: set[str]) -> None:
     words = {"queue": "high", "minAvailable": 1, "priorityClassName": "urgent", "schedulerName": "mine"}
     arguments = QueueingArguments.model_validate({"system": system})
     ignored = {to_snake(path.removeprefix("spec.")) for path in ignored_in(words, {"queueing": arguments})}
-    assert ignored == {to_snake(word) for word in words} - heeded
+    assert ignored == {to_snake(word) for word in words} - supported
     assert len(ignored_in(words, {})) == 4
 
 

@@ -78,8 +78,8 @@ def _parse_text(text: str) -> Decimal:
         exact = Context(prec=len(number) + _WORD_DIGITS + 2)
         amount = min(_rounded(exact.multiply(Decimal(number), Decimal(1 << BINARY_SUFFIXES[suffix]))), BINARY_LIMIT)
         return amount.copy_negate() if sign == "-" else amount
-    exponent = DECIMAL_SUFFIXES[suffix] if suffix in DECIMAL_SUFFIXES else int(suffix[1:])
-    return _rounded(Decimal(f"{sign}{number}e{exponent}"))
+    exponent = f"e{DECIMAL_SUFFIXES[suffix]}" if suffix in DECIMAL_SUFFIXES else suffix
+    return _rounded(Decimal(f"{sign}{number}{exponent}"))
 
 
 _parse_short = lru_cache(maxsize=4096)(_parse_text)

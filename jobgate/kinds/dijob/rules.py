@@ -116,7 +116,7 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
             )
 
 
-@rule("tasks", updates=True)
+@rule("tasks", reads=("tasks.name", "tasks.template"), updates=True)
 def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """The runner creates the pods of a task from the template with which it was started, as batch Jobs keep theirs."""
     old_job = context.old or {}

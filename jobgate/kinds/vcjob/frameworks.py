@@ -65,8 +65,9 @@ def facts(job: Job[Any]) -> Mapping[str, str]:
         for plugin in _DEFAULTS.keys() & (spec.plugins or {}):
             found |= {f"{plugin}.{flag}": value for flag, value in _flags(spec.plugins or {}, plugin).items()}
     for task in job.tasks:
-        if size := getattr(task.get("partition_policy"), "partition_size", None):
-            found[f"partition.{task.name}"] = str(size)
+        size, name = getattr(task.get("partition_policy"), "partition_size", None), task.get("name")
+        if size and name:
+            found[f"partition.{name}"] = str(size)
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested
+from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.runner import taken_over
 from jobgate.kinds.common.tasks import expected_name
@@ -29,11 +30,6 @@ from webhook import (
 RETIRED: Final = {("ssh", "no-root")}
 
 _PLACE: Final = Path("spec") / "plugins"
-
-
-def runs_here(job: Job[JobSpec], context: Context) -> bool:
-    """Return whether jobgate runs the job, and its own plugins do the work."""
-    return job.kind.qualified_plural in context.settings.runs
 
 
 @rule("plugins", quiet=lambda job, _: job.said("plugins").keys() <= PLUGINS.keys())

@@ -254,7 +254,7 @@ def ended(status: Mapping[str, Any]) -> str:
 
 def scheduler(job: Job[JobSpec]) -> str:
     """Return the scheduler of pods: Volcano's, the default of the kind, is none here unless gangs are Volcano's."""
-    name = text(job.spec.scheduler_name)
+    name = text(job.word("scheduler_name"))
     return "" if name == SCHEDULER else name
 
 

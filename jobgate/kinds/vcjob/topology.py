@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.gang import COUNT_LIMIT
+from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.common.pod.reading import containers, mapping
 from jobgate.kinds.common.quantity import is_whole, parse
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec, TopologyPolicy
-from jobgate.kinds.vcjob.plugins import runs_here
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, Rule, readable, rule
 
 _TASKS = Path("spec") / "tasks"

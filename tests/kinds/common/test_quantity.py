@@ -40,6 +40,7 @@ AMOUNTS: list[tuple[str, Any, str]] = [
     ("a large one", 1e21, "1e21"),
     ("null", None, "0"),
     ("many digits", "1" * 5000, "1" * 5000),
+    ("many zeros in an exponent", "1e" + "0" * 5000 + "3", "1000"),
     ("many binary digits", "1" * 5000 + "Ki", "9223372036854775807"),
 ]
 
