@@ -161,7 +161,10 @@ class RunnerController:
             if dispatcher is not None:
                 beside.append(dispatcher.run)
                 if settings.queues_file is not None:
-                    beside.append(reloader_of(settings.queues_file, dispatcher.use, settings.queues).run)
+                    reloader = reloader_of(settings.queues_file, dispatcher.use, settings.queues)
+                    # The settings may be from long ago: until now another runner had the Lease.
+                    await reloader.check()
+                    beside.append(reloader.run)
             if pod_groups is not None and queueing is not None:
                 beside.append(partial(version_stays, self._cluster, queueing, pod_groups, seen.informers[pod_groups]))
             await self._work.run(*beside)
