@@ -12,7 +12,7 @@ from jobgate.cluster.informer import ApiError, Page
 from jobgate.controller import ControllerMetrics
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.torchjob import TORCHJOB
-from jobgate.plugins.queueing import QueueingArguments, System
+from jobgate.plugins.queueing import Grouping, QueueingArguments, System, grouping
 from jobgate.runner import run
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.queues import Queues
@@ -146,7 +146,25 @@ async def test_a_version_is_followed_until_only_another_one_is_served(monkeypatc
 
 
 class Decided(Exception):
-    """With which queues it was decided first."""
+    """With what the runner works."""
+
+
+async def test_gangs_are_formed_with_the_version_that_was_found_whatever_is_served_a_moment_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worked: list[str] = []
+
+    async def work_with(_: RunnerController, groups: Grouping, __: QueueingArguments) -> None:
+        worked.append(groups.api_version)
+        if len(worked) > 1:
+            raise Decided
+        raise ExceptionGroup("", [VersionChanged(grouping(KUBERNETES, "scheduling.k8s.io/v1beta1"))])
+
+    monkeypatch.setattr(RunnerController, "_work_with", work_with)
+    settings = RunnerSettings("svc.cluster.local", KUBERNETES)
+    with pytest.raises(Decided):
+        await RunnerController(cluster(served={"v1": 0}), [DIJOB], settings, ControllerMetrics()).work()
+    assert worked == ["scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"]
 
 
 async def test_a_runner_that_begins_decides_with_the_queues_that_its_file_has_now(
