@@ -24,6 +24,7 @@ from jobgate.kinds.common.runner import is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
+from jobgate.runner.outcome import asked_for
 from jobgate.runner.plan import plan, report
 from jobgate.runner.reading import Caches, keep_job
 from jobgate.runner.seen import CLAIMS, JobKey, controllers_of
@@ -127,7 +128,8 @@ class JobReconciler:
         creates = any(isinstance(one, Create) for one in actions)
         if creates and not written and not await self._exists(subject, resource):
             return ReconcileResult.FINE, None
-        if (creates or self._gets_room(subject)) and (absent := await self._absent_claims(subject, namespace)):
+        begins = creates or self._gets_room(subject, observed)
+        if begins and (absent := await self._absent_claims(subject, namespace)):
             await self._carried_out(key, subject, resource, observed, report(subject, observed, absent))
             return ReconcileResult.AGAIN, None
         done = await self._carried_out(key, subject, resource, observed, actions)
@@ -253,9 +255,12 @@ class JobReconciler:
         found = await self._objects.get(CLAIMS, metadata["name"], metadata["namespace"])
         return found is not None and subject.crew.uid in controllers_of(found)
 
-    def _gets_room(self, subject: Subject) -> bool:
-        """Return whether a job leaves its queue now, or gets no room as something was not there."""
-        if self._dispatcher is None or needs_none(subject):
+    def _gets_room(self, subject: Subject, observed: Observed) -> bool:
+        """Return whether a job leaves its queue now, or gets no room as something was not there.
+
+        What a user asks for is done first.
+        """
+        if self._dispatcher is None or needs_none(subject) or any(asked_for(subject, observed)):
             return False
         return not subject.verdict or self._dispatcher.lacks(subject.crew.uid)
 

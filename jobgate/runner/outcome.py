@@ -12,7 +12,7 @@ from jobgate.kinds.common.runner import NO_RESTART, Phase, TaskProgress
 from jobgate.runner.policies import OF_JOBS, OF_PODS, Decision, decisions
 from jobgate.runner.progress import restarts_of, tasks_of
 from jobgate.runner.state import COMMAND, annotations_of
-from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment, uid_of
+from jobgate.runner.subject import Observed, PodSeen, Sight, Subject, later, moment, uid_of
 
 #: How each action on a job ends it.
 _ENDS: Final = {Action.TERMINATE_JOB: Phase.TERMINATED, Action.COMPLETE_JOB: Phase.SUCCEEDED}
@@ -20,12 +20,10 @@ _ENDS: Final = {Action.TERMINATE_JOB: Phase.TERMINATED, Action.COMPLETE_JOB: Pha
 STOPPED: Final = {Action.TERMINATE_JOB: "JobTerminated", Action.COMPLETE_JOB: "JobCompleted"}
 DEADLINE: Final = "DeadlineExceeded"
 #: Actions that a user may ask for.
-COMMANDS: Final = {
+USER_ACTIONS: Final = {
     str(one): one
     for one in (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
 }
-
-
 #: What happens to pods that do not end by it.
 _OF_LIVE_PODS: Final = frozenset({LifecycleEvent.POD_PENDING, LifecycleEvent.TASK_FAILED})
 
@@ -67,7 +65,7 @@ class _Due:
 
 def outcome(subject: Subject, sight: Sight) -> Outcome:
     """Return what becomes of a job that has not ended."""
-    for action, how, uid in _commands(subject, sight):
+    for action, how, uid in asked_for(subject, sight.observed):
         found = _acted(subject, sight, action, "", "Command", f"{action} was asked for by {how}")
         return replace(found, command=uid)
     tasks = tasks_of(subject, sight)
@@ -89,25 +87,25 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
     return Outcome(pods=tuple(due.pods), later=min(times, default=None))
 
 
-def _commands(subject: Subject, sight: Sight) -> Iterator[tuple[Action, str, str]]:
-    """Yield what is asked for, by the annotation and by Commands: the action, how, and the uid of the Command."""
-    if action := COMMANDS.get(text(annotations_of(subject.job.document).get(COMMAND))):
+def asked_for(subject: Subject, observed: Observed) -> Iterator[tuple[Action, str, str]]:
+    """Yield what a user asks for, by the annotation and by Commands: the action, how, and the uid of the Command."""
+    if action := USER_ACTIONS.get(text(annotations_of(subject.job.document).get(COMMAND))):
         yield action, f"the annotation {COMMAND}", ""
-    for one in sight.observed.commands:
+    for one in observed.commands:
         if not is_done(subject, one):
-            yield COMMANDS[one["action"]], f"the Command {one['metadata']['name']}", uid_of(one)
+            yield USER_ACTIONS[one["action"]], f"the Command {one['metadata']['name']}", uid_of(one)
 
 
 def is_done(subject: Subject, command: Mapping[str, Any]) -> bool:
     """Return whether a Command was carried out, or asks for nothing that can be done."""
-    return uid_of(command) in subject.state.deleted or text(command.get("action")) not in COMMANDS
+    return uid_of(command) in subject.state.deleted or text(command.get("action")) not in USER_ACTIONS
 
 
 def unknown_command(subject: Subject) -> str:
     """Return what is wrong with the action that a user asks for; empty for nothing."""
     asked = text(annotations_of(subject.job.document).get(COMMAND))
-    wrong = asked and asked not in COMMANDS
-    return f"annotation {COMMAND}: must be one of {', '.join(COMMANDS)}" if wrong else ""
+    wrong = asked and asked not in USER_ACTIONS
+    return f"annotation {COMMAND}: must be one of {', '.join(USER_ACTIONS)}" if wrong else ""
 
 
 def _acted(subject: Subject, sight: Sight, action: Action, task: str, reason: str, message: str) -> Outcome:

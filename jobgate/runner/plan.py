@@ -55,10 +55,12 @@ def _adoption(subject: Subject) -> dict[str, Any]:
 
 def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
     ended = _ended(subject) is not None
+    yield from _after(subject, sight) if ended else _continued(subject, sight)
+    # Last: one that cannot be deleted holds up nothing else.
     yield from (Delete(one) for one in sight.observed.commands if ended or is_done(subject, one))
-    if ended:
-        yield from _after(subject, sight)
-        return
+
+
+def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
     found = outcome(subject, sight)
     if found.ends is not None:
         progress = progress_of(subject, sight, found.ends, found.reason, found.message)

@@ -126,13 +126,14 @@ def takes_the_job(job: Job[Any], task: Task, event: LifecycleEvent) -> bool:
 
 def fatal_codes(job: Job[Any], task: Task) -> tuple[int, ...]:
     """Return the exit codes to which a policy answers so."""
+    return tuple(code for code, action in _actions_on_codes(job, task).items() if action in OF_JOBS)
+
+
+def _actions_on_codes(job: Job[Any], task: Task) -> dict[int, Action | None]:
+    """Return what is done after each exit code that a policy names."""
     codes = (policy.exit_code for owner in (task, job) for policy in policies_of(owner))
-    known = dict.fromkeys(code for code in codes if code)
-    return tuple(
-        code
-        for code in known
-        if (policy := matching(job, task, LifecycleEvent.POD_FAILED, code)) is not None and policy.action not in OF_PODS
-    )
+    found = ((code, matching(job, task, LifecycleEvent.POD_FAILED, code)) for code in codes if code)
+    return {code: policy.action for code, policy in found if policy is not None}
 
 
 def staying_codes(job: Job[Any], task: Task) -> tuple[str, list[int]]:
@@ -141,7 +142,7 @@ def staying_codes(job: Job[Any], task: Task) -> tuple[str, list[int]]:
     What was deleted ends with the code of SIGTERM, and is replaced; what had to be killed, where a policy replaces pods
     that are deleted, or restarts partitions.
     """
-    fatal = fatal_codes(job, task)
+    fatal = [code for code, action in _actions_on_codes(job, task).items() if action not in OF_PODS]
     every = matching(job, task, LifecycleEvent.POD_FAILED)
     if every is not None and every.action in OF_PODS:
         return "In", sorted(fatal)

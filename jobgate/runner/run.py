@@ -55,7 +55,10 @@ _logger = logging.getLogger("jobgate")
 
 
 class VersionChanged(Exception):
-    """PodGroups are not served any more in the version that is followed, but in another one."""
+    """PodGroups cannot be read in the version that is followed, and are served in another one.
+
+    Its argument is how gangs are formed then.
+    """
 
 
 class OperatorRunning(Exception):
@@ -114,11 +117,13 @@ class RunnerController:
         """
         await self.alone()
         queueing = await queueing_in(self._cluster, self._settings)
+        groups = await grouping_in(self._cluster, queueing)
         while True:
-            groups = await grouping_in(self._cluster, queueing)
             try:
                 await self._work_with(groups, queueing)
-            except* VersionChanged:
+            except* VersionChanged as changed:
+                # Not asked again: during an upgrade, an API server that is still old may answer.
+                groups = changed.exceptions[0].args[0]
                 _logger.warning("PodGroups are served in another version, starting again")
 
     async def _work_with(self, groups: Grouping | None, queueing: QueueingArguments | None) -> None:
@@ -161,7 +166,10 @@ class RunnerController:
             if dispatcher is not None:
                 beside.append(dispatcher.run)
                 if settings.queues_file is not None:
-                    beside.append(reloader_of(settings.queues_file, dispatcher.use, settings.queues).run)
+                    reloader = reloader_of(settings.queues_file, dispatcher.use, settings.queues)
+                    # The settings may be from long ago: until now another runner had the Lease.
+                    await reloader.check()
+                    beside.append(reloader.run)
             if pod_groups is not None and queueing is not None:
                 beside.append(partial(version_stays, self._cluster, queueing, pod_groups, seen.informers[pod_groups]))
             await self._work.run(*beside)
@@ -237,7 +245,7 @@ async def version_stays(
     """Wait for as long as PodGroups are served in the version that is followed, or in none.
 
     Raises:
-        VersionChanged: they are served in another one only.
+        VersionChanged: they cannot be read in that version, and are served in another one.
     """
     while True:
         await asyncio.sleep(VERSION_PERIOD)
@@ -249,7 +257,7 @@ async def version_stays(
             except Exception:  # noqa: BLE001, S112  # the API server is away, as the informer logs
                 continue
             if served and _resource(served) != followed:
-                raise VersionChanged(served) from None
+                raise VersionChanged(grouping(queueing, served)) from None
 
 
 async def _served_version(cluster: ClusterClient, queueing: QueueingArguments) -> str:

@@ -31,6 +31,7 @@ LIMIT: Final = 500
 
 #: What differs from pod to pod, before the reason: one reason of all pods is reported once.
 _POD: Final = re.compile(r'^.*?Error creating: (?:pods? "[^"]*" is )?', re.IGNORECASE)
+_INTERVAL: Final = re.compile(r"(\d{1,10})(?:-(\d{1,10}))?")
 _ENDS: Final = ("Complete", "Failed", "FailureTarget", "SuccessCriteriaMet")
 
 #: Seconds that reading the Events of a namespace may take, and the batch Jobs of which reasons are remembered.
@@ -123,8 +124,7 @@ def _short_since(batch: Mapping[str, Any]) -> datetime | None:
 
 def _indices(intervals: str) -> int:
     """Return how many indices are in a list as a batch Job has it, as `1,3-5`."""
-    bounds = (one.split("-") for one in intervals.split(",") if one)
-    return sum(int(one[-1]) - int(one[0]) + 1 for one in bounds)
+    return sum(int(last or first) - int(first) + 1 for first, last in _INTERVAL.findall(intervals))
 
 
 def _newest(batch: Mapping[str, Any], observed: Observed) -> datetime:

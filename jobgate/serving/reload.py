@@ -63,10 +63,14 @@ class FileReloader(Generic[T]):
     async def run(self) -> None:
         """Check the file every few seconds, until cancelled."""
         while True:
-            found = await asyncio.to_thread(self.read)
-            if found is not None:
-                self.take(found)
+            await self.check()
             await asyncio.sleep(POLL_INTERVAL)
+
+    async def check(self) -> None:
+        """Use what the file says now, if it is new."""
+        found = await asyncio.to_thread(self.read)
+        if found is not None:
+            self.take(found)
 
     def read(self) -> T | None:
         """Return what the file says, or None if it has not changed or is invalid."""

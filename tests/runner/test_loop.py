@@ -19,12 +19,14 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
+from jobgate.runner.commands import Commands
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import REPORTED_AFTER, JobReconciler
 from jobgate.runner.plan import report
 from jobgate.runner.queues import read_queues
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
+from jobgate.runner.state import COMMAND
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task, vcjob, vctask
 
@@ -93,12 +95,14 @@ class Looks:
         self.territory = Territory()
         self.later: list[float] = []
         self.now = START + timedelta(minutes=1)
+        self.commands = Commands(kind, lambda _: None)
         caches = Caches(
             {kind.qualified_plural: (kind, resource, self.jobs)},
             self.seen,
             self.territory,
             self.reader,
             lambda: self.now,
+            self.commands,
         )
         later = lambda _, seconds: self.later.append(seconds)  # noqa: E731
         self.dispatcher = Dispatcher(read_queues("queues: [{name: research}]"), caches, asyncio.Event(), lambda _: None)
@@ -169,6 +173,16 @@ async def test_a_job_whose_claim_is_not_there_gets_no_room_in_its_queue_until_it
     await looks.look()
     looks.dispatcher.decide()
     assert looks.dispatcher.verdict(UID) == ""
+
+
+async def test_what_a_user_asks_for_is_done_though_the_job_lacks_a_claim_and_gets_no_room() -> None:
+    looks = Looks(World(vcjob(volumes=[{"mountPath": "/a", "volumeClaimName": "corpus"}])), queues=True)
+    looks.server.absent.add("corpus")
+    looks.world.job["metadata"]["annotations"][COMMAND] = "TerminateJob"
+    looks.show("1")
+    looks.dispatcher.decide()
+    await looks.look()
+    assert looks.server.statuses[-1]["state"]["phase"] == "Terminated"
 
 
 def test_a_job_without_the_head_of_its_plugin_ray_gets_no_room_in_its_queue() -> None:
@@ -352,6 +366,21 @@ async def test_a_deletion_that_fails_holds_up_nothing_else() -> None:
     looks.server.refusals["delete", "jobs"] = ApiError(500, "InternalError")
     looks.show("1")
     assert await looks.look() == (ReconcileResult.AGAIN, [("delete", "jobs")] * 2 + [("delete", "services")])
+
+
+async def test_a_command_that_cannot_be_deleted_does_not_hold_up_the_end_of_its_job() -> None:
+    world = World(vcjob())
+    world.settle()
+    world.end()
+    world.kubernetes()
+    looks = Looks(world)
+    looks.server.refusals["delete", "commands"] = ApiError(403, "Forbidden", "no")
+    metadata = {"name": "asked", "namespace": "lab", "uid": "uid-asked", "creationTimestamp": stamp(START)}
+    target = {"kind": "Job", "name": "train", "uid": UID}
+    fill(looks.commands.informer, [{"metadata": metadata, "action": "OpenQueue", "target": target}])
+    looks.show("1")
+    await looks.look()
+    assert looks.server.statuses[0]["state"]["phase"] == "Completed"
 
 
 @pytest.mark.parametrize(

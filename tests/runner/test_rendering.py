@@ -196,6 +196,7 @@ def test_a_task_is_an_indexed_job_owned_by_its_job() -> None:
         ([("PodFailed", "RestartJob")], ("backoffLimitPerIndex", 0), []),
         ([("PodEvicted", "RestartJob")], ("backoffLimit", 3), []),
         ([(7, "RestartTask"), (9, "RestartPod")], ("backoffLimit", 3), ["Ignore", "FailJob"]),
+        ([(7, "ResumeJob")], ("backoffLimit", 3), ["Ignore"]),
     ],
 )
 def test_failures_that_a_policy_answers_are_left_to_the_runner(

@@ -2,19 +2,30 @@
 
 import logging
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.informer import ApiError, Page
+from jobgate.controller import ControllerMetrics
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.torchjob import TORCHJOB
-from jobgate.plugins.queueing import QueueingArguments, System
+from jobgate.plugins.queueing import Grouping, QueueingArguments, System, grouping
 from jobgate.runner import run
+from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.queues import Queues
 from jobgate.runner.reading import keep_job
-from jobgate.runner.run import RunnerSettings, VersionChanged, grouping_in, known_jobs, queueing_in, version_stays
+from jobgate.runner.run import (
+    RunnerController,
+    RunnerSettings,
+    VersionChanged,
+    grouping_in,
+    known_jobs,
+    queueing_in,
+    version_stays,
+)
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import dijob
 
@@ -42,6 +53,16 @@ class Asked:
         if code := self._served.get(resource.version, 404):
             raise ApiError(code)
         yield Page([], "1")
+
+    def labelled(self, selector: str) -> "Asked":
+        """The same of every selector."""
+        del selector
+        return self
+
+    def paced(self, per_second: float) -> "Asked":
+        """The same at any pace."""
+        del per_second
+        return self
 
 
 def cluster(*, kueue: bool = False, failure: int = 0, served: Mapping[str, int] | None = None) -> Any:
@@ -122,6 +143,43 @@ async def test_a_version_is_followed_until_only_another_one_is_served(monkeypatc
     upgraded: Any = Upgraded("", 503, "v1alpha2", "v1beta1")
     with pytest.raises(VersionChanged, match="v1beta1"):
         await version_stays(upgraded, KUBERNETES, followed, Informer(followed, keep=dict))
+
+
+class Decided(Exception):
+    """With what the runner works."""
+
+
+async def test_gangs_are_formed_with_the_version_that_was_found_whatever_is_served_a_moment_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worked: list[str] = []
+
+    async def work_with(_: RunnerController, groups: Grouping, __: QueueingArguments) -> None:
+        worked.append(groups.api_version)
+        if len(worked) > 1:
+            raise Decided
+        raise ExceptionGroup("", [VersionChanged(grouping(KUBERNETES, "scheduling.k8s.io/v1beta1"))])
+
+    monkeypatch.setattr(RunnerController, "_work_with", work_with)
+    settings = RunnerSettings("svc.cluster.local", KUBERNETES)
+    with pytest.raises(Decided):
+        await RunnerController(cluster(served={"v1": 0}), [DIJOB], settings, ControllerMetrics()).work()
+    assert worked == ["scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"]
+
+
+async def test_a_runner_that_begins_decides_with_the_queues_that_its_file_has_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def decide(dispatcher: Dispatcher) -> None:
+        raise Decided(*dispatcher._queues.queues)
+
+    monkeypatch.setattr(Dispatcher, "run", decide)
+    file = tmp_path / "queues.yaml"
+    file.write_text("queues: [{name: changed}]")
+    settings = RunnerSettings("svc.cluster.local", queues=Queues(), queues_file=file)
+    with pytest.raises(ExceptionGroup) as found:
+        await RunnerController(cluster(served={"v1": 0}), [DIJOB], settings, ControllerMetrics()).work()
+    assert set(found.value.exceptions[0].args) == {"changed", "default"}
 
 
 def test_jobs_of_a_kind_whose_cache_is_unknown_are_skipped_and_the_others_are_not() -> None:

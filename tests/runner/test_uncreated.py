@@ -70,6 +70,8 @@ CONDITION = {"type": "Failed", "status": "True"}
         batch(active=1, succeeded=1),
         batch(active=1, terminating=1),
         batch(failedIndexes="0-1"),
+        batch(failedIndexes="0,1"),
+        batch(active=2, failedIndexes="none"),
         batch(suspend=True),
         batch(startTime=None),
         batch(conditions=[CONDITION]),

@@ -542,6 +542,7 @@ def test_an_ended_job_is_deleted_when_its_time_has_come() -> None:
         ("Never", [{"exitCode": 7, "action": "RestartPartition"}], ("NotIn", [7, 137, 143])),
         ("Never", [{"event": "PodEvicted", "action": "RestartPod"}], ("NotIn", [137, 143])),
         ("Never", [{"event": "PodEvicted", "action": "ResumeJob"}], ("NotIn", [143])),
+        ("Never", [{"exitCode": 143, "action": "ResumeJob"}], ("NotIn", [0])),
         ("Never", [{"exitCode": 7, "action": "AbortJob"}, {**FAILED, "action": "RestartPod"}], ("In", [7])),
     ],
 )
