@@ -136,6 +136,7 @@ def run(
     configured: Configured,
 ) -> None:
     """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
+    from jobgate.cluster.informer import ApiError
     from jobgate.runner.queues import InvalidQueues, read_queues
     from jobgate.runner.run import OperatorRunning, RunnerController, RunnerSettings
     from webhook.server import log
@@ -164,7 +165,10 @@ def run(
 
     async def runner(writer: Writer, metrics: ControllerMetrics) -> RunnerController:
         found = RunnerController(writer, kinds, settings, metrics)
-        await found.alone()
+        try:
+            await found.alone()
+        except (ApiError, OSError) as error:
+            raise click.ClickException(f"cannot find out whether an operator runs these jobs: {error}") from None
         return found
 
     try:

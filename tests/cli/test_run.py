@@ -1,0 +1,27 @@
+"""`jobgate run`: what its user reads where it cannot begin."""
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from jobgate.cli import main
+
+#: Nothing listens there.
+KUBECONFIG = """\
+apiVersion: v1
+kind: Config
+current-context: none
+contexts: [{name: none, context: {cluster: none, user: none}}]
+clusters: [{name: none, cluster: {server: "http://127.0.0.1:1"}}]
+users: [{name: none, user: {}}]
+"""
+
+
+def test_an_api_server_that_does_not_answer_is_an_error_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text(KUBECONFIG, encoding="utf-8")
+    flags = [f"--kubeconfig={path}", "--health-port=0", "--bind=127.0.0.1", "--lease-namespace=system"]
+    done = CliRunner().invoke(main, ["run", "--run=torchjobs.train.distributed.io", *flags])
+    assert done.exit_code == 1
+    assert "cannot find out whether an operator runs these jobs: Cannot connect to host 127.0.0.1:1" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
