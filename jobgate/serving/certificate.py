@@ -106,7 +106,7 @@ class SecretSource:
             return
         if content.garbled:
             error = Unfit(Fault.UNREADABLE, f"not base64: {', '.join(sorted(content.garbled))}"[:200])
-            self._certificates.refuse(error)
+            self._certificates.reject(error)
             raise error
         self._certificates.offer(Candidate(*(content.data[key] for key in KEYS)))
 

@@ -167,11 +167,11 @@ def decode(body: bytes) -> Any:
     # Each member of an object has one colon, and nothing but a text has others. Where the body has as many as all that
     # was read of it, written out, no member was dropped for one of the same key. Only escapes could hide a colon.
     if body.count(b":") != plain.count(b":") or (b"\\u003" in body and _COLON.search(body)):
-        _refuse_duplicates(body)
+        _reject_duplicates(body)
     return value
 
 
-def _refuse_duplicates(body: bytes) -> None:
+def _reject_duplicates(body: bytes) -> None:
     """Read the body a second time, minding what the fast reader does not: keys that stand twice in one object."""
     try:
         json.loads(body, object_pairs_hook=_unique, parse_int=str, parse_float=str)

@@ -48,12 +48,12 @@ class Certificates:
         try:
             served = judge(candidate, self._name, self._clock(), self.served)
         except Unfit as error:
-            self.refuse(error)
+            self.reject(error)
             raise
         except Exception as error:
             # Of OpenSSL, or no descriptor is left. Whatever it is: what is served stays, and the next one is judged.
             unfit = Unfit(Fault.UNREADABLE, f"it cannot be judged: {type(error).__qualname__}")
-            self.refuse(unfit)
+            self.reject(unfit)
             raise unfit from error
         self.served, self._taken, self._told = served, candidate, ""
         self._metrics.serves(served)
@@ -64,9 +64,9 @@ class Certificates:
         }
         logger.info("certificate served", extra={"fields": fields})
 
-    def refuse(self, error: Unfit) -> None:
+    def reject(self, error: Unfit) -> None:
         """Count what was offered instead of a certificate, and log it if it is new."""
-        self._metrics.refuses(error.fault)
+        self._metrics.rejects(error.fault)
         if self._told != str(error):
             self._told = str(error)
             generation = self.served.generation if self.served else None
@@ -76,7 +76,7 @@ class Certificates:
     def withdraw(self) -> None:
         """Note that the source has none any more: what is served is served from memory."""
         self._candidate = None
-        self.refuse(Unfit(Fault.MISSING, "there is none any more where it came from"))
+        self.reject(Unfit(Fault.MISSING, "there is none any more where it came from"))
 
     def look_again(self) -> None:
         """Judge what was rejected once more: its time may have come, or that of what is served be over.

@@ -74,7 +74,7 @@ class Call:
         route: who answers; None where nobody does.
         metrics: of the path.
         trace: that it belongs to.
-        refusal: why it is not read; None where it is.
+        rejection: why it is not read; None where it is.
         seconds: that the caller waits.
         wanted: that the body is waited for.
         left: whether the client has left.
@@ -90,7 +90,7 @@ class Call:
         "left",
         "metrics",
         "path",
-        "refusal",
+        "rejection",
         "route",
         "seconds",
         "size",
@@ -106,7 +106,7 @@ class Call:
         self.route = route
         self.metrics = metrics
         self.trace: trace.Trace | None = None
-        self.refusal: BadRequest | None = None
+        self.rejection: BadRequest | None = None
         self.seconds = float("inf")
         self.wanted = 0.0
         self.left = False
@@ -206,7 +206,7 @@ class Endpoint:
             if self.in_flight >= self.limits.in_flight:
                 raise too_busy(Shed.IN_FLIGHT, "too many requests at once")
         except BadRequest as error:
-            call.refusal = error
+            call.rejection = error
             return call
         call.seconds = _seconds(query)
         call.wanted = min(call.seconds - MARGIN, self.limits.body_time)
@@ -217,13 +217,13 @@ class Endpoint:
     def complete(self, call: Call, body: bytes) -> None:
         """Take the whole body, and answer when the turn of the request comes."""
         call.body = body
-        if call.refusal is None:
+        if call.rejection is None:
             call.size = len(body)
         self._queue.put(call)
 
     def fail(self, call: Call, error: BadRequest) -> None:
         """Answer a request whose body cannot be read."""
-        self._refuse(call, error)
+        self._reject(call, error)
 
     def unreadable(self) -> None:
         """Count a request that is no HTTP."""
@@ -236,14 +236,14 @@ class Endpoint:
     # What is made of a request
 
     def _turn(self, call: Call) -> None:
-        if call.refusal is not None:
-            self._refuse(call, call.refusal)
+        if call.rejection is not None:
+            self._reject(call, call.rejection)
             return
         if call.connection.waited() > min(call.seconds - MARGIN, self.limits.queue_time):
-            self._refuse(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
+            self._reject(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
         elif call.size > self.limits.inline:
             if self.review_thread.full:
-                self._refuse(call, too_busy(Shed.LARGE, "too many large objects at once"))
+                self._reject(call, too_busy(Shed.LARGE, "too many large objects at once"))
             else:
                 self._wait(self._apart(call))
         else:
@@ -321,7 +321,7 @@ class Endpoint:
     def _answer(self, call: Call, outcome: Any, body: bytes) -> None:
         """Answer with a response and its bytes, or say what else has come of it."""
         if isinstance(outcome, BadRequest):
-            self._refuse(call, outcome)
+            self._reject(call, outcome)
             return
         if isinstance(outcome, BaseException):
             self._panic(call, outcome)
@@ -343,7 +343,7 @@ class Endpoint:
         logger.error("failed to answer", extra={"fields": {**call.fields(), **origin(error)}})
         self._send(call, 500, b"jobgate failed to review this; its log says why\n", {})
 
-    def _refuse(self, call: Call, error: BadRequest) -> None:
+    def _reject(self, call: Call, error: BadRequest) -> None:
         if isinstance(error.reason, Shed):
             self.metrics.shed.labels(error.reason).inc()
         else:

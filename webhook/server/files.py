@@ -114,7 +114,7 @@ class Poller:
         try:
             candidate = self._files.read()
         except Unfit as error:
-            self._certificates.refuse(error)
+            self._certificates.reject(error)
             raise
         self._certificates.offer(candidate)
 

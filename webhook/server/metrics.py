@@ -218,7 +218,7 @@ class Metrics:
         self.read.inc()
         self.reloads.labels(SERVED).inc()
 
-    def refuses(self, fault: Fault) -> None:
+    def rejects(self, fault: Fault) -> None:
         """Tell of a certificate that is not served."""
         self.read.inc()
         self.read_errors.inc()

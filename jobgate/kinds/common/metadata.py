@@ -56,7 +56,7 @@ def ordinary_metadata() -> Any:
     subdomain, label, beginning = whole(SUBDOMAIN), whole(LABEL), whole("[a-z0-9][-a-z0-9]*")
     key, value = whole(f"(?:{SUBDOMAIN}/)?{_WORD}"), whole(f"(?:{_WORD})?")
 
-    def refuse(self: Any) -> None:
+    def reject(self: Any) -> None:
         if not (
             (self.name or self.generate_name)
             and (self.name is None or subdomain(self.name))
@@ -85,7 +85,7 @@ def ordinary_metadata() -> Any:
     return defstruct(
         "Metadata",
         [(name, shape, None) for name, shape in fields.items()],
-        namespace={"__post_init__": refuse},
+        namespace={"__post_init__": reject},
         rename="camel",
         gc=False,
     )

@@ -44,7 +44,7 @@ def test_what_go_writes_is_read_as_it_was(value: dict[str, Any]) -> None:
     ],
 )
 def test_a_body_is_read_once_however_it_is_spelled(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body, "_refuse_duplicates", lambda _: pytest.fail("read a second time"))
+    monkeypatch.setattr(body, "_reject_duplicates", lambda _: pytest.fail("read a second time"))
     assert decode(text) == json.loads(text)
 
 
@@ -69,7 +69,7 @@ def test_the_colons_say_what_a_reader_that_minds_each_key_says(members: list[tup
     text = b"{" + b",".join(b"".join(member) for member in members) + b"}"
     expected = read = None
     try:
-        body._refuse_duplicates(text)
+        body._reject_duplicates(text)
     except BadRequest as error:
         expected = error.reason
     try:
