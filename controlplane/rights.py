@@ -21,9 +21,13 @@ _PATHS: Final = {
 
 
 def install_rights(api: ClusterApi, objects: Iterable[Mapping[str, Any]]) -> None:
-    """Create the namespace, and the objects that are CRDs, rights or policies; what exists stays."""
+    """Create the namespace, and the objects that are CRDs, rights or policies; what exists stays, but for the rules."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}}
     for one in [namespace, *objects]:
         if path := _PATHS.get(one["kind"]):
-            status, answer = api.post(path.format(one["metadata"].get("namespace")), dict(one))
+            place = path.format(one["metadata"].get("namespace"))
+            status, answer = api.post(place, dict(one))
             assert status in {201, 409}, answer
+            if status == 409 and "rules" in one:
+                status, answer = api.patch(f"{place}/{one['metadata']['name']}", {"rules": one["rules"]})
+                assert status == 200, answer
