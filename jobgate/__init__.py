@@ -1,9 +1,14 @@
-"""The product: the kinds of job, the command, and what is installed into a cluster.
+"""The product: kinds of jobs, plugins, the command, and everything that is installed into a cluster.
 
-- `kinds`: what a job is, one folder a kind, and the checks that all share
-- `offline`: the review with no cluster
-- `render`: writes `manifests/` from the registry of kinds
+- `kinds`: the kinds of jobs, one folder each, and the checks that they share
+- `plugins`, `prerequisites`: what jobs can request for their pods
+- `pods`: the pod webhook
+- `controller`: the companion controller; `runner`: runs jobs without their operators
+- `offline`, `explain`, `importing`: the commands that need no cluster: review, explain, import
+- `installation`: what is installed, and the files of `manifests/`; `doctor`: diagnoses an installation
+- `cluster`: the only package that talks to an API server; `serving`, `rotation`: what runs beside the webhook server
 - `cli`: the command `jobgate`
+- `names`, `difference`, `packages`: formats of names, differences of JSON, entry points of installed packages
 """
 
 __version__ = "0.1.0"

@@ -2,7 +2,8 @@
 
 - `kind`: what a kind of job is (`Kind`, `Registry`), and what it is made with (`Schema`, `OperatorProfile`)
 - `job`, `task`: a job under review, and the neutral view of a part of it
-- `rule`: what validation checks: a name, what it reads, a check; `plan`: when each rule of a kind is called
+- `rule`: what validation checks: a name, what it reads, a check; `plan`: when each rule of a kind is called;
+  `quiet`: rules that are not called for a valid job
 - `draft`: the object being defaulted, which records its own patch; `restore`: what a forgetful writer erased
 - `conversion`: older shapes, for `jobgate convert`; `trace`: W3C trace context
 - `text`: every text of a finding, bounded and escaped

@@ -1,7 +1,8 @@
 """CEL rules of a schema: whether they compile, what they may cost, and what they say of an object.
 
-Wants the extra `cel`: Google's own library parses, types and evaluates the expressions (`engine`), with Kubernetes'
-functions added (`functions`). The other libraries on PyPI do not type. What is ours, and why:
+Needs the extra `cel`: Google's own library parses, types and evaluates the expressions (`engine`), with Kubernetes'
+functions added (`functions`, `declarations`), on JSON as rules see it (`values`); `errors` says what is wrong with an
+expression. The other libraries on PyPI do not type. What is ours, and why:
 
 - `cost`: the API server rejects rules by an estimate of their cost, which no library has; ours is rougher. It also
   bounds what is evaluated here

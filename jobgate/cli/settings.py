@@ -225,7 +225,7 @@ _OPERATOR_CAN = setting(
     multiple=True,
     metavar="PLURAL/WORD",
     callback=capabilities,
-    help="Capability of an operator in addition to its profile, for example dijobs/preemptible; repeatable.",
+    help="Field that an operator supports beyond its profile, for example dijobs/preemptible; repeatable.",
 )
 _FORGETFUL_WRITER = setting(
     "--forgetful-writer",

@@ -36,7 +36,7 @@ class Selection:
 
 
 class Bundles:
-    """A `certs.Targets`."""
+    """A `certs.places.Targets`."""
 
     def __init__(self, cluster: ClusterClient, selection: Selection) -> None:
         self._cluster = cluster

@@ -29,7 +29,7 @@ Address = tuple[str, int]
 
 
 class Endpoints:
-    """A `certs.Probe` of the servers behind a Service; of an ExternalName Service, its host."""
+    """A `certs.places.Probe` of the servers behind a Service; of an ExternalName Service, its host."""
 
     def __init__(self, client: Client, namespace: str, service: str, addresses: Sequence[Address] = ()) -> None:
         """Create a probe; `addresses` are used instead of the endpoints of the Service."""

@@ -22,7 +22,7 @@ _VERSION: Final = "/version"
 
 
 class Server(Client):
-    """The API server itself, which is a `certs.Clock`. It uses the connection of another client, and closes with it.
+    """The API server itself, which is a `certs.places.Clock`. It uses another client's connection, and closes with it.
 
     What asks the server raises `Refusal` and `Unavailable`.
     """

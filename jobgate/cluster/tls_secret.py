@@ -31,7 +31,7 @@ def stored_of(secret: Mapping[str, Any]) -> StoredCertificates:
 
 
 class TlsSecret:
-    """A `certs.Store`: one Secret, by name."""
+    """A `certs.places.Store`: one Secret, by name."""
 
     def __init__(self, objects: ObjectClient, namespace: str, name: str) -> None:
         self._objects = objects

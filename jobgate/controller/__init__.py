@@ -3,6 +3,7 @@
 - `jobs`: all jobs, as their crews
 - `owned`: objects with our label, by job
 - `territory`: the namespaces in which objects are created
+- `present`: the pods of a job that exist
 - `desired`, `difference`: the objects that a job needs, and what to do with what exists
 - `loop`: reconciles one job
 - `queue`: the work queue

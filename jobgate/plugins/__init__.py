@@ -1,11 +1,12 @@
-"""Plugins: features that a job requests for its pods. One file each.
+"""Plugins: features that a job requests for its pods.
 
 - `crew`: a job and a pod as plugins see them
 - `plugin`: the base class of plugins, and the objects that they declare
 - `arguments`, `flags`: their arguments
 - `pod`: a pod while it is wired
 - `limits`, `weight`: how much can be put into a pod, and how much memory a job may take
-- the built-in plugins: one file each, listed in `BUILT_IN`
+- `paths`: paths in containers, and volumes of users that collide with those of a plugin
+- the built-in plugins, listed in `BUILT_IN`: `env`, `svc`, `ssh`; `queueing`, which the installation sets
 
 A package adds a `Plugin` by the entry point `jobgate.plugins`.
 """

@@ -6,6 +6,7 @@
 - `shape`: whether a pod can be read
 - `access`: who may use which prerequisite
 - `prerequisites`: which of them a pod names, and what goes into it; `workloads`: the same for Deployments and the like
+- `items`: the review of prerequisites themselves
 - `reviewer`: what a pod gets, whether it has all of it, and the answer of the server
 """
 

@@ -3,6 +3,7 @@
 - `cluster`: the server's view of its cluster
 - `certificate`: the source of the server's certificate, a Secret or files
 - `reload`: settings files of kinds, and files that are read again when they change
+- `scale`: reviews the subresource `scale`
 - `leader`: running under a Lease, with probes and metrics
 - `metrics`: Prometheus metrics of the above
 """

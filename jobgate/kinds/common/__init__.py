@@ -1,4 +1,4 @@
-"""What all kinds share. A module stands below those that it is used by.
+"""What all kinds share. A module imports only modules below it.
 
 - `rules`: the list of the shared rules; `binding` makes a kind of a custom resource, its defaults, rules and operator
 - Rules: `tasks` (names), `gang` (numbers of pods), `dependencies`, `policies`, `plugins`, `prerequisites`,
@@ -8,7 +8,7 @@
 - Who runs the jobs: `operator` (what it makes of a template), `members` (whose its pods are), `newer_fields` (what its
   types lose), `runner` (how jobgate runs them), `wiring` (which kinds have pods that get something)
 - Plugins: `crew` (what they know of a job), `ordinary` (jobs in which they surely find nothing)
-- The schema: `schema` (its findings as causes), `metadata` (what it does not check), `fitting` (fast acceptance),
-  `scale` (the subresource)
+- The schema: `fields` (types of fields that several kinds have), `schema` (its findings as causes), `metadata` (what it
+  does not check), `fitting` (fast acceptance), `scale` (the subresource)
 - Values: `pod` (what the API server rejects in a Pod), `quantity`, `durations`, `erased` (fields that a client erased)
 """

@@ -84,7 +84,7 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
             continue
         excess = around + len(task.name) + len(str(max(task.replicas - 1, 0))) - LABEL_LIMIT
         if excess > 0 and len(task.name) > len(name):
-            detail = f"the pods are named {_pattern(operator)}"
+            detail = f"the pods are named {_pattern(operator)}; each name may have at most {LABEL_LIMIT} characters"
             yield TooLong(task.at("name"), task.name, max(len(task.name) - excess, 0), detail)
         elif excess > 0:
             longest = min(longest, len(name) - excess)

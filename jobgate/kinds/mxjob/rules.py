@@ -54,8 +54,8 @@ def each_role_is_played_by_one_element(job: Job[MxJobSpec], _: Context) -> Itera
     for task in job.tasks:
         role = task.word("type")
         if (first := seen.setdefault(role, task.path)) is not task.path:
-            more = "" if is_local or role is ReplicaType.SCHEDULER else ": increase its replicas"
-            yield Duplicate(task.at("type"), role, f"{first} already has the role {role}{more}")
+            fix = "remove one of them" if is_local or role is ReplicaType.SCHEDULER else "increase its replicas"
+            yield Duplicate(task.at("type"), role, f"{first} already has the role {role}: {fix}")
 
 
 @rule("job_mode", reads=("tasks.type",), quiet=_is_distributed)

@@ -60,7 +60,7 @@ def an_output_has_one_storage(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
     """The pods write the model to one volume."""
     storage, path = job.word(_STORAGE), job.at(_STORAGE)
     if storage.nfs is not None and storage.local_storage is not None:
-        yield Forbidden(path / "localStorage", f"may not be set together with {path}.nfs")
+        yield Forbidden(path / "localStorage", f"may not be set together with {path}.nfs: remove one of them")
     elif storage.nfs is None and storage.local_storage is None:
         yield Required(path, "must set nfs or localStorage, where the pods write the model")
 

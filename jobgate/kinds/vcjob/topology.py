@@ -27,7 +27,9 @@ def tiers_are_named_in_one_way(job: Job[JobSpec], __: Context) -> Iterator[Cause
 def _one_tier(topology: NetworkTopology | None, path: Path) -> Iterator[Cause]:
     for _, one in readable([topology] if topology else [], "highest_tier_allowed", "highest_tier_name"):
         if one.highest_tier_allowed is not None and one.highest_tier_name:
-            yield Forbidden(path / "highestTierName", "may not be set together with highestTierAllowed")
+            yield Forbidden(
+                path / "highestTierName", "may not be set together with highestTierAllowed: remove one of them"
+            )
 
 
 @rule("network_topology", "tasks.partition_policy", reads=("tasks",))
