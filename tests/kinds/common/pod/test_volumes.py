@@ -85,7 +85,9 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
     (
         "two sources",
         {"nfs": {}, "emptyDir": {}},
-        ["nfs: Forbidden: may not be set together with emptyDir, as a volume has exactly one source: remove one of them"],
+        [
+            "nfs: Forbidden: may not be set together with emptyDir, as a volume has exactly one source: remove one of them"
+        ],
     ),
     ("an empty directory of less than nothing", {"emptyDir": {"sizeLimit": "-1"}}, ["emptyDir.sizeLimit: Invalid"]),
     ("a limit that is no quantity", {"emptyDir": {"sizeLimit": "1e1.5"}}, ["emptyDir.sizeLimit: Invalid"]),
