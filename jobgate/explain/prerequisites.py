@@ -9,7 +9,7 @@ from typing import Any
 from jobgate.explain.pod import Step
 from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import inject, target
-from jobgate.prerequisites.problem import Problem
+from jobgate.prerequisites.problem import PrerequisiteProblem
 from jobgate.prerequisites.reference import Reference
 from jobgate.prerequisites.resolve import Instance, Resolution, finder, resolve
 from webhook import Draft, Objects
@@ -35,7 +35,7 @@ class TaskPrerequisites:
     faults: tuple[str, ...] = ()
     container_name: str = ""
 
-    def put(self, pod: Draft) -> list[Problem]:
+    def put(self, pod: Draft) -> list[PrerequisiteProblem]:
         """Add the content to a pod, and return problems."""
         return inject(pod, self.content, self.container_name)
 

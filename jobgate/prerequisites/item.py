@@ -23,7 +23,7 @@ from jobgate.prerequisites.models import (
     PrerequisiteSpec,
     TemplateVariable,
 )
-from jobgate.prerequisites.problem import Reason
+from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
 from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, weight_of
@@ -47,7 +47,7 @@ class Item:
     generation: int
     spec: PrerequisiteSpec
     hash: str
-    faults: tuple[tuple[Reason, str], ...] = ()
+    faults: tuple[tuple[ProblemReason, str], ...] = ()
 
     @property
     def shown(self) -> str:
@@ -116,9 +116,11 @@ def _read(document: Mapping[str, Any], kind: str) -> Item:
         found = [(reason, f"spec.{field}: {detail}") for reason, field, detail in islice(faults(kind, read), FAULTS)]
     except ValidationError:
         read = PrerequisiteSpec()
-        found = [(Reason.MALFORMED, "the spec does not fit the schema of its kind: correct it, and apply it again")]
+        found = [
+            (ProblemReason.MALFORMED, "the spec does not fit the schema of its kind: correct it, and apply it again")
+        ]
     if dropped:
-        found = [(Reason.TOO_LARGE, f"the item cannot be used: {dropped}")]
+        found = [(ProblemReason.TOO_LARGE, f"the item cannot be used: {dropped}")]
     generation = metadata.get("generation")
     return Item(
         kind=kind,
@@ -135,7 +137,7 @@ def hash_of(value: Any) -> str:
     return sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:_DIGITS]
 
 
-def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
+def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[ProblemReason, str, str]]:
     """Yield the faults of an item: reason, field below `spec`, and what would be right."""
     yield from _variables(spec)
     for place, one in enumerate(spec.require or ()):
@@ -145,13 +147,13 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
     for field, text in leaves(spec):
         for name in dict.fromkeys(PLACEHOLDER.findall(text)):
             if name not in declared:
-                yield Reason.UNDECLARED_PLACEHOLDER, field, f"{name} is not in templateVariables; {known}"
+                yield ProblemReason.UNDECLARED_PLACEHOLDER, field, f"{name} is not in templateVariables; {known}"
         if "\r" in text or "\0" in text:
-            yield Reason.MALFORMED, field, "must not hold carriage returns or NUL: no shell takes them"
+            yield ProblemReason.MALFORMED, field, "must not hold carriage returns or NUL: no shell takes them"
     for place, variable in enumerate(spec.env or ()):
         name = variable.get("name")
         if fault := environment_name(name) if isinstance(name, str) else "must be the name of a variable":
-            yield Reason.MALFORMED, f"env[{place}].name", fault
+            yield ProblemReason.MALFORMED, f"env[{place}].name", fault
 
 
 def causes(kind: str, spec: Any, read: PrerequisiteSpec) -> list[Cause]:
@@ -161,32 +163,36 @@ def causes(kind: str, spec: Any, read: PrerequisiteSpec) -> list[Cause]:
     ]
     if weight_of(spec) > ITEM_LIMIT:
         detail = f"must take no more than {ITEM_LIMIT // 1024} KiB of memory: make several items of it"
-        found.insert(0, Cause("spec", f"{Reason.TOO_LARGE}: {detail}"))
+        found.insert(0, Cause("spec", f"{ProblemReason.TOO_LARGE}: {detail}"))
     return found
 
 
-def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason, str, str]]:
+def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[ProblemReason, str, str]]:
     if fault := dns_subdomain(wanted.name):
-        yield Reason.UNKNOWN_REFERENCE, f"{field}.name", fault
+        yield ProblemReason.UNKNOWN_REFERENCE, f"{field}.name", fault
     if kind == CLUSTER and wanted.kind == NAMESPACED:
         detail = "a ClusterPrerequisite can require only ClusterPrerequisites: it means the same in all namespaces"
-        yield Reason.UNKNOWN_REFERENCE, f"{field}.kind", detail
+        yield ProblemReason.UNKNOWN_REFERENCE, f"{field}.kind", detail
     for name, value in wanted.values:
         if PLACEHOLDER.search(value):
             detail = "values are literals: no placeholder is replaced here"
-            yield Reason.UNDECLARED_PLACEHOLDER, f"{field}.templateVariables[{name}]", detail
+            yield ProblemReason.UNDECLARED_PLACEHOLDER, f"{field}.templateVariables[{name}]", detail
 
 
-def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
+def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[ProblemReason, str, str]]:
     if sum(len(one.pattern or "") for one in spec.template_variables or ()) > PATTERNS_LIMIT:
-        yield Reason.TOO_LARGE, "templateVariables", f"all patterns have more than {PATTERNS_LIMIT} characters together"
+        yield (
+            ProblemReason.TOO_LARGE,
+            "templateVariables",
+            f"all patterns have more than {PATTERNS_LIMIT} characters together",
+        )
         return
     for place, one in enumerate(spec.template_variables or ()):
         field = f"templateVariables[{place}]"
         if one.pattern is not None and (fault := fault_of_pattern(one.pattern)):
-            yield Reason.INVALID_VALUE, f"{field}.pattern", fault
+            yield ProblemReason.INVALID_VALUE, f"{field}.pattern", fault
         elif one.default is not None and (fault := fault_of_value(str(one.default), one.pattern)):
-            yield Reason.INVALID_VALUE, f"{field}.default", fault
+            yield ProblemReason.INVALID_VALUE, f"{field}.default", fault
 
 
 def leaves(spec: PrerequisiteSpec) -> Iterator[tuple[str, str]]:

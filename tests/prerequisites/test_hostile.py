@@ -11,7 +11,7 @@ from jobgate.prerequisites import content, reference
 from jobgate.prerequisites import item as items
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.models import CLUSTER
-from jobgate.prerequisites.problem import Reason
+from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.reference import listed
 from jobgate.prerequisites.resolve import resolve
 from tests.prerequisites.items import Granted, Known, item, named, starts, wants
@@ -40,7 +40,7 @@ def test_texts_that_values_make_too_long_are_never_made(
     monkeypatch.setattr(content, "substituted", never)
     known = Known([item("x", templateVariables=VARIABLES, **spec)])
     _, problems = content_of(resolve([named("x", a="v" * 1024)], known.find()))
-    assert [one.reason for one in problems] == [Reason.TOO_LARGE]
+    assert [one.reason for one in problems] == [ProblemReason.TOO_LARGE]
 
 
 def test_an_item_is_read_once_however_often_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
