@@ -13,9 +13,9 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from jobgate.cluster import Resource
-from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
+from jobgate.controller.events import write_event
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.kinds.common.members import labels_of
@@ -354,25 +354,9 @@ class JobReconciler:
         await self._write_event(document, reported)
 
     async def _write_event(self, document: Mapping[str, Any], reported: RecordEvent) -> None:
-        """Write an Event. The same of the same job has the same name, and is written once."""
-        metadata = document["metadata"]
-        about = {
-            "apiVersion": document["apiVersion"],
-            "kind": document["kind"],
-            **{key: metadata[key] for key in ("name", "namespace", "uid")},
-        }
-        seal = f"{metadata['uid']}\0{reported.reason}\0{reported.message}\0{metadata.get('generation')}"
-        made = event(about, (reported.type, reported.reason, reported.message), SOURCE, self._caches.clock(), seal)
-        try:
-            await self._objects.create(EVENTS, made)
-        except (ApiError, OSError, TimeoutError) as error:
-            if not (isinstance(error, ApiError) and error.exists):
-                fields = {
-                    "object": f"{about['kind']}/{about['name']}",
-                    "namespace": about["namespace"],
-                    "reason": str(error),
-                }
-                _logger.warning("failed to write an Event", extra={"fields": fields})
+        job = {**document, **document["metadata"]}
+        said = reported.type, reported.reason, reported.message
+        await write_event(self._objects, SOURCE, job, said, self._caches.clock())
 
     def _wrote(self, resource: Resource, found: Mapping[str, Any], action: str) -> None:
         kind, metadata = str(found.get("kind")), found["metadata"]
