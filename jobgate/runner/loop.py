@@ -179,7 +179,7 @@ class JobReconciler:
     async def _observed(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Observed:
         """Return what is there of a job, and why some of its pods are not."""
         namespace = key[1]
-        observed = self._caches.observed(document["metadata"]["uid"], namespace)
+        observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
         if self._uncreated is None or has_ended(kind, document):
             return observed
         why, after = await self._uncreated.why(namespace, observed)

@@ -14,9 +14,8 @@ from jobgate.cluster.informer import slim
 from jobgate.controller.territory import Territory
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.plugins.queueing import Grouping
-from jobgate.runner.commands import Commands
 from jobgate.runner.seen import JobKey, Seen
-from jobgate.runner.subject import Observed, Subject, read
+from jobgate.runner.subject import Subject, read
 from webhook import Job, Kind
 
 #: What of the metadata counts for how a spec is read.
@@ -99,7 +98,6 @@ class Caches:
         territory: the namespaces in which jobs are run.
         reader: reads jobs.
         clock: gives the time.
-        commands: Volcano's Commands; None where no jobs of Volcano are run.
     """
 
     jobs: Jobs
@@ -107,13 +105,3 @@ class Caches:
     territory: Territory
     reader: JobReader
     clock: Callable[[], datetime]
-    commands: Commands | None = None
-
-    def observed(self, uid: str, namespace: str) -> Observed:
-        """Return what is there of a job now.
-
-        Raises:
-            LookupError: it is not known.
-        """
-        commands = self.commands.of(uid, namespace) if self.commands else ()
-        return replace(self.seen.observed(uid, namespace, self.clock()), commands=commands)

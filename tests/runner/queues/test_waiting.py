@@ -126,7 +126,7 @@ class Cluster:
         self.moved: list[JobKey] = []
         resource = Resource(kind.plural, kind.version, kind.group)
         informer: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(kind))
-        self._seen = Seen(lambda _: None, None)
+        self._seen = Seen(lambda _: None)
         jobs_of = {kind.qualified_plural: (kind, resource, informer)}
         self.reader = CountingReader("svc.cluster.local", room=0)
         caches = Caches(jobs_of, self._seen, Territory(), self.reader, lambda: START)
