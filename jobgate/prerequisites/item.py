@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
-from threading import Lock
-from typing import Any, Final
-from weakref import ref
+from typing import Any, Final, cast
 
 from pydantic import ValidationError
 
@@ -26,14 +23,12 @@ from jobgate.prerequisites.models import (
 from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
-from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, weight_of
+from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, StoredItem, weight_of
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 from webhook import Cause
 
 #: Digits of a hash that are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16
-#: Most items that are cached.
-_KEPT: Final = 256
 #: Most faults of one item that are reported: a text of a mebibyte may have a hundred thousand.
 FAULTS: Final = 32
 
@@ -65,47 +60,16 @@ class Item:
         return f"{self.kind}/{self.name}"
 
 
-class _ItemCache:
-    """The items that were used last: one may have a mebibyte, and be named by many tasks.
-
-    An object is recognized by its identity: caches replace what changes, and never change it. What a cache drops is
-    dropped here, too.
-    """
-
-    def __init__(self) -> None:
-        self._items: OrderedDict[tuple[int, str], tuple[Callable[[], object], Item]] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, document: Mapping[str, Any], kind: str) -> Item:
-        key = id(document), kind
-        with self._lock:
-            found = self._items.get(key)
-            if found is not None and found[0]() is document:
-                self._items.move_to_end(key)
-                return found[1]
-        item = _read(document, kind)
-        with self._lock:
-            self._items[key] = self._referenced(document, key), item
-            if len(self._items) > _KEPT:
-                self._items.popitem(last=False)
-        return item
-
-    def _referenced(self, document: Mapping[str, Any], key: tuple[int, str]) -> Callable[[], object]:
-        try:
-            return ref(document, lambda _: self._items.pop(key, None))
-        except TypeError:  # a dict that no cache made
-            return lambda: document
-
-
-_items = _ItemCache()
-
-
 def item_of(document: Mapping[str, Any], kind: str) -> Item:
     """Return a stored object as an item; one that does not fit its schema is empty and has a fault.
 
-    The objects of a list have no kind, so it is an argument.
+    The objects of a list have no kind, so it is an argument. What a cache keeps is read once: many tasks may name it.
     """
-    return _items.get(document, kind)
+    if not isinstance(document, StoredItem):
+        return _read(document, kind)
+    if document.item is None:
+        document.item = _read(document, kind)
+    return cast("Item", document.item)
 
 
 def _read(document: Mapping[str, Any], kind: str) -> Item:

@@ -19,20 +19,3 @@ With a cluster:
 
 What differs between kinds is a value that the kind binds (`jobgate.kinds.common.runner`).
 """
-
-from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
-from jobgate.runner.plan import plan
-from jobgate.runner.subject import Observed, Subject
-
-__all__ = [
-    "Action",
-    "Create",
-    "Delete",
-    "Observed",
-    "Patch",
-    "RecordEvent",
-    "RequeueAfter",
-    "SetStatus",
-    "Subject",
-    "plan",
-]

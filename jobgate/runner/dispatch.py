@@ -13,9 +13,8 @@ from typing import Any, Final
 from jobgate.cluster import Informer, Resource
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.runner import runner_of
-from jobgate.runner.queues import Amounts, Demand, Entry, Memory, Queues, admit, demand_of, left_to_jobs, present_of
-from jobgate.runner.queues.admission import DEFAULT
-from jobgate.runner.queues.demand import ENTRY_BYTES
+from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queues, admit
+from jobgate.runner.queues.demand import ENTRY_BYTES, Demand, demand_of, left_to_jobs, present_of
 from jobgate.runner.reading import Caches, JobReader
 from jobgate.runner.seen import JobKey
 from jobgate.runner.state import RunState

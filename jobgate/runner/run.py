@@ -33,7 +33,8 @@ from jobgate.plugins.queueing import (
 )
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import JobReconciler
-from jobgate.runner.queues import Queues, read_queues
+from jobgate.runner.queues.admission import Queues
+from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import Caches, JobReader, Jobs, keep_job
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import COMMANDS, JobKey, Seen

@@ -14,6 +14,7 @@ from jobgate.prerequisites.models import CLUSTER
 from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.reference import listed
 from jobgate.prerequisites.resolve import resolve
+from jobgate.prerequisites.stored import ItemStore
 from tests.prerequisites.items import Granted, Known, item, named, starts, wants
 from tests.prerequisites.test_jobs import answer, dijob
 from webhook import Phase
@@ -53,6 +54,7 @@ def test_an_item_is_read_once_however_often_it_is_named(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(items, "_read", counted)
     known = Known([item("x", templateVariables=VARIABLES, cmd=starts("echo {{a}}"))])
+    known.documents = {place: ItemStore().keep(one) for place, one in known.documents.items()}
     assert len(resolve([named("x", a=str(n)) for n in range(32)], known.find()).instances) == 32
     assert read == [CLUSTER]
 

@@ -22,7 +22,7 @@ from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import REPORTED_AFTER, JobReconciler
 from jobgate.runner.plan import report
-from jobgate.runner.queues import read_queues
+from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen
 from jobgate.runner.state import COMMAND

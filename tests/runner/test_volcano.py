@@ -11,7 +11,7 @@ from jobgate.kinds.common.policies.model import LifecycleEvent
 from jobgate.kinds.common.runner import RUN_BY, adoption
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.plugins.queueing import Grouping, System
-from jobgate.runner import RequeueAfter
+from jobgate.runner.actions import RequeueAfter
 from jobgate.runner.policies import matching
 from jobgate.runner.rendering import batch_job, claims
 from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen

@@ -11,7 +11,7 @@ from jobgate.cluster import Informer, Resource
 from jobgate.controller.territory import Territory
 from jobgate.kinds import installed
 from jobgate.runner.dispatch import Demands, Dispatcher
-from jobgate.runner.queues import read_queues
+from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JobKey, Seen
 from jobgate.runner.subject import Subject
