@@ -26,14 +26,8 @@ async def write_event(
 ) -> None:
     """Write an Event on a job. The same Event is stored once, and again when the API server has dropped it.
 
-    A failure is logged and otherwise ignored.
-
-    Args:
-        objects: the API server.
-        component: that writes the Event.
-        job: `apiVersion`, `kind` and metadata of the job. With a `generation`, Events of another one are others.
-        said: type, reason and message.
-        now: the time.
+    A failure is logged and otherwise ignored. `job` has the `apiVersion`, the `kind` and metadata of the job; with a
+    `generation`, Events of another one are others. `said` is type, reason and message.
     """
     about = {key: job[key] for key in _IDENTITY}
     seal = "\0".join((about["uid"], *said, str(job.get("generation"))))

@@ -66,15 +66,9 @@ class JobReconciler:
         dispatcher: Dispatcher | None = None,
         uncreated: UncreatedPods | None = None,
     ) -> None:
-        """Look at nothing yet.
+        """Look at nothing yet. `later` has a job looked at again in so many seconds.
 
-        Args:
-            caches: what is known of jobs.
-            objects: the API server.
-            metrics: what is counted.
-            later: has a job looked at again in so many seconds.
-            dispatcher: of queues; None where there are none.
-            uncreated: finds out why pods are not created; None where nobody does.
+        Without a dispatcher there are no queues; without `uncreated` nothing says why pods are not created.
         """
         self._caches = caches
         self._objects = objects
@@ -108,10 +102,7 @@ class JobReconciler:
     ) -> tuple[ReconcileResult, Mapping[str, Any] | None]:
         """Look at a job as it is stored; return what came of it, and the job where it was patched.
 
-        Args:
-            key: of the job.
-            document: the job.
-            written: whether it was written a moment ago, and is therefore there.
+        One that was `written` a moment ago is there.
         """
         plural, namespace, _ = key
         kind, resource, _ = self._caches.jobs[plural]

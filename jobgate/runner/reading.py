@@ -47,13 +47,7 @@ class JobReader:
     """Reads jobs, and remembers what is made of their specs: checks and defaults cost more than the rest of a look."""
 
     def __init__(self, domain: str, groups: Grouping | None = None, room: int = ROOM) -> None:
-        """Remember nothing yet.
-
-        Args:
-            domain: of the cluster's Services.
-            groups: how gangs are formed; None where jobs are no gangs.
-            room: for specs that are remembered, in bytes of JSON; others are read again each time.
-        """
+        """Remember nothing yet. `room` is for specs, in bytes of JSON; others are read again each time."""
         self._domain = domain
         self._groups = groups
         self._left = room

@@ -29,11 +29,7 @@ DEPLOYMENTS: Final = Resource("deployments", "v1", "apps")
 async def rivals(kind: Kind, cluster: ClusterClient, now: datetime, ignored: Iterable[str] = ()) -> list[str]:
     """Return the operators of a kind that are alive, in words.
 
-    Args:
-        kind: of the jobs.
-        cluster: the API server.
-        now: the time.
-        ignored: Deployments and Leases that are known to be none, as `<namespace>/<name>`.
+    `ignored` are Deployments and Leases that are known to be none, as `<namespace>/<name>`.
 
     Raises:
         ApiError: the API server does not tell.

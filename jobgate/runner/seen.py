@@ -78,12 +78,9 @@ class Seen:
     def __init__(
         self, changed: Callable[[JobKey], None], groups: Resource | None = None, commanded: Kind | None = None
     ) -> None:
-        """Know nothing yet.
+        """Know nothing yet. `changed` is called with each job of which something came, went or changed.
 
-        Args:
-            changed: called with each job of which something came, went or changed.
-            groups: the PodGroups that are followed, or None.
-            commanded: the kind whose jobs Commands are for, or None.
+        `groups` are the PodGroups that are followed, `commanded` is the kind whose jobs Commands are for.
         """
         self._index = JobIndex(changed)
         self._groups = groups

@@ -63,12 +63,7 @@ class RunState:
         return f"{self.attempt}.{count}" if count else str(self.attempt)
 
     def restarted(self, replaced: int, task: str = "") -> Self:
-        """Return the state of the next attempt at the job, or at one of its tasks.
-
-        Args:
-            replaced: pods that were replaced in the attempts that end.
-            task: its name; empty for the whole job.
-        """
+        """Return the state of the next attempt at the job, or at a task; `replaced` pods count as restarts."""
         restarts = self.restarts + replaced + 1
         if task:
             return replace(self, tasks={**self.tasks, task: self.tasks.get(task, 0) + 1}, restarts=restarts)

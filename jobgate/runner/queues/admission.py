@@ -163,14 +163,9 @@ class _Pool:
 def admit(
     queues: Queues, entries: Iterable[Entry], namespaces: Mapping[str, Amounts], memory: Memory, now: datetime
 ) -> Admission:
-    """Decide which jobs are released.
+    """Decide which jobs are released, of all that run or want to.
 
-    Args:
-        queues: that there are.
-        entries: all jobs that run or want to.
-        namespaces: what the ResourceQuotas of a namespace leave to these jobs, those that run included.
-        memory: of the last decision.
-        now: the time.
+    `namespaces` is what the ResourceQuotas of a namespace leave to these jobs, those that run included.
     """
     jobs = list(entries)
     decision = _Round(_pools(queues, namespaces))
