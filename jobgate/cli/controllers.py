@@ -137,7 +137,7 @@ def run(
 ) -> None:
     """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
     from jobgate.cluster.informer import ApiError
-    from jobgate.runner.queues import InvalidQueues, read_queues
+    from jobgate.runner.queues.file import InvalidQueues, read_queues
     from jobgate.runner.run import OperatorRunning, RunnerController, RunnerSettings
     from webhook.server import log
 

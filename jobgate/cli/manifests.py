@@ -15,7 +15,7 @@ from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
 from jobgate.kinds import installed
-from jobgate.runner.queues import InvalidQueues, read_queues
+from jobgate.runner.queues.file import InvalidQueues, read_queues
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 
 F = TypeVar("F", bound=Callable[..., Any])

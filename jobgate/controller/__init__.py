@@ -9,7 +9,7 @@
 - `queue`: the work queue
 - `work`: runs caches, queue and workers; shared with the runner
 - `statuses`: the status of prerequisites
-- `events`, `metrics`: Events and metrics
+- `events`, `metrics`: Events and metrics; shared with the runner
 - `run`: puts all of it together
 """
 

@@ -1,74 +1,40 @@
-"""Warning Events on jobs. Repeated Events are counted."""
+"""Events on jobs, written by the controller and by the runner."""
 
 from __future__ import annotations
 
 import logging
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
 
 from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
-from jobgate.controller.desired import owner_reference
-from jobgate.plugins import Crew
 
-SOURCE = "jobgate-controller"
-
-#: Seconds after which an Event is repeated: less than the lifetime of Events (1h by default).
-RESYNC = 600.0
-#: Most Events that are remembered.
-REMEMBERED = 4096
+#: Of a job, what an Event says.
+_IDENTITY = ("apiVersion", "kind", "name", "namespace", "uid")
 
 _logger = logging.getLogger("jobgate")
 
 
-class Events:
-    """Records warning Events on jobs. A failure is logged and otherwise ignored."""
+async def write_event(
+    objects: ObjectClient,
+    component: str,
+    job: Mapping[str, Any],
+    said: tuple[Literal["Normal", "Warning"], str, str],
+    now: datetime,
+) -> None:
+    """Write an Event on a job. The same Event is stored once, and again when the API server has dropped it.
 
-    def __init__(self, objects: ObjectClient, clock: Callable[[], float] = time.monotonic) -> None:
-        self._objects = objects
-        self._clock = clock
-        #: By name, when an Event was recorded last, and how often it was.
-        self._recorded: OrderedDict[str, tuple[float, int]] = OrderedDict()
-
-    async def warn(self, crew: Crew, reason: str, message: str) -> None:
-        """Record an Event, unless it was recorded recently."""
-        about = {**owner_reference(crew), "namespace": crew.namespace}
-        seal = f"{crew.uid}\0{reason}\0{message}"
-        manifest = event(about, ("Warning", reason, message), SOURCE, datetime.now(UTC), seal)
-        name = manifest["metadata"]["name"]
-        when, count = self._recorded.get(name, (float("-inf"), 0))
-        if self._clock() - when < RESYNC:
-            return
-        try:
-            await self._write(manifest, count)
-        except (ApiError, OSError, TimeoutError) as error:
-            job, why = f"{crew.namespace}/{crew.name}", f"{type(error).__qualname__}: {error}"
-            fields = {"job": job, "reason": reason, "error": why}
+    A failure is logged and otherwise ignored. `job` has the `apiVersion`, the `kind` and metadata of the job; with a
+    `generation`, Events of another one are others. `said` is type, reason and message.
+    """
+    about = {key: job[key] for key in _IDENTITY}
+    seal = "\0".join((about["uid"], *said, str(job.get("generation"))))
+    try:
+        await objects.create(EVENTS, event(about, said, component, now, seal))
+    except (ApiError, OSError, TimeoutError) as error:
+        if not (isinstance(error, ApiError) and error.exists):
+            why = f"{type(error).__qualname__}: {error}"
+            fields = {"job": f"{about['namespace']}/{about['name']}", "reason": said[1], "error": why}
             _logger.warning("failed to write an Event", extra={"fields": fields})
-            return
-        self._recorded[name] = self._clock(), count + 1
-        self._recorded.move_to_end(name)
-        if len(self._recorded) > REMEMBERED:
-            self._recorded.popitem(last=False)
-
-    async def _write(self, manifest: Mapping[str, Any], count: int) -> None:
-        """Create the Event, or update the existing one. No resourceVersion is needed: no other client writes it."""
-        changes = {"lastTimestamp": manifest["lastTimestamp"], **({"count": count + 1} if count else {})}
-        if not count:
-            try:
-                await self._objects.create(EVENTS, manifest)
-            except ApiError as error:
-                if not error.exists:
-                    raise
-            else:
-                return
-        try:
-            await self._objects.patch(EVENTS, manifest, changes)
-        except ApiError as error:
-            if not error.absent:
-                raise
-            await self._objects.create(EVENTS, manifest)

@@ -55,17 +55,17 @@ class Jobs:
         """Create a cache that knows nothing. `changed` is called with each job of which the stored part changed."""
         room = DigestMemory()
         self._kinds: dict[tuple[str, str], Resource] = {}
-        self._readers: dict[Resource, JobDigests] = {}
+        self._readers: dict[Resource, Callable[[dict[str, Any]], Remembered]] = {}
         self.informers: dict[Resource, Informer[Remembered]] = {}
         for kind in kinds:
             if (kind.group, kind.kind) in self._kinds:
                 continue  # another version of it: the API server gives every job in each
             resource = Resource(kind.plural, kind.version, kind.group)
             self._kinds[kind.group, kind.kind] = resource
-            reader = self._readers[resource] = JobDigests(kind, settings, room)
-            self.informers[resource] = Informer(
-                resource, keep=reader.remember, changed=partial(_changed, resource, changed)
-            )
+            digests = Digests(kind, settings, room)
+            self._readers[resource] = partial(_remembered, kind, digests.read)
+            keep = partial(_remembered, kind, digests.of)
+            self.informers[resource] = Informer(resource, keep=keep, changed=partial(_changed, resource, changed))
 
     def get(self, key: Key) -> Remembered | None:
         """Return what is remembered of a job, or None where there is none, or none of its kind."""
@@ -76,7 +76,7 @@ class Jobs:
 
     def read(self, key: Key, document: dict[str, Any]) -> Remembered:
         """Return of a job, as it is stored, what would be remembered of it if there was room."""
-        return self._readers[key.resource].read(document)
+        return self._readers[key.resource](document)
 
     def __iter__(self) -> Iterator[Key]:
         """Go through all jobs that are known."""
@@ -105,32 +105,19 @@ def finished(status: Mapping[str, Any]) -> bool:
     )
 
 
-class JobDigests:
-    """Reads the jobs of a kind, as the pod webhook reads them."""
-
-    def __init__(self, kind: Kind, settings: Settings | None = None, room: DigestMemory | None = None) -> None:
-        self._kind = kind
-        self._digests = Digests(kind, settings, room)
-
-    def remember(self, document: dict[str, Any]) -> Remembered:
-        """Return of a job, as it is stored, what is remembered of it."""
-        return self._of(document, self._digests.of(document))
-
-    def read(self, document: dict[str, Any]) -> Remembered:
-        """Return the same, whether there is room for it or not."""
-        return self._of(document, self._digests.read(document))
-
-    def _of(self, document: dict[str, Any], digest: Digest) -> Remembered:
-        over = bool(document["metadata"].get("deletionTimestamp")) or finished(mapping(document.get("status")))
-        if isinstance(digest, UncachedJob):
-            return Remembered(None, over, unkept=digest)
-        if not isinstance(digest, Crew):
-            return Remembered(None, over, understood=False)
-        understood = set(written_plugins(self._kind, document)) <= set(digest.plugins)
-        taken_up = bool(mapping(document.get("status"))) or is_run(document)
-        since = "" if taken_up else str(document["metadata"].get("creationTimestamp") or "")
-        found = erased(self._kind, document)
-        return Remembered(digest, over, understood, waits_since=since, erased=found.said if found else "")
+def _remembered(kind: Kind, digest: Callable[[dict[str, Any]], Digest], document: dict[str, Any]) -> Remembered:
+    """Return of a job, as it is stored, what is remembered of it, by its digest as the pod webhook makes it."""
+    crew, status = digest(document), mapping(document.get("status"))
+    over = bool(document["metadata"].get("deletionTimestamp")) or finished(status)
+    if isinstance(crew, UncachedJob):
+        return Remembered(None, over, unkept=crew)
+    if not isinstance(crew, Crew):
+        return Remembered(None, over, understood=False)
+    understood = set(written_plugins(kind, document)) <= set(crew.plugins)
+    taken_up = bool(status) or is_run(document)
+    since = "" if taken_up else str(document["metadata"].get("creationTimestamp") or "")
+    found = erased(kind, document)
+    return Remembered(crew, over, understood, waits_since=since, erased=found.said if found else "")
 
 
 def _changed(resource: Resource, changed: Callable[[Key], None], key: tuple[str, str]) -> None:

@@ -15,9 +15,9 @@ from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
-from jobgate.controller.desired import Desired, desired, unsupported
+from jobgate.controller.desired import Desired, desired, owner_reference, unsupported
 from jobgate.controller.difference import Ownership, is_marked, judge
-from jobgate.controller.events import Events
+from jobgate.controller.events import write_event
 from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.owned import Owned, is_partial
@@ -26,6 +26,7 @@ from jobgate.controller.queue import ReconcileResult
 from jobgate.controller.territory import Territory
 from jobgate.plugins import Crew
 
+SOURCE = "jobgate-controller"
 #: The reasons of Events.
 IN_THE_WAY, INCOMPLETE, CANNOT_MAKE = "ObjectInTheWay", "ObjectIncomplete", "CannotMakeObject"
 NOT_RUN, ERASED = "JobNotRun", "FieldsErased"
@@ -53,7 +54,6 @@ class CompanionReconciler:
         owned: Owned,
         present: PresentPods,
         objects: ObjectClient,
-        events: Events,
         metrics: ControllerMetrics,
         territory: Territory,
     ) -> None:
@@ -61,7 +61,6 @@ class CompanionReconciler:
         self._owned = owned
         self._present = present
         self._objects = objects
-        self._events = events
         self._metrics = metrics
         self._territory = territory
 
@@ -78,9 +77,9 @@ class CompanionReconciler:
             return ReconcileResult.FINE
         crew = remembered.crew
         if remembered.waits_since and _age(remembered.waits_since) > NOBODY:
-            await self._events.warn(crew, NOT_RUN, _NOT_RUN)
+            await self._warn(crew, NOT_RUN, _NOT_RUN)
         if remembered.erased:
-            await self._events.warn(crew, ERASED, _ERASED.format(remembered.erased))
+            await self._warn(crew, ERASED, _ERASED.format(remembered.erased))
         crew = self._present.in_lists(key, crew)
         wanted, cannot = desired(crew), unsupported(crew)
         # Looked up before anything is written: what is written shows up in the cache while this goes on.
@@ -88,7 +87,7 @@ class CompanionReconciler:
         results = [await self._keep(crew, one) for one in wanted]
         results += [await self._remove(crew, resource, found) for resource, found in undeclared]
         for why in cannot:
-            await self._events.warn(crew, CANNOT_MAKE, why)
+            await self._warn(crew, CANNOT_MAKE, why)
             results.append(ReconcileResult.AGAIN)
         first = (ReconcileResult.AGAIN, ReconcileResult.WROTE)
         return next((one for one in first if one in results), ReconcileResult.FINE)
@@ -134,7 +133,7 @@ class CompanionReconciler:
             return await self._change(crew, one, found, judgement.changes)
         self._metrics.blocked.labels(one.resource.plural, verdict.name.lower()).inc()
         if reason := {Ownership.FOREIGN: IN_THE_WAY, Ownership.INCOMPLETE: INCOMPLETE}.get(verdict):
-            await self._events.warn(crew, reason, judgement.why)
+            await self._warn(crew, reason, judgement.why)
         else:
             fields = {"namespace": crew.namespace, "job": crew.name, "reason": judgement.why}
             _logger.info("waiting for an object to be deleted", extra={"fields": fields})
@@ -202,8 +201,12 @@ class CompanionReconciler:
         else:
             return False
         self._metrics.blocked.labels(one.resource.plural, "refused").inc()
-        await self._events.warn(crew, CANNOT_MAKE, f"{one.called}: {why}")
+        await self._warn(crew, CANNOT_MAKE, f"{one.called}: {why}")
         return True
+
+    async def _warn(self, crew: Crew, reason: str, message: str) -> None:
+        job = {**owner_reference(crew), "namespace": crew.namespace}
+        await write_event(self._objects, SOURCE, job, ("Warning", reason, message), datetime.now(UTC))
 
     def _wrote(self, crew: Crew, resource: Resource, name: str, action: str) -> None:
         self._metrics.writes.labels(resource.plural, action).inc()

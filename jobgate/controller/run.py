@@ -10,7 +10,6 @@ from typing import Any
 from jobgate.cluster import Api, Informer
 from jobgate.cluster.objects import ClusterClient
 from jobgate.controller.desired import followed
-from jobgate.controller.events import Events
 from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.loop import CompanionReconciler
 from jobgate.controller.metrics import NAME, ControllerMetrics
@@ -76,7 +75,7 @@ class Controller:
         territory = Territory(settings.namespace)
         listed = self._kinds if "svc" in offered() else ()
         present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE))
-        loop = CompanionReconciler(jobs, owned, present, paced, Events(paced), self._metrics, territory)
+        loop = CompanionReconciler(jobs, owned, present, paced, self._metrics, territory)
         statuses = Statuses(paced)
         ours = self._cluster.labelled("=".join(MANAGED_BY))
         of_jobs: list[Informer[Any]] = [territory.namespaces, *jobs.informers.values()]

@@ -2,7 +2,6 @@
 
 - `explanation`: explains a job of any kind, a Pod, or a workload of Kubernetes with a pod template
 - `pod`: the parts of a pod, and the steps that add them
-- `prerequisites`: the steps of prerequisites
 - `text`: an explanation as text
 """
 

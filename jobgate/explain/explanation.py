@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from jobgate.explain.pod import Location, Row, Step, command_rows, containers_of, rows
-from jobgate.explain.prerequisites import TaskPrerequisites, prerequisites_of
 from jobgate.kinds.common.crew import crew_of, written_plugins
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
@@ -17,7 +17,18 @@ from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.plugins.env import Run
 from jobgate.pods.shape import fault
-from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, annotated, named_in, template_of
+from jobgate.prerequisites.content import Injection, content_of
+from jobgate.prerequisites.inject import inject, target
+from jobgate.prerequisites.problem import PrerequisiteProblem
+from jobgate.prerequisites.reference import (
+    ANNOTATION,
+    InvalidReference,
+    Reference,
+    annotated,
+    named_in,
+    template_of,
+)
+from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Draft, Job, Kind, Objects, Task
 from webhook.view import view
 
@@ -60,6 +71,53 @@ class Explanation:
     beside: Sequence[Row] = ()
     notes: Sequence[str] = ()
     denied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPrerequisites:
+    """The prerequisites of a task: as they resolve, what all of them add, and where that conflicts.
+
+    `container_name` is the container that the job names for them, or empty.
+    """
+
+    resolution: Resolution
+    content: Injection
+    conflicts: Sequence[PrerequisiteProblem] = ()
+    container_name: str = ""
+
+    def put(self, pod: Draft) -> list[PrerequisiteProblem]:
+        """Add the content to a pod, and return problems."""
+        return inject(pod, self.content, self.container_name)
+
+    def steps(self) -> Iterator[Step]:
+        """Yield one step for each item."""
+        for one in self.resolution.instances:
+            content, _ = content_of(Resolution((one,)))
+            yield Step(one.item.source, partial(inject, content=content, container_name=self.container_name))
+
+    def items(self) -> Iterator[str]:
+        """Yield the items in their order, with values."""
+        for one in self.resolution.instances:
+            values = ", ".join(f"{name}={value}" for name, value in one.values.items())
+            yield f"{one.item.source}{f' ({values})' if values else ''}"
+
+    def notes(self) -> Iterator[str]:
+        """Yield a note about unknown items, which are not shown."""
+        if missing := ", ".join(dict.fromkeys(item for item, _ in self.resolution.unknown)):
+            yield f"not among the files, so not shown: {missing}; name the files that have them, too"
+
+    def wanted_plugin(self, name: str) -> str | None:
+        """Return the item that requests a plugin, or None."""
+        uses = ((one.item.spec.plugin, one.item.source) for one in self.resolution.instances)
+        return next((source for use, source in uses if use is not None and use.name == name), None)
+
+
+def prerequisites_of(
+    references: Sequence[Reference], known: Objects, namespace: str, container_name: str = ""
+) -> TaskPrerequisites:
+    """Return the prerequisites that a task names."""
+    resolution = resolve(references, finder(known, namespace), partial=True)
+    return TaskPrerequisites(resolution, *content_of(resolution), container_name)
 
 
 def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | None:
@@ -149,9 +207,9 @@ def _pods(
         task=part.name,
         count=part.replicas,
         name=crew.pod_name(part, 0),
-        parts=_with_commands(pod, given, rows(pod, [*steps, *given.steps, Step("jobgate", wired)], final)),
-        items=list(_items(given)),
-        notes=given.missing,
+        parts=_with_commands(pod, given, rows(pod, [*steps, *given.steps(), Step("jobgate", wired)], final)),
+        items=list(given.items()),
+        notes=list(given.notes()),
     )
 
 
@@ -171,18 +229,12 @@ def _with_commands(
 ) -> Mapping[Location, Sequence[Row]]:
     """Add the commands of all containers."""
     found: dict[Location, Sequence[Row]] = {place: one for place, one in parts.items() if not place[0]}
-    chosen = given.container(pod) if given.items else ""
+    chosen = target(pod, given.container_name) if given.resolution.instances else ""
     for title, container in containers_of(pod):
         hooks = given.content.hooks if title == f"container {chosen}" else ()
         found[title, "command"] = list(command_rows(container, hooks))
         found |= {place: one for place, one in parts.items() if place[0] == title}
     return found
-
-
-def _items(given: TaskPrerequisites) -> Iterator[str]:
-    for one in given.items:
-        values = ", ".join(f"{name}={value}" for name, value in one.values.items())
-        yield f"{one.item.source}{f' ({values})' if values else ''}"
 
 
 def _hosts(crew: Crew, part: Part, maker: str, sources: Mapping[str, str]) -> Iterator[Row]:
@@ -219,8 +271,8 @@ def _workload(document: Mapping[str, Any], namespace: str, known: Objects) -> Ex
     except InvalidReference as error:
         return Explanation(notes=[f"metadata.annotations[{ANNOTATION}]: {error}"], denied=True)
     given = prerequisites_of(references, known, namespace)
-    if problems := given.problems(pod):
-        return Explanation(notes=problems, denied=True)
+    if problems := [*given.resolution.problems, *given.conflicts, *given.put(Draft(pod))]:
+        return Explanation(notes=[one.said() for one in problems], denied=True)
     name = text(metadata_of(document).get("name")) or text(metadata_of(document).get("generateName"))
-    parts = _with_commands(pod, given, rows(pod, given.steps, given.put))
-    return Explanation(pods=[Pods("", count, name, parts, items=list(_items(given)), notes=given.missing)])
+    parts = _with_commands(pod, given, rows(pod, list(given.steps()), given.put))
+    return Explanation(pods=[Pods("", count, name, parts, items=list(given.items()), notes=list(given.notes()))])

@@ -82,7 +82,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
         ),
         # Which pods are there, of operators that delete any on a scale-down: the lists of svc name these.
         If(all_of(some_on(deleting_any), plugin_on("svc")), rule("", "pods", verbs=("list", "watch"))),
-        rule("", "events", verbs=("create", "patch")),
+        rule("", "events", verbs=("create",)),
         rule(GROUP, *_ITEMS, verbs=("list", "watch")),
         rule(GROUP, *(f"{one}/status" for one in _ITEMS), verbs=("patch",)),
         # To see which namespaces have opted out.

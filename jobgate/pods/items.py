@@ -15,7 +15,7 @@ from jobgate.kinds.common.prerequisites import USE
 from jobgate.pods.access import PermissionCache
 from jobgate.prerequisites.item import causes as causes_of
 from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES, PrerequisiteSpec
-from jobgate.prerequisites.problem import Reason
+from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.reference import reference
 from jobgate.prerequisites.resolve import INSTANCES, Find, finder
 from webhook import Cause, Forbidden, Invalid, Objects, Path, Request, Response
@@ -72,7 +72,11 @@ class ItemReviewer:
         find = finder(self._known, request.namespace)
         required = _required(spec, find)
         if len(required) > INSTANCES:
-            return [Invalid(_REQUIRE, None, f"{Reason.TOO_LARGE}: more than {INSTANCES} items with what these require")]
+            return [
+                Invalid(
+                    _REQUIRE, None, f"{ProblemReason.TOO_LARGE}: more than {INSTANCES} items with what these require"
+                )
+            ]
         for known in _required(before, find):
             required.pop(known, None)
         questions = {one: (request.user, USE, RESOURCES[one[0]], one[1], request.namespace) for one in required}

@@ -14,7 +14,7 @@ from jobgate.pods.access import PermissionCache, Question
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.inject import annotate, inject
 from jobgate.prerequisites.item import RECORD, recorded
-from jobgate.prerequisites.problem import Problem, Reason
+from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, User
@@ -108,7 +108,7 @@ class Prerequisites:
         causes = [_cause(one, wanted) for one in (*resolution.problems, *conflicts)]
         if content.plugins and not wanted.plugins:
             detail = f"only jobs have plugins, and an item asks for {', '.join(content.plugins)}"
-            causes.append(_cause(Problem(Reason.UNSUPPORTED_PLUGIN, (), detail), wanted))
+            causes.append(_cause(PrerequisiteProblem(ProblemReason.UNSUPPORTED_PLUGIN, (), detail), wanted))
         if not wanted.trusted:
             causes += await self._not_permitted(resolution, wanted, draft.value, request)
         if causes:
@@ -148,6 +148,6 @@ def _users(pod: Mapping[str, Any], request: Request) -> Iterator[User]:
         yield User(f"{_ACCOUNT}{request.namespace}:{account}", groups)
 
 
-def _cause(problem: Problem, wanted: PodReferences) -> Cause:
+def _cause(problem: PrerequisiteProblem, wanted: PodReferences) -> Cause:
     about = wanted.references if problem.place is None else [wanted.references[problem.place]]
     return Invalid(wanted.place, ", ".join(one.name for one in about), problem.said(wanted.start))

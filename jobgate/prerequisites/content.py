@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from jobgate.names import dns_subdomain
 from jobgate.prerequisites.item import leaves
 from jobgate.prerequisites.models import TaskEvent
-from jobgate.prerequisites.problem import Problem, Reason
+from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.resolve import Instance, Resolution
 from jobgate.prerequisites.script import Hook, rendered_size, substituted
 
@@ -47,7 +47,7 @@ class Injection:
     plugins: Mapping[str, Any] = field(default_factory=dict)
 
 
-def content_of(resolution: Resolution) -> tuple[Injection, list[Problem]]:
+def content_of(resolution: Resolution) -> tuple[Injection, list[PrerequisiteProblem]]:
     """Return what resolved items put into a pod, and their conflicts."""
     merge = _Merge()
     for one in resolution.instances:
@@ -60,7 +60,7 @@ def content_of(resolution: Resolution) -> tuple[Injection, list[Problem]]:
 class _Merge:
     """What goes into a pod, while it is collected; of two parts that conflict, the first stays."""
 
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[PrerequisiteProblem] = field(default_factory=list)
     starts: list[Hook] = field(default_factory=list)
     ends: list[Hook] = field(default_factory=list)
     mounts: dict[str, Mount] = field(default_factory=dict)
@@ -97,22 +97,22 @@ class _Merge:
                 continue  # which the item's own faults report
             if self.env.setdefault(variable["name"], variable) != variable:
                 detail = f"variable {variable['name']} has another value in an item before it"
-                self._problem(Reason.ENV_CONFLICT, one, detail)
+                self._problem(ProblemReason.ENV_CONFLICT, one, detail)
         if (use := one.item.spec.plugin) is not None:
             arguments = _rendered(one, use.arguments)
             if self.plugins.setdefault(use.name, arguments) != arguments:
                 detail = f"plugin {use.name} has other arguments in an item before it"
-                self._problem(Reason.PLUGIN_CONFLICT, one, detail)
+                self._problem(ProblemReason.PLUGIN_CONFLICT, one, detail)
 
     def _mount(self, one: Instance, mount: Mount) -> None:
         if fault := _fault_of(mount):
-            self._problem(Reason.INVALID_VALUE, one, fault)
+            self._problem(ProblemReason.INVALID_VALUE, one, fault)
         elif (first := self.mounts.setdefault(mount.path, mount)) != mount:
             detail = f"{_said(mount)}, and {first.by.item.shown} {_said(first)}: give one of them another mountPath"
-            self._problem(Reason.MOUNT_CONFLICT, one, detail)
+            self._problem(ProblemReason.MOUNT_CONFLICT, one, detail)
 
-    def _problem(self, reason: Reason, one: Instance, detail: str) -> None:
-        self.problems.append(Problem(reason, one.chain, detail, one.place))
+    def _problem(self, reason: ProblemReason, one: Instance, detail: str) -> None:
+        self.problems.append(PrerequisiteProblem(reason, one.chain, detail, one.place))
 
     def content(self) -> Injection:
         """Return all of it."""
@@ -120,7 +120,7 @@ class _Merge:
         for what, size, most in (("commands", self.commands, COMMANDS_LIMIT), ("other texts", self.texts, TEXTS_LIMIT)):
             if size > most:
                 detail = f"the {what} of all items have more than {most} bytes"
-                self.problems.append(Problem(Reason.TOO_LARGE, (), detail))
+                self.problems.append(PrerequisiteProblem(ProblemReason.TOO_LARGE, (), detail))
         ordered = sorted(self.mounts.values(), key=lambda mount: mount.path.count("/"))
         return Injection(hooks, tuple(ordered), self.env, self.plugins)
 

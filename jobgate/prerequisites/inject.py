@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jobgate.names import LABEL_LIMIT, dns_label
 from jobgate.prerequisites.content import Injection, Mount
-from jobgate.prerequisites.problem import Problem, Reason
+from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import CONTAINER_ANNOTATION
 from jobgate.prerequisites.script import ScriptError, wrapped
 from webhook import Draft
@@ -17,7 +17,7 @@ from webhook import Draft
 DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 
 
-def target(pod: Mapping[str, Any], container_name: str = "") -> str | Problem:
+def target(pod: Mapping[str, Any], container_name: str = "") -> str | PrerequisiteProblem:
     """Return the name of the container that gets what items bring: the one that is named, or the only one."""
     annotations = (pod.get("metadata") or {}).get("annotations") or {}
     containers = (pod.get("spec") or {}).get("containers") or ()
@@ -25,16 +25,16 @@ def target(pod: Mapping[str, Any], container_name: str = "") -> str | Problem:
     named = container_name or annotations.get(CONTAINER_ANNOTATION)
     if named is not None and named not in names:
         detail = f"annotation {CONTAINER_ANNOTATION} names {str(named)[:63]!r}; the pod has {', '.join(names)[:253]}"
-        return Problem(Reason.UNKNOWN_CONTAINER, (), detail)
+        return PrerequisiteProblem(ProblemReason.UNKNOWN_CONTAINER, (), detail)
     if named is None and annotations.get(DEFAULT_CONTAINER) in names:
         named = annotations[DEFAULT_CONTAINER]
     if named is not None or len(names) == 1:
         return str(named or names[0])
     detail = f"the pod has {len(names)} containers: name the one that is meant in the annotation {CONTAINER_ANNOTATION}"
-    return Problem(Reason.UNKNOWN_CONTAINER, (), detail)
+    return PrerequisiteProblem(ProblemReason.UNKNOWN_CONTAINER, (), detail)
 
 
-def inject(pod: Draft, content: Injection, container_name: str = "") -> list[Problem]:
+def inject(pod: Draft, content: Injection, container_name: str = "") -> list[PrerequisiteProblem]:
     """Put content into a pod of sound shape (`jobgate.pods.shape`), and return what cannot be put there.
 
     `container_name` is the container that the job names for its pods, or empty.
@@ -42,7 +42,7 @@ def inject(pod: Draft, content: Injection, container_name: str = "") -> list[Pro
     if not (content.hooks or content.mounts or content.env):
         return []
     name = target(pod.value, container_name)
-    if isinstance(name, Problem):
+    if isinstance(name, PrerequisiteProblem):
         return [name]
     container = next(one for one in pod.each("spec", "containers") if one.get("name") == name)
     problems = [*_mounts(pod, container, content)]
@@ -51,7 +51,7 @@ def inject(pod: Draft, content: Injection, container_name: str = "") -> list[Pro
     return [*problems, *_wrap(container, content)]
 
 
-def _mounts(pod: Draft, container: Draft, content: Injection) -> Iterator[Problem]:
+def _mounts(pod: Draft, container: Draft, content: Injection) -> Iterator[PrerequisiteProblem]:
     spec = pod.at("spec")
     assert spec is not None  # it has a container
     for mount in content.mounts:
@@ -67,12 +67,12 @@ def _mounts(pod: Draft, container: Draft, content: Injection) -> Iterator[Proble
                 detail = (
                     f"the container mounts {taken.get('name')} at {mount.path} already, where claim {mount.claim} goes"
                 )
-                yield _of(Reason.MOUNT_CONFLICT, mount, detail)
+                yield _of(ProblemReason.MOUNT_CONFLICT, mount, detail)
             continue
         if mount.claim not in claims:
             if any(one.get("name") == volume for one in volumes):
                 detail = f"the pod's volume {volume} is not claim {mount.claim}: give the volume another name"
-                yield _of(Reason.VOLUME_CONFLICT, mount, detail)
+                yield _of(ProblemReason.VOLUME_CONFLICT, mount, detail)
                 continue
             spec.append("volumes", {"name": volume, "persistentVolumeClaim": {"claimName": mount.claim}})
         entry: dict[str, Any] = {"name": volume, "mountPath": mount.path}
@@ -95,18 +95,18 @@ def _path(mount: Mapping[str, Any]) -> str:
     return path.rstrip("/") or path
 
 
-def _of(reason: Reason, mount: Mount, detail: str) -> Problem:
-    return Problem(reason, mount.by.chain, detail, mount.by.place)
+def _of(reason: ProblemReason, mount: Mount, detail: str) -> PrerequisiteProblem:
+    return PrerequisiteProblem(reason, mount.by.chain, detail, mount.by.place)
 
 
-def _wrap(container: Draft, content: Injection) -> Iterator[Problem]:
+def _wrap(container: Draft, content: Injection) -> Iterator[PrerequisiteProblem]:
     """Put hooks around the container's command; those that are around it already are replaced."""
     if not content.hooks:
         return
     try:
         made = wrapped(container.value, content.hooks)
     except ScriptError as error:
-        yield Problem(error.reason, (), f"container {container['name']}: {error}")
+        yield PrerequisiteProblem(error.reason, (), f"container {container['name']}: {error}")
         return
     command = list(made["command"])
     if command != container["command"]:

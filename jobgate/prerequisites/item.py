@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
-from threading import Lock
-from typing import Any, Final
-from weakref import ref
+from typing import Any, Final, cast
 
 from pydantic import ValidationError
 
@@ -23,17 +20,15 @@ from jobgate.prerequisites.models import (
     PrerequisiteSpec,
     TemplateVariable,
 )
-from jobgate.prerequisites.problem import Reason
+from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
-from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, weight_of
+from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, StoredItem, weight_of
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 from webhook import Cause
 
 #: Digits of a hash that are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16
-#: Most items that are cached.
-_KEPT: Final = 256
 #: Most faults of one item that are reported: a text of a mebibyte may have a hundred thousand.
 FAULTS: Final = 32
 
@@ -47,7 +42,7 @@ class Item:
     generation: int
     spec: PrerequisiteSpec
     hash: str
-    faults: tuple[tuple[Reason, str], ...] = ()
+    faults: tuple[tuple[ProblemReason, str], ...] = ()
 
     @property
     def shown(self) -> str:
@@ -65,47 +60,16 @@ class Item:
         return f"{self.kind}/{self.name}"
 
 
-class _ItemCache:
-    """The items that were used last: one may have a mebibyte, and be named by many tasks.
-
-    An object is recognized by its identity: caches replace what changes, and never change it. What a cache drops is
-    dropped here, too.
-    """
-
-    def __init__(self) -> None:
-        self._items: OrderedDict[tuple[int, str], tuple[Callable[[], object], Item]] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, document: Mapping[str, Any], kind: str) -> Item:
-        key = id(document), kind
-        with self._lock:
-            found = self._items.get(key)
-            if found is not None and found[0]() is document:
-                self._items.move_to_end(key)
-                return found[1]
-        item = _read(document, kind)
-        with self._lock:
-            self._items[key] = self._referenced(document, key), item
-            if len(self._items) > _KEPT:
-                self._items.popitem(last=False)
-        return item
-
-    def _referenced(self, document: Mapping[str, Any], key: tuple[int, str]) -> Callable[[], object]:
-        try:
-            return ref(document, lambda _: self._items.pop(key, None))
-        except TypeError:  # a dict that no cache made
-            return lambda: document
-
-
-_items = _ItemCache()
-
-
 def item_of(document: Mapping[str, Any], kind: str) -> Item:
     """Return a stored object as an item; one that does not fit its schema is empty and has a fault.
 
-    The objects of a list have no kind, so it is an argument.
+    The objects of a list have no kind, so it is an argument. What a cache keeps is read once: many tasks may name it.
     """
-    return _items.get(document, kind)
+    if not isinstance(document, StoredItem):
+        return _read(document, kind)
+    if document.item is None:
+        document.item = _read(document, kind)
+    return cast("Item", document.item)
 
 
 def _read(document: Mapping[str, Any], kind: str) -> Item:
@@ -116,9 +80,11 @@ def _read(document: Mapping[str, Any], kind: str) -> Item:
         found = [(reason, f"spec.{field}: {detail}") for reason, field, detail in islice(faults(kind, read), FAULTS)]
     except ValidationError:
         read = PrerequisiteSpec()
-        found = [(Reason.MALFORMED, "the spec does not fit the schema of its kind: correct it, and apply it again")]
+        found = [
+            (ProblemReason.MALFORMED, "the spec does not fit the schema of its kind: correct it, and apply it again")
+        ]
     if dropped:
-        found = [(Reason.TOO_LARGE, f"the item cannot be used: {dropped}")]
+        found = [(ProblemReason.TOO_LARGE, f"the item cannot be used: {dropped}")]
     generation = metadata.get("generation")
     return Item(
         kind=kind,
@@ -135,7 +101,7 @@ def hash_of(value: Any) -> str:
     return sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:_DIGITS]
 
 
-def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
+def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[ProblemReason, str, str]]:
     """Yield the faults of an item: reason, field below `spec`, and what would be right."""
     yield from _variables(spec)
     for place, one in enumerate(spec.require or ()):
@@ -145,13 +111,13 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str
     for field, text in leaves(spec):
         for name in dict.fromkeys(PLACEHOLDER.findall(text)):
             if name not in declared:
-                yield Reason.UNDECLARED_PLACEHOLDER, field, f"{name} is not in templateVariables; {known}"
+                yield ProblemReason.UNDECLARED_PLACEHOLDER, field, f"{name} is not in templateVariables; {known}"
         if "\r" in text or "\0" in text:
-            yield Reason.MALFORMED, field, "must not hold carriage returns or NUL: no shell takes them"
+            yield ProblemReason.MALFORMED, field, "must not hold carriage returns or NUL: no shell takes them"
     for place, variable in enumerate(spec.env or ()):
         name = variable.get("name")
         if fault := environment_name(name) if isinstance(name, str) else "must be the name of a variable":
-            yield Reason.MALFORMED, f"env[{place}].name", fault
+            yield ProblemReason.MALFORMED, f"env[{place}].name", fault
 
 
 def causes(kind: str, spec: Any, read: PrerequisiteSpec) -> list[Cause]:
@@ -161,32 +127,36 @@ def causes(kind: str, spec: Any, read: PrerequisiteSpec) -> list[Cause]:
     ]
     if weight_of(spec) > ITEM_LIMIT:
         detail = f"must take no more than {ITEM_LIMIT // 1024} KiB of memory: make several items of it"
-        found.insert(0, Cause("spec", f"{Reason.TOO_LARGE}: {detail}"))
+        found.insert(0, Cause("spec", f"{ProblemReason.TOO_LARGE}: {detail}"))
     return found
 
 
-def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Reason, str, str]]:
+def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[ProblemReason, str, str]]:
     if fault := dns_subdomain(wanted.name):
-        yield Reason.UNKNOWN_REFERENCE, f"{field}.name", fault
+        yield ProblemReason.UNKNOWN_REFERENCE, f"{field}.name", fault
     if kind == CLUSTER and wanted.kind == NAMESPACED:
         detail = "a ClusterPrerequisite can require only ClusterPrerequisites: it means the same in all namespaces"
-        yield Reason.UNKNOWN_REFERENCE, f"{field}.kind", detail
+        yield ProblemReason.UNKNOWN_REFERENCE, f"{field}.kind", detail
     for name, value in wanted.values:
         if PLACEHOLDER.search(value):
             detail = "values are literals: no placeholder is replaced here"
-            yield Reason.UNDECLARED_PLACEHOLDER, f"{field}.templateVariables[{name}]", detail
+            yield ProblemReason.UNDECLARED_PLACEHOLDER, f"{field}.templateVariables[{name}]", detail
 
 
-def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[Reason, str, str]]:
+def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[ProblemReason, str, str]]:
     if sum(len(one.pattern or "") for one in spec.template_variables or ()) > PATTERNS_LIMIT:
-        yield Reason.TOO_LARGE, "templateVariables", f"all patterns have more than {PATTERNS_LIMIT} characters together"
+        yield (
+            ProblemReason.TOO_LARGE,
+            "templateVariables",
+            f"all patterns have more than {PATTERNS_LIMIT} characters together",
+        )
         return
     for place, one in enumerate(spec.template_variables or ()):
         field = f"templateVariables[{place}]"
         if one.pattern is not None and (fault := fault_of_pattern(one.pattern)):
-            yield Reason.INVALID_VALUE, f"{field}.pattern", fault
+            yield ProblemReason.INVALID_VALUE, f"{field}.pattern", fault
         elif one.default is not None and (fault := fault_of_value(str(one.default), one.pattern)):
-            yield Reason.INVALID_VALUE, f"{field}.default", fault
+            yield ProblemReason.INVALID_VALUE, f"{field}.default", fault
 
 
 def leaves(spec: PrerequisiteSpec) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Reason(StrEnum):
+class ProblemReason(StrEnum):
     """The reasons, as conditions and messages name them."""
 
     UNKNOWN_REFERENCE = "UnknownReference"
@@ -29,7 +29,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class PrerequisiteProblem:
     """One fault.
 
     Attributes:
@@ -39,7 +39,7 @@ class Problem:
         place: index of the reference that leads to it; None if it concerns all together.
     """
 
-    reason: Reason
+    reason: ProblemReason
     chain: tuple[str, ...]
     detail: str
     place: int | None = None

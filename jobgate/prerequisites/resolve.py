@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from jobgate.prerequisites.item import Item, item_of
 from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
-from jobgate.prerequisites.problem import Problem, Reason
+from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.values import fault_of_value, work_of
 from webhook import Objects
@@ -53,7 +53,7 @@ class Resolution:
     """
 
     instances: tuple[Instance, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[PrerequisiteProblem, ...] = ()
     repeated: tuple[int, ...] = ()
     unknown: tuple[tuple[str, int], ...] = ()
     work: int = 0
@@ -101,7 +101,7 @@ class _Resolver:
     find: Find
     partial: bool
     done: dict[Reference, Instance] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[PrerequisiteProblem] = field(default_factory=list)
     unknown: list[tuple[str, int]] = field(default_factory=list)
     work: int = 0
 
@@ -109,8 +109,8 @@ class _Resolver:
         instances = (*self.done.values(), *further)
         return Resolution(instances, tuple(self.problems), repeated, tuple(self.unknown), self.work)
 
-    def problem(self, reason: Reason, chain: Sequence[str], detail: str, place: int) -> None:
-        self.problems.append(Problem(reason, tuple(chain), detail, place))
+    def problem(self, reason: ProblemReason, chain: Sequence[str], detail: str, place: int) -> None:
+        self.problems.append(PrerequisiteProblem(reason, tuple(chain), detail, place))
 
     def visit(self, wanted: Reference, chain: tuple[str, ...], place: int, path: tuple[str, ...] = ()) -> None:
         """Add what a reference brings, after what it requires."""
@@ -119,12 +119,12 @@ class _Resolver:
         chain, source = (*chain, wanted.shown), f"{wanted.kind}/{wanted.name}"
         if source in path:
             self.problem(
-                Reason.CYCLE, chain, f"{wanted.shown} requires itself: remove one of these requirements", place
+                ProblemReason.CYCLE, chain, f"{wanted.shown} requires itself: remove one of these requirements", place
             )
             return
         if len(chain) > DEPTH:
             detail = f"more than {DEPTH} items require one another in a row: require fewer, or merge some"
-            self.problem(Reason.DEPTH_EXCEEDED, chain[:DEPTH], detail, place)
+            self.problem(ProblemReason.DEPTH_EXCEEDED, chain[:DEPTH], detail, place)
             return
         try:
             item = self.find(wanted.kind, wanted.name)
@@ -136,7 +136,7 @@ class _Resolver:
         if item is None:
             where = " in the namespace" if wanted.kind == NAMESPACED else ""
             detail = f"there is no {wanted.shown}{where}{_advice(wanted, self.find)}"
-            self.problem(Reason.UNKNOWN_REFERENCE, chain, detail, place)
+            self.problem(ProblemReason.UNKNOWN_REFERENCE, chain, detail, place)
             return
         for reason, detail in item.faults:
             self.problem(reason, chain, detail, place)
@@ -144,7 +144,7 @@ class _Resolver:
         self.require(item, chain, (*path, source), place)
         if len(self.done) >= INSTANCES:
             detail = f"more than {INSTANCES} items, each counted once for each set of values: require fewer"
-            self.problem(Reason.TOO_LARGE, chain, detail, place)
+            self.problem(ProblemReason.TOO_LARGE, chain, detail, place)
             return
         self.done[wanted] = Instance(item, values, chain, place)
 
@@ -155,7 +155,7 @@ class _Resolver:
             if wanted.kind == NAMESPACED and item.kind != NAMESPACED:
                 continue  # which `faults` reports
             self.visit(wanted, chain, place, path)
-            if self.problems and self.problems[-1].reason is Reason.TOO_LARGE:
+            if self.problems and self.problems[-1].reason is ProblemReason.TOO_LARGE:
                 return
 
     def _bound(self, item: Item, wanted: Reference, chain: tuple[str, ...], place: int) -> Mapping[str, str]:
@@ -166,20 +166,20 @@ class _Resolver:
             if name not in declared:
                 known = f"it has {', '.join(declared)}" if declared else "it has none"
                 self.problem(
-                    Reason.UNKNOWN_VARIABLE, chain, f"{item.shown} has no variable {name[:63]}: {known}", place
+                    ProblemReason.UNKNOWN_VARIABLE, chain, f"{item.shown} has no variable {name[:63]}: {known}", place
                 )
         values = {}
         for name, variable in declared.items():
             value = given.get(name, None if variable.default is None else str(variable.default))
             if value is None:
                 detail = f"{item.shown} needs a value for {name}: write it in templateVariables"
-                self.problem(Reason.MISSING_VARIABLE, chain, detail, place)
+                self.problem(ProblemReason.MISSING_VARIABLE, chain, detail, place)
             elif self.work > WORK:
                 detail = f"matching the values of {name} and of others takes too long: use shorter values, or patterns"
-                self.problem(Reason.TOO_LARGE, chain, detail, place)
+                self.problem(ProblemReason.TOO_LARGE, chain, detail, place)
                 break
             elif fault := self._fault(value, variable.pattern):
-                self.problem(Reason.INVALID_VALUE, chain, f"the value of {name} {fault}", place)
+                self.problem(ProblemReason.INVALID_VALUE, chain, f"the value of {name} {fault}", place)
             else:
                 values[name] = value
         return values

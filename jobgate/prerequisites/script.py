@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from jobgate.prerequisites.models import SHELL
-from jobgate.prerequisites.problem import Reason
+from jobgate.prerequisites.problem import ProblemReason
 
 # The scripts run in any POSIX shell (dash, bash, busybox), and are constants: no text of a user is part of a script.
 # Positional parameters are the number of hooks; of each its event, policy, source, shell and text; then the container's
@@ -125,7 +125,7 @@ PLACEHOLDER: Final = re.compile(r"(?<!\{)\{\{[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]
 class ScriptError(ValueError):
     """Hooks cannot run in a container."""
 
-    def __init__(self, reason: Reason, message: str) -> None:
+    def __init__(self, reason: ProblemReason, message: str) -> None:
         super().__init__(message)
         self.reason = reason
 
@@ -159,7 +159,7 @@ def wrapped(container: Mapping[str, Any], hooks: Sequence[Hook], interpreter: st
     command = _original(found.get("command", ()))
     if not command:
         raise ScriptError(
-            Reason.COMMAND_REQUIRED,
+            ProblemReason.COMMAND_REQUIRED,
             "hooks run around a command, and the container has none: what its image would run cannot be seen here; "
             "write the image's ENTRYPOINT as command, and its CMD as args",
         )
@@ -199,7 +199,7 @@ def _parameters(hook: Hook, interpreter: str) -> Iterator[str]:
     text = "\n".join(hook.commands)
     if len(text.encode()) > HOOK_LIMIT:
         detail = f"the commands of {hook.source} at {hook.event} have more than {HOOK_LIMIT} bytes"
-        raise ScriptError(Reason.TOO_LARGE, detail)
+        raise ScriptError(ProblemReason.TOO_LARGE, detail)
     yield from (hook.event, hook.policy, hook.source, hook.interpreter or interpreter, text)
 
 

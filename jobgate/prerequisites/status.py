@@ -7,7 +7,7 @@ from typing import Any
 
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.item import item_of, variables_shown
-from jobgate.prerequisites.problem import Problem
+from jobgate.prerequisites.problem import PrerequisiteProblem
 from jobgate.prerequisites.resolve import Find, Resolution, resolve_item
 
 READY, INVALID, RESOLVED = "Ready", "Invalid", "Resolved"
@@ -47,7 +47,7 @@ def status_of(document: Mapping[str, Any], kind: str, find: Find, now: str) -> d
     return status
 
 
-def problems_of(resolution: Resolution) -> tuple[Problem, ...]:
+def problems_of(resolution: Resolution) -> tuple[PrerequisiteProblem, ...]:
     """Return what is wrong with an item that was resolved by itself, and with what it requires together."""
     required = Resolution(resolution.instances[:-1])
     return (*resolution.problems, *content_of(required)[1])

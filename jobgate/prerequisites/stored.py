@@ -28,17 +28,19 @@ DROPPED: Final = "dropped"
 _METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "generation")
 
 
-class _StoredItem(dict[str, Any]):
+class StoredItem(dict[str, Any]):
     """An item that can be referenced weakly.
 
     Attributes:
         release: gives its memory back, once.
+        item: the item that it is, once it was read (`item.item_of`).
         lacked: bytes for which there was no room; 0 if there was, or if the item is too large.
     """
 
-    __slots__ = ("__weakref__", "lacked", "release")
+    __slots__ = ("__weakref__", "item", "lacked", "release")
 
     release: Callable[[], object]
+    item: object
     lacked: int
 
 
@@ -55,7 +57,7 @@ class ItemStore:
     """Keeps items while there is room for them."""
 
     def __init__(self) -> None:
-        self._known: WeakValueDictionary[tuple[str, str], _StoredItem] = WeakValueDictionary()
+        self._known: WeakValueDictionary[tuple[str, str], StoredItem] = WeakValueDictionary()
         self._used: Counter[str] = Counter()
         self._namespaced = 0
         # Large items are read in a thread. What is given back by a garbage collection takes no turn.
@@ -70,10 +72,10 @@ class ItemStore:
             if DROPPED not in known and known["metadata"].get("resourceVersion") == metadata.get("resourceVersion", ""):
                 return known  # all are listed again now and then
             known.release()
-        kept = self._known[namespace, name] = _StoredItem(
+        kept = self._known[namespace, name] = StoredItem(
             metadata=metadata, **{key: found[key] for key in ("status",) if key in found}
         )
-        kept.release, kept.lacked = bool, 0
+        kept.release, kept.item, kept.lacked = bool, None, 0
         size = weight_of(found.get("spec"))
         if size > ITEM_LIMIT:
             kept[DROPPED] = f"it takes more than {ITEM_LIMIT // 1024} KiB of memory"
@@ -96,7 +98,7 @@ class ItemStore:
         return any(
             self._fits(str(one["metadata"].get("namespace") or ""), one.lacked)
             for one in kept
-            if isinstance(one, _StoredItem) and one.lacked
+            if isinstance(one, StoredItem) and one.lacked
         )
 
     def _fits(self, namespace: str, size: int) -> bool:

@@ -15,24 +15,7 @@ With a cluster:
 - `seen`: what is there of all jobs that are run; `reading`: the jobs themselves, each spec read once
 - `uncreated`: why pods are not created
 - `loop`: one look at one job; `dispatch`: which jobs leave their queues; `run`: its life
-- `commands`: what users ask for by objects; `rivals`: operators that run beside
+- `rivals`: operators that run beside
 
 What differs between kinds is a value that the kind binds (`jobgate.kinds.common.runner`).
 """
-
-from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
-from jobgate.runner.plan import plan
-from jobgate.runner.subject import Observed, Subject
-
-__all__ = [
-    "Action",
-    "Create",
-    "Delete",
-    "Observed",
-    "Patch",
-    "RecordEvent",
-    "RequeueAfter",
-    "SetStatus",
-    "Subject",
-    "plan",
-]

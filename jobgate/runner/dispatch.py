@@ -13,9 +13,8 @@ from typing import Any, Final
 from jobgate.cluster import Informer, Resource
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.runner import runner_of
-from jobgate.runner.queues import Amounts, Demand, Entry, Memory, Queues, admit, demand_of, left_to_jobs, present_of
-from jobgate.runner.queues.admission import DEFAULT
-from jobgate.runner.queues.demand import ENTRY_BYTES
+from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queues, admit
+from jobgate.runner.queues.demand import ENTRY_BYTES, Demand, demand_of, left_to_jobs, present_of
 from jobgate.runner.reading import Caches, JobReader
 from jobgate.runner.seen import JobKey
 from jobgate.runner.state import RunState
@@ -39,12 +38,7 @@ class Demands:
     """What jobs ask for. A job is read for it once, until its spec changes: reading one of 1 MiB takes up to 0.2 s."""
 
     def __init__(self, reader: JobReader, room: int = ROOM) -> None:
-        """Know nothing yet.
-
-        Args:
-            reader: reads jobs.
-            room: for what is remembered, in bytes; jobs beyond are read each time.
-        """
+        """Know nothing yet. `room` is for what is remembered, in bytes; jobs beyond are read each time."""
         self._reader = reader
         self._left = room
         self._known: dict[str, tuple[Any, Demand | None, int]] = {}
@@ -86,20 +80,10 @@ def _version(document: Mapping[str, Any]) -> tuple[str, Any]:
 class Dispatcher:
     """Decides which jobs may run. What it has decided is remembered until it is seen in the jobs."""
 
-    def __init__(
-        self,
-        queues: Queues,
-        caches: Caches,
-        changed: asyncio.Event,
-        moved: Callable[[JobKey], None],
-    ) -> None:
-        """Decide nothing yet.
+    def __init__(self, queues: Queues, caches: Caches, changed: asyncio.Event, moved: Callable[[JobKey], None]) -> None:
+        """Decide nothing yet. `changed` is set when anything has changed of jobs and what they are made of.
 
-        Args:
-            queues: that there are.
-            caches: what is known of jobs.
-            changed: is set when anything has changed of jobs and what they are made of.
-            moved: called with each job of which something else was decided.
+        `moved` is called with each job of which something else was decided.
         """
         self._queues = queues
         self._caches = caches

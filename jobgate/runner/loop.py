@@ -13,9 +13,9 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from jobgate.cluster import Resource
-from jobgate.cluster.events import EVENTS, event
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
+from jobgate.controller.events import write_event
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.kinds.common.members import labels_of
@@ -66,15 +66,9 @@ class JobReconciler:
         dispatcher: Dispatcher | None = None,
         uncreated: UncreatedPods | None = None,
     ) -> None:
-        """Look at nothing yet.
+        """Look at nothing yet. `later` has a job looked at again in so many seconds.
 
-        Args:
-            caches: what is known of jobs.
-            objects: the API server.
-            metrics: what is counted.
-            later: has a job looked at again in so many seconds.
-            dispatcher: of queues; None where there are none.
-            uncreated: finds out why pods are not created; None where nobody does.
+        Without a dispatcher there are no queues; without `uncreated` nothing says why pods are not created.
         """
         self._caches = caches
         self._objects = objects
@@ -108,10 +102,7 @@ class JobReconciler:
     ) -> tuple[ReconcileResult, Mapping[str, Any] | None]:
         """Look at a job as it is stored; return what came of it, and the job where it was patched.
 
-        Args:
-            key: of the job.
-            document: the job.
-            written: whether it was written a moment ago, and is therefore there.
+        One that was `written` a moment ago is there.
         """
         plural, namespace, _ = key
         kind, resource, _ = self._caches.jobs[plural]
@@ -179,7 +170,7 @@ class JobReconciler:
     async def _observed(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Observed:
         """Return what is there of a job, and why some of its pods are not."""
         namespace = key[1]
-        observed = self._caches.observed(document["metadata"]["uid"], namespace)
+        observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
         if self._uncreated is None or has_ended(kind, document):
             return observed
         why, after = await self._uncreated.why(namespace, observed)
@@ -354,25 +345,9 @@ class JobReconciler:
         await self._write_event(document, reported)
 
     async def _write_event(self, document: Mapping[str, Any], reported: RecordEvent) -> None:
-        """Write an Event. The same of the same job has the same name, and is written once."""
-        metadata = document["metadata"]
-        about = {
-            "apiVersion": document["apiVersion"],
-            "kind": document["kind"],
-            **{key: metadata[key] for key in ("name", "namespace", "uid")},
-        }
-        seal = f"{metadata['uid']}\0{reported.reason}\0{reported.message}\0{metadata.get('generation')}"
-        made = event(about, (reported.type, reported.reason, reported.message), SOURCE, self._caches.clock(), seal)
-        try:
-            await self._objects.create(EVENTS, made)
-        except (ApiError, OSError, TimeoutError) as error:
-            if not (isinstance(error, ApiError) and error.exists):
-                fields = {
-                    "object": f"{about['kind']}/{about['name']}",
-                    "namespace": about["namespace"],
-                    "reason": str(error),
-                }
-                _logger.warning("failed to write an Event", extra={"fields": fields})
+        job = {**document, **document["metadata"]}
+        said = reported.type, reported.reason, reported.message
+        await write_event(self._objects, SOURCE, job, said, self._caches.clock())
 
     def _wrote(self, resource: Resource, found: Mapping[str, Any], action: str) -> None:
         kind, metadata = str(found.get("kind")), found["metadata"]

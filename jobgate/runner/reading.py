@@ -14,9 +14,8 @@ from jobgate.cluster.informer import slim
 from jobgate.controller.territory import Territory
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.plugins.queueing import Grouping
-from jobgate.runner.commands import Commands
 from jobgate.runner.seen import JobKey, Seen
-from jobgate.runner.subject import Observed, Subject, read
+from jobgate.runner.subject import Subject, read
 from webhook import Job, Kind
 
 #: What of the metadata counts for how a spec is read.
@@ -48,13 +47,7 @@ class JobReader:
     """Reads jobs, and remembers what is made of their specs: checks and defaults cost more than the rest of a look."""
 
     def __init__(self, domain: str, groups: Grouping | None = None, room: int = ROOM) -> None:
-        """Remember nothing yet.
-
-        Args:
-            domain: of the cluster's Services.
-            groups: how gangs are formed; None where jobs are no gangs.
-            room: for specs that are remembered, in bytes of JSON; others are read again each time.
-        """
+        """Remember nothing yet. `room` is for specs, in bytes of JSON; others are read again each time."""
         self._domain = domain
         self._groups = groups
         self._left = room
@@ -99,7 +92,6 @@ class Caches:
         territory: the namespaces in which jobs are run.
         reader: reads jobs.
         clock: gives the time.
-        commands: Volcano's Commands; None where no jobs of Volcano are run.
     """
 
     jobs: Jobs
@@ -107,13 +99,3 @@ class Caches:
     territory: Territory
     reader: JobReader
     clock: Callable[[], datetime]
-    commands: Commands | None = None
-
-    def observed(self, uid: str, namespace: str) -> Observed:
-        """Return what is there of a job now.
-
-        Raises:
-            LookupError: it is not known.
-        """
-        commands = self.commands.of(uid, namespace) if self.commands else ()
-        return replace(self.seen.observed(uid, namespace, self.clock()), commands=commands)

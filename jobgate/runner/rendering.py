@@ -29,12 +29,7 @@ def rendered(
 ) -> list[dict[str, Any]]:
     """Return what the runner would make of a job in a file: Services, PodGroups, claims and batch Jobs.
 
-    Args:
-        kind: of the job.
-        document: the job, with its defaults.
-        namespace: that it is in where it names none.
-        domain: of the cluster's Services.
-        groups: how gangs are formed; None where jobs are no gangs.
+    The job has its defaults; `namespace` is for one that names none.
     """
     placed = {**document, "metadata": {"namespace": namespace, **document["metadata"]}}
     subject = read(kind, taken_over(placed), domain, groups)

@@ -31,13 +31,13 @@ from jobgate.plugins.queueing import (
     grouping,
     versions,
 )
-from jobgate.runner.commands import Commands
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import JobReconciler
-from jobgate.runner.queues import Queues, read_queues
+from jobgate.runner.queues.admission import Queues
+from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import Caches, JobReader, Jobs, keep_job
 from jobgate.runner.rivals import now, rivals
-from jobgate.runner.seen import JobKey, Seen
+from jobgate.runner.seen import COMMANDS, JobKey, Seen
 from jobgate.runner.uncreated import SELECTOR, UncreatedPods
 from jobgate.serving.reload import FileReloader
 from webhook import Kind
@@ -141,24 +141,22 @@ class RunnerController:
             queue.add(key, after)
             changed.set()
 
-        seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups)
+        commanded = next((kind for kind in self._kinds if (runner := runner_of(kind)) and runner.commands), None)
+        seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups, commanded)
         jobs = {kind.qualified_plural: _followed(kind, of_a_job) for kind in self._kinds}
         territory = Territory(settings.namespace)
         if settings.namespace:
             _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
-        commanded = (kind for kind in self._kinds if (runner := runner_of(kind)) and runner.commands)
-        commands = next((Commands(kind, of_a_job) for kind in commanded), None)
-        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), now, commands)
+        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), now)
         dispatcher = Dispatcher(settings.queues, caches, changed, queue.add) if settings.queues is not None else None
         writes = self._cluster.paced(settings.requests_per_second)
         uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))
         loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
         of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
-        of_all += [commands.informer] if commands else []
         ours = self._cluster.labelled(RUN_LABEL)
         informers: list[tuple[Informer[Any], Api]] = [(one, self._cluster) for one in of_all]
-        informers += [(one, ours) for one in seen.informers.values()]
+        informers += [(one, self._cluster if of == COMMANDS else ours) for of, one in seen.informers.items()]
         keys = partial(known_jobs, jobs)
         self._work = Work(NAME, queue, loop.reconcile, keys, settings.resync, WORKERS, self._metrics, informers)
         try:

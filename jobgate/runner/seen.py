@@ -1,8 +1,8 @@
-"""What is there of all jobs that are run: batch Jobs, Pods, Services and PodGroups, by the uid of their job."""
+"""What is there of all jobs that are run: batch Jobs, Pods, Services, PodGroups and Volcano's Commands, by uid."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -13,15 +13,15 @@ from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
 from jobgate.runner.subject import Observed
+from webhook import Kind
 
 JOBS: Final = Resource("jobs", "v1", "batch")
 PODS: Final = Resource("pods", "v1", "")
 SERVICES: Final = Resource("services", "v1", "")
 #: Made, or looked for, and not followed.
 CLAIMS: Final = Resource("persistentvolumeclaims", "v1", "")
-#: Volcano's, and not made here: `commands` follows them.
+#: By these, `vcctl job suspend` and `resume` ask for an action on a job.
 COMMANDS: Final = Resource("commands", "v1alpha1", "bus.volcano.sh")
-_OTHERS: Final = {"PersistentVolumeClaim": CLAIMS, "Command": COMMANDS}
 
 #: Of which job something is: its kind as `<plural>.<group>`, its namespace and its name.
 JobKey = tuple[str, str, str]
@@ -41,8 +41,9 @@ _POD_STATUS: Final = ("phase", "reason", "conditions", "containerStatuses", "ini
 _JOB_SPEC: Final = ("suspend", "completions", "parallelism", "backoffLimit")
 
 
-def keep_object(kind: str, api_version: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def keep_object(kind: str, resource: Resource) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return what makes of an object what is remembered: what the plan reads, without templates and specs."""
+    api_version = f"{resource.group}/{resource.version}".removeprefix("/")
 
     def keep(found: dict[str, Any]) -> dict[str, Any]:
         metadata = {key: found["metadata"][key] for key in _METADATA if key in found["metadata"]}
@@ -55,6 +56,8 @@ def keep_object(kind: str, api_version: str) -> Callable[[dict[str, Any]], dict[
             slim |= {"spec": {key: spec[key] for key in _JOB_SPEC if key in spec}, "status": found.get("status")}
         elif kind == "PodGroup":
             slim |= {"spec": found.get("spec"), "status": found.get("status")}
+        elif kind == "Command":
+            slim |= {"action": found.get("action"), "target": found.get("target")}
         return slim
 
     return keep
@@ -67,24 +70,27 @@ def controllers_of(found: Mapping[str, Any]) -> set[str]:
 
 
 class Seen:
-    """All that is made for jobs. The informers are to be run with a client that sees our label only."""
+    """All that is made for jobs, and the Commands for them.
 
-    def __init__(self, changed: Callable[[JobKey], None], groups: Resource | None) -> None:
-        """Know nothing yet.
+    The informers are to be run with a client that sees our label only, except that of Commands, which have none.
+    """
 
-        Args:
-            changed: called with each job of which something came, went or changed.
-            groups: the PodGroups that are followed, or None.
+    def __init__(
+        self, changed: Callable[[JobKey], None], groups: Resource | None = None, commanded: Kind | None = None
+    ) -> None:
+        """Know nothing yet. `changed` is called with each job of which something came, went or changed.
+
+        `groups` are the PodGroups that are followed, `commanded` is the kind whose jobs Commands are for.
         """
         self._index = JobIndex(changed)
         self._groups = groups
-        kinds = {JOBS: ("Job", "batch/v1"), PODS: ("Pod", "v1"), SERVICES: ("Service", "v1")}
-        if groups is not None:
-            kinds[groups] = ("PodGroup", f"{groups.group}/{groups.version}")
-        self._kinds = kinds
+        self._commanded = commanded
+        self._kinds = {JOBS: "Job", PODS: "Pod", SERVICES: "Service"}
+        self._kinds |= {groups: "PodGroup"} if groups else {}
+        self._kinds |= {COMMANDS: "Command"} if commanded else {}
         self.informers = {
-            resource: Informer(resource, keep=keep_object(*kind), changed=partial(self._take, resource))
-            for resource, kind in kinds.items()
+            resource: Informer(resource, keep=keep_object(kind, resource), changed=partial(self._take, resource))
+            for resource, kind in self._kinds.items()
         }
 
     def observed(self, uid: str, namespace: str, now: datetime) -> Observed:
@@ -95,44 +101,45 @@ class Seen:
 
         Raises:
             LookupError: what there is of a resource is not known, which is not the same as nothing. PodGroups, which
-                only some jobs need, are then `unknown_groups`.
+                only some jobs need, are then `unknown_groups`. Where Commands are not installed, there are none.
         """
-        unknown_groups = ""
+        unknown: dict[Resource, str] = {}
         for resource, informer in self.informers.items():
             try:
                 informer.get("")
             except LookupError as error:
-                if resource != self._groups:
+                if resource not in {self._groups, COMMANDS}:
                     raise
-                unknown_groups = str(error)
-        found: dict[str, list[Mapping[str, Any]]] = {"Job": [], "Pod": [], "Service": [], "PodGroup": []}
-        for resource, one in self._of(uid, namespace, without=self._groups if unknown_groups else None):
-            found[self._kinds[resource][0]].append(one)
-        for kind in ("Job", "Service", "PodGroup"):
-            found[kind] = [one for one in found[kind] if uid in controllers_of(one)]
-        batches = {text(one["metadata"].get("uid")) for one in found["Job"]}
-        found["Pod"] = [one for one in found["Pod"] if batches.intersection(controllers_of(one))]
-        return Observed(now, found["Job"], found["Pod"], found["Service"], found["PodGroup"], unknown_groups)
+                unknown[resource] = str(error)
+        found: dict[str, list[Mapping[str, Any]]] = {
+            kind: [] for kind in (*self._kinds.values(), "PodGroup", "Command")
+        }
+        for resource, inside, name in self._index.places(uid):
+            if inside == namespace and resource not in unknown and (one := self.informers[resource].get(name, inside)):
+                found[self._kinds[resource]].append(one)
+        jobs, services, groups = (
+            [one for one in found[kind] if uid in controllers_of(one)] for kind in ("Job", "Service", "PodGroup")
+        )
+        batches = {text(one["metadata"].get("uid")) for one in jobs}
+        pods = [one for one in found["Pod"] if batches.intersection(controllers_of(one))]
+        commands = sorted(found["Command"], key=lambda one: text(one["metadata"].get("creationTimestamp")))
+        unknown_groups = unknown.get(self._groups, "") if self._groups else ""
+        return Observed(now, jobs, pods, services, groups, unknown_groups, commands=commands)
 
     def resource(self, kind: str) -> Resource:
         """Return the resource of a kind of these objects."""
-        if kind in _OTHERS:
-            return _OTHERS[kind]
-        return next(resource for resource, (name, _) in self._kinds.items() if name == kind)
-
-    def _of(self, uid: str, inside: str, without: Resource | None) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
-        for resource, namespace, name in self._index.places(uid):
-            if namespace != inside or resource == without:
-                continue
-            if found := self.informers[resource].get(name, namespace):
-                yield resource, found
+        return next((resource for resource, name in self._kinds.items() if name == kind), CLAIMS)
 
     def _take(self, resource: Resource, key: tuple[str, str]) -> None:
-        """Update whose an object that has changed is, by its labels."""
+        """Update whose an object that has changed is, by its labels, or by the target of a Command."""
         namespace, name = key
         found = self.informers[resource].get(name, namespace)
         jobs: dict[str, JobKey] = {}
-        if found is not None:
+        if found is not None and resource == COMMANDS:
+            target, kind = mapping(found.get("target")), self._commanded
+            if kind is not None and target.get("kind") == kind.kind:
+                jobs[text(target.get("uid"))] = (kind.qualified_plural, namespace, text(target.get("name")))
+        elif found is not None:
             labels = labels_of(found)
             jobs[text(labels.get(RUN_LABEL))] = (
                 text(labels.get(KIND_LABEL)),

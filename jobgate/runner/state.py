@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self, TypeAlias
 
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, text, whole
+import msgspec
+
+from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 
 #: The annotation of a job that holds the state, and that by which a user asks for an action, as `ResumeJob`.
 STATE: Final = "jobgate.dev/run-state"
 COMMAND: Final = "jobgate.dev/command"
 
-#: What is read of a count and of a reason: more is not the runner's own, and no status or label takes it.
-_MOST, _HELD = 2**31 - 1, 1024
+#: Longest reason that is stored, in characters.
+_HELD: Final = 1024
+#: A count as the runner writes it: whoever may edit the job can write anything there.
+_Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,27 +36,21 @@ class RunState:
             and that are not gone yet.
     """
 
-    attempt: int = 0
-    tasks: Mapping[str, int] = field(default_factory=dict)
-    restarts: int = 0
-    held: str = ""
+    attempt: _Count = 0
+    tasks: Mapping[str, Annotated[int, msgspec.Meta(gt=0, lt=2**31)]] = field(default_factory=dict)
+    restarts: _Count = 0
+    held: Annotated[str, msgspec.Meta(max_length=_HELD)] = ""
     admitted: bool = False
-    resumed: int = 0
+    resumed: _Count = 0
     deleted: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
-        """Read the state of a job. What cannot be read is as if it were not there."""
+        """Read the state of a job. One that cannot be read is as if it were not there."""
         try:
-            read = mapping(json.loads(annotations_of(document).get(STATE) or "{}"))
-        except (ValueError, TypeError, RecursionError):
-            read = {}
-        tasks = {name: count for name, one in mapping(read.get("tasks")).items() if (count := _count(one))}
-        attempt, restarts, resumed = (_count(read.get(word)) for word in ("attempt", "restarts", "resumed"))
-        held, admitted = text(read.get("held"))[:_HELD], read.get("admitted") is True
-        listed = read.get("deleted")
-        deleted = tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
-        return cls(attempt, tasks, restarts, held, admitted, resumed, deleted)
+            return msgspec.json.decode(text(annotations_of(document).get(STATE)) or "{}", type=cls)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return cls()
 
     @property
     def restarts_of_job(self) -> int:
@@ -65,12 +63,7 @@ class RunState:
         return f"{self.attempt}.{count}" if count else str(self.attempt)
 
     def restarted(self, replaced: int, task: str = "") -> Self:
-        """Return the state of the next attempt at the job, or at one of its tasks.
-
-        Args:
-            replaced: pods that were replaced in the attempts that end.
-            task: its name; empty for the whole job.
-        """
+        """Return the state of the next attempt at the job, or at a task; `replaced` pods count as restarts."""
         restarts = self.restarts + replaced + 1
         if task:
             return replace(self, tasks={**self.tasks, task: self.tasks.get(task, 0) + 1}, restarts=restarts)
@@ -78,14 +71,9 @@ class RunState:
 
     def changes(self, **annotations: str | None) -> dict[str, Any]:
         """Return the merge patch that writes the state, and with it other annotations."""
-        said = {key: value for key, value in asdict(self).items() if value}
+        said = {key: value for key, value in asdict(replace(self, held=self.held[:_HELD])).items() if value}
         written = json.dumps(said, sort_keys=True, separators=(",", ":"))
         return {"metadata": {"annotations": {STATE: written, **annotations}}}
-
-
-def _count(value: Any) -> int:
-    """Return a count as the runner writes it: whoever may edit the job can write anything there."""
-    return min(max(whole(value) or 0, 0), _MOST)
 
 
 def annotations_of(document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -102,14 +102,7 @@ class Subject:
 def read(
     kind: Kind, document: Mapping[str, Any], domain: str = DOMAIN, groups: Grouping | None = None
 ) -> Subject | None:
-    """Read a job as it is stored, with the defaults of today; None where it does not fit its schema.
-
-    Args:
-        kind: of the job.
-        document: the job.
-        domain: of the cluster's Services.
-        groups: how gangs are formed; None where jobs are no gangs.
-    """
+    """Read a job as it is stored, with the defaults of today; None where it does not fit its schema."""
     metadata = metadata_of(document)
     context = Context(namespace=text(metadata.get("namespace")), name=text(metadata.get("name")))
     whole = mutated(kind, kind.schema.default(document), context).value

@@ -50,11 +50,7 @@ class UncreatedPods:
     """Finds out why jobs have too few pods."""
 
     def __init__(self, events: Callable[[str], Api]) -> None:
-        """Know nothing yet.
-
-        Args:
-            events: gives a client for the Events of a namespace that `SELECTOR` selects.
-        """
+        """Know nothing yet. `events` gives a client for the Events of a namespace that `SELECTOR` selects."""
         self._events = events
         #: By namespace: when its Events were read, and what they say.
         self._known: dict[str, tuple[datetime, _Reasons]] = {}

@@ -16,7 +16,7 @@ from jobgate.prerequisites import item as item_module
 from jobgate.prerequisites import resolve as resolution
 from jobgate.prerequisites.item import FAULTS, faults, item_of
 from jobgate.prerequisites.models import NAMESPACED, RESOURCES
-from jobgate.prerequisites.problem import Reason
+from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.resolve import resolve, resolve_item
 from jobgate.prerequisites.stored import ALL_LIMIT, ITEM_LIMIT, ItemStore
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
@@ -109,7 +109,7 @@ def test_all_patterns_of_an_item_are_bounded_together() -> None:
     variables = [{"name": f"v{number}", "pattern": "a" * 512} for number in range(9)]
     assert reviewed({"templateVariables": variables[:8]}).allowed
     (cause,) = reviewed({"templateVariables": variables}).causes
-    assert Reason.TOO_LARGE in cause.message
+    assert ProblemReason.TOO_LARGE in cause.message
 
 
 def test_values_that_take_long_to_match_end_the_resolution(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def test_values_that_take_long_to_match_end_the_resolution(monkeypatch: pytest.M
     known = Known([item(name, templateVariables=slow) for name in names])
     values = {f"v{number}": "a" * 1024 for number in range(32)}
     found = resolve([named(name, **values) for name in names], known.find())
-    assert {one.reason for one in found.problems} >= {Reason.TOO_LARGE}
+    assert {one.reason for one in found.problems} >= {ProblemReason.TOO_LARGE}
     assert len(tried) < 64
     # So a job of many tasks has no more of them either.
     assert found.cost > 512
@@ -163,7 +163,7 @@ def test_an_item_that_takes_too_much_memory_is_rejected_and_not_remembered(spec:
     assert reviewed(spec).allowed is kept
     read = item_of(found, NAMESPACED)
     assert read is not None
-    assert [reason for reason, *_ in read.faults] == ([] if kept else [Reason.TOO_LARGE])
+    assert [reason for reason, *_ in read.faults] == ([] if kept else [ProblemReason.TOO_LARGE])
 
 
 def test_the_items_of_a_namespace_leave_room_for_those_of_others_and_give_it_back() -> None:
@@ -175,7 +175,7 @@ def test_the_items_of_a_namespace_leave_room_for_those_of_others_and_give_it_bac
     last = item_of(many[-1], NAMESPACED)
     assert last is not None
     (problem,) = resolve_item(last, lambda *_: None).problems
-    assert problem.reason is Reason.TOO_LARGE
+    assert problem.reason is ProblemReason.TOO_LARGE
     many.clear()
     del last
     assert "spec" in room.keep(stored("x", "a", **LARGE))

@@ -14,6 +14,11 @@ ENV = [{"name": "DMLC_PS_ROOT_URI", "value": "here"}, {"name": "MASTER_ADDR", "v
 TOPOLOGY = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "minDomains": 2}
 SIDECAR = {"name": "proxy", "image": "proxy", "restartPolicy": "Always"}
 
+STORAGE = {"localStorage": {"path": "/a", "mountPath": "/model"}}
+MODEL = {"spec": {"modelName": "resnet", "imageRepo": "registry/resnet", "storage": STORAGE}}
+POLICY = {"numMinReplicas": 1, "numMaxReplicas": 2, "rendezvousBackend": "c10d", "rendezvousEndpoint": "a:1"}
+ELASTIC = {"enableTorchElastic": True, "torchElasticPolicy": POLICY}
+
 
 def template(container: str, *, labels: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
     """A pod template with a container of this name."""
@@ -35,10 +40,11 @@ def dijob(*, labels: dict[str, str] | None = None, old: bool = False, **spec: An
     return job("DIJob", "diengine.opendilab.org/v2alpha1", tasks=[{**one, "template": pods}], **fields)
 
 
-def torchjob(**fields: Any) -> dict[str, Any]:
-    """A TorchJob of a master."""
+def torchjob(worker: str = "", **fields: Any) -> dict[str, Any]:
+    """A TorchJob of a master, and of a worker whose key is given."""
     master = {"template": template("torch", **fields.pop("pods", {})), **fields.pop("master", {})}
-    return job("TorchJob", "train.distributed.io/v1alpha1", torchTaskSpecs={"Master": master}, **fields)
+    workers = {worker: {"template": template("torch"), "numTasks": 1}} if worker else {}
+    return job("TorchJob", "train.distributed.io/v1alpha1", torchTaskSpecs={"Master": master, **workers}, **fields)
 
 
 def mxjob(**pods: Any) -> dict[str, Any]:
@@ -56,6 +62,12 @@ def mxjob(**pods: Any) -> dict[str, Any]:
         (torchjob(ttlSecondsAfterFinished=9), "torch-on-k8s reads only", ""),
         (torchjob(pods={"env": ENV}), "torch-on-k8s overwrites MASTER_ADDR", "kept as it is"),
         (torchjob(pods={"restartPolicy": "Always"}), "torch-on-k8s sets this field", "the runner sets this field"),
+        (
+            torchjob(modelVersion={**MODEL, "metadata": {"name": "a"}}),
+            "ignores this field and generates",
+            "the runner ignores",
+        ),
+        (torchjob(worker="worker", **ELASTIC), "torch-on-k8s scales only", ""),
         (mxjob(env=ENV), "crashes if there are fewer", "kept as it is"),
         (mxjob(labels={"job_type": "mine"}), "mxnet-operator overwrites this value", ""),
         (dijob(labels={"team": "mine"}), "does not copy it to the pods", ""),
@@ -73,6 +85,14 @@ def test_a_job_is_judged_by_who_runs_it(written: dict[str, Any], of_the_operator
     assert verdict.status is None
     assert of_the_runner in said
     assert bool(said) == bool(of_the_runner)
+
+
+@pytest.mark.parametrize(("settings", "who"), [(Settings(), "torch-on-k8s"), (RUNS, "the runner")])
+def test_the_volume_of_a_model_is_of_who_runs_the_job(settings: Settings, who: str) -> None:
+    written = torchjob(modelVersion=MODEL, pods={"volumes": [{"name": "modelvolume", "emptyDir": {}}]})
+    status = judge(written, ReviewOptions(kinds=KINDS, settings=settings)).status
+    assert status is not None
+    assert f"reserved: {who} adds a volume" in status["details"]["causes"][0]["message"]
 
 
 def test_labels_that_pods_get_are_judged() -> None:

@@ -11,9 +11,10 @@ from jobgate.prerequisites import content, reference
 from jobgate.prerequisites import item as items
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.models import CLUSTER
-from jobgate.prerequisites.problem import Reason
+from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.reference import listed
 from jobgate.prerequisites.resolve import resolve
+from jobgate.prerequisites.stored import ItemStore
 from tests.prerequisites.items import Granted, Known, item, named, starts, wants
 from tests.prerequisites.test_jobs import answer, dijob
 from webhook import Phase
@@ -40,7 +41,7 @@ def test_texts_that_values_make_too_long_are_never_made(
     monkeypatch.setattr(content, "substituted", never)
     known = Known([item("x", templateVariables=VARIABLES, **spec)])
     _, problems = content_of(resolve([named("x", a="v" * 1024)], known.find()))
-    assert [one.reason for one in problems] == [Reason.TOO_LARGE]
+    assert [one.reason for one in problems] == [ProblemReason.TOO_LARGE]
 
 
 def test_an_item_is_read_once_however_often_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,6 +54,7 @@ def test_an_item_is_read_once_however_often_it_is_named(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(items, "_read", counted)
     known = Known([item("x", templateVariables=VARIABLES, cmd=starts("echo {{a}}"))])
+    known.documents = {place: ItemStore().keep(one) for place, one in known.documents.items()}
     assert len(resolve([named("x", a=str(n)) for n in range(32)], known.find()).instances) == 32
     assert read == [CLUSTER]
 

@@ -8,7 +8,7 @@ import pytest
 from jobgate.kinds import installed
 from jobgate.kinds.common.prerequisites import wanted
 from jobgate.prerequisites.item import RECORD, read_record
-from jobgate.prerequisites.problem import Reason
+from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.prerequisites.items import NAMESPACE, Granted, Known, examples, item, named, starts, wants
 from webhook import Access, Operation, Phase, Request, Response, User, review
@@ -96,45 +96,45 @@ OTHER_VOLUME = template()
 OTHER_VOLUME["spec"]["volumes"] = [{"name": "pvc-c", "emptyDir": {}}]
 
 #: The job, the items, the place and the reason of the cause, and what its text says beside.
-NEGATIVES: list[tuple[dict[str, Any], list[dict[str, Any]], str, Reason, str]] = [
-    (dijob(wants("no")), [], NAMED, Reason.UNKNOWN_REFERENCE, "Prerequisite no: there is no Prerequisite no"),
-    (dijob(of_job=[wants("no")]), [], "spec.prerequisites[0]", Reason.UNKNOWN_REFERENCE, "Prerequisite no: "),
-    (dijob(wants("a", C)), [item("a", require=[wants("a")])], NAMED, Reason.CYCLE,
+NEGATIVES: list[tuple[dict[str, Any], list[dict[str, Any]], str, ProblemReason, str]] = [
+    (dijob(wants("no")), [], NAMED, ProblemReason.UNKNOWN_REFERENCE, "Prerequisite no: there is no Prerequisite no"),
+    (dijob(of_job=[wants("no")]), [], "spec.prerequisites[0]", ProblemReason.UNKNOWN_REFERENCE, "Prerequisite no: "),
+    (dijob(wants("a", C)), [item("a", require=[wants("a")])], NAMED, ProblemReason.CYCLE,
      f"{C} a → {C} a: {C} a requires itself"),
-    (dijob(wants("a", C)), [item("a", templateVariables=VARIABLE)], NAMED, Reason.MISSING_VARIABLE, "a value for x"),
-    (dijob(wants("a", C, x=1, y=2)), [item("a", templateVariables=VARIABLE)], NAMED, Reason.UNKNOWN_VARIABLE,
+    (dijob(wants("a", C)), [item("a", templateVariables=VARIABLE)], NAMED, ProblemReason.MISSING_VARIABLE, "a value for x"),
+    (dijob(wants("a", C, x=1, y=2)), [item("a", templateVariables=VARIABLE)], NAMED, ProblemReason.UNKNOWN_VARIABLE,
      "has no variable y: it has x"),
-    (dijob(wants("a", C, x="$(id)")), [item("a", templateVariables=VARIABLE)], NAMED, Reason.INVALID_VALUE,
+    (dijob(wants("a", C, x="$(id)")), [item("a", templateVariables=VARIABLE)], NAMED, ProblemReason.INVALID_VALUE,
      "the value of x must be one or more letters"),
-    (dijob(wants("a", C)), [item("a", env=[{"name": "A", "value": "{{ x }}"}])], NAMED, Reason.UNDECLARED_PLACEHOLDER,
+    (dijob(wants("a", C)), [item("a", env=[{"name": "A", "value": "{{ x }}"}])], NAMED, ProblemReason.UNDECLARED_PLACEHOLDER,
      "spec.env[0].value: x is not in templateVariables"),
     (dijob(wants("a", C)), [item("a", require=[wants("b", x="{{ y }}")], templateVariables=[{"name": "y", "default": 1}]),
                             item("b", templateVariables=[{"name": "x", "pattern": ".*"}])], NAMED,
-     Reason.UNDECLARED_PLACEHOLDER, "values are literals"),
-    (dijob(wants("a", C)), [item("a", templateVariables=[{"name": "x", "default": 1}] * 2)], NAMED, Reason.MALFORMED,
+     ProblemReason.UNDECLARED_PLACEHOLDER, "values are literals"),
+    (dijob(wants("a", C)), [item("a", templateVariables=[{"name": "x", "default": 1}] * 2)], NAMED, ProblemReason.MALFORMED,
      "correct it, and apply it again"),
-    (dijob(wants("a", C)), [item("a", plugin={"name": "unheard-of"})], OF_TASK, Reason.UNSUPPORTED_PLUGIN,
+    (dijob(wants("a", C)), [item("a", plugin={"name": "unheard-of"})], OF_TASK, ProblemReason.UNSUPPORTED_PLUGIN,
      "plugin unheard-of is not offered here"),
     (dijob(wants("a", C)), [item("a", plugin={"name": "env", "arguments": ["--x"]}, require=[wants("b")]),
-                            item("b", plugin={"name": "env"})], NAMED, Reason.PLUGIN_CONFLICT, "plugin env"),
+                            item("b", plugin={"name": "env"})], NAMED, ProblemReason.PLUGIN_CONFLICT, "plugin env"),
     (dijob(wants("a", C)), [item("a", env=[{"name": "A", "value": "1"}], require=[wants("b")]),
-                            item("b", env=[{"name": "A", "value": "2"}])], NAMED, Reason.ENV_CONFLICT, "variable A"),
+                            item("b", env=[{"name": "A", "value": "2"}])], NAMED, ProblemReason.ENV_CONFLICT, "variable A"),
     (dijob(wants("a", C), pod=template(volumeMounts=[{"name": "s", "mountPath": "/mnt/c"}])),
-     [item("a", pvcStorage={"name": "c"})], NAMED, Reason.MOUNT_CONFLICT, "/mnt/c"),
-    (dijob(wants("a", C), pod=OTHER_VOLUME), [item("a", pvcStorage={"name": "c"})], NAMED, Reason.VOLUME_CONFLICT,
+     [item("a", pvcStorage={"name": "c"})], NAMED, ProblemReason.MOUNT_CONFLICT, "/mnt/c"),
+    (dijob(wants("a", C), pod=OTHER_VOLUME), [item("a", pvcStorage={"name": "c"})], NAMED, ProblemReason.VOLUME_CONFLICT,
      "give the volume another name"),
-    (dijob(wants("a", C), pod=TWO), [item("a", cmd=starts("x"))], OF_TASK, Reason.UNKNOWN_CONTAINER, "2 containers"),
-    (dijob(wants("a", C), pod=template(command=None)), [item("a", cmd=starts("x"))], OF_TASK, Reason.COMMAND_REQUIRED,
+    (dijob(wants("a", C), pod=TWO), [item("a", cmd=starts("x"))], OF_TASK, ProblemReason.UNKNOWN_CONTAINER, "2 containers"),
+    (dijob(wants("a", C), pod=template(command=None)), [item("a", cmd=starts("x"))], OF_TASK, ProblemReason.COMMAND_REQUIRED,
      "write the image's ENTRYPOINT as command"),
-    (dijob(wants("a", C)), [item("a", cmd=starts(*["x" * 4000] * 9))], OF_TASK, Reason.TOO_LARGE, "32768 bytes"),
+    (dijob(wants("a", C)), [item("a", cmd=starts(*["x" * 4000] * 9))], OF_TASK, ProblemReason.TOO_LARGE, "32768 bytes"),
     (dijob(wants("i0", C)), [item(f"i{n}", require=[wants(f"i{n + 1}")]) for n in range(17)], NAMED,
-     Reason.DEPTH_EXCEEDED, f"{C} i0 → {C} i1"),
+     ProblemReason.DEPTH_EXCEEDED, f"{C} i0 → {C} i1"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("job", "documents", "path", "reason", "text"), NEGATIVES)
 def test_a_job_whose_pods_could_not_have_them_is_rejected_with_the_reason_and_the_way_from_the_job(
-    job: Any, documents: Any, path: str, reason: Reason, text: str
+    job: Any, documents: Any, path: str, reason: ProblemReason, text: str
 ) -> None:
     (found,) = (one for one in said(job, Known(documents)) if reason in one)
     assert found.startswith(f"{path}: ")
@@ -143,7 +143,7 @@ def test_a_job_whose_pods_could_not_have_them_is_rejected_with_the_reason_and_th
 
 
 def test_every_reason_is_rejected_at_admission() -> None:
-    assert {reason for *_, reason, _ in NEGATIVES} == {*Reason} - {Reason.FORBIDDEN}
+    assert {reason for *_, reason, _ in NEGATIVES} == {*ProblemReason} - {ProblemReason.FORBIDDEN}
 
 
 def test_the_annotation_of_other_kinds_is_rejected_on_a_dijob() -> None:

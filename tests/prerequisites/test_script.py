@@ -1,6 +1,6 @@
 import pytest
 
-from jobgate.prerequisites.problem import Reason
+from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.script import (
     HOOK_LIMIT,
     PROLOGUE,
@@ -64,13 +64,13 @@ def test_only_the_command_changes_and_every_dollar_of_ours_is_doubled() -> None:
 @pytest.mark.parametrize(
     ("container", "one", "expected"),
     [
-        ({}, hook(), Reason.COMMAND_REQUIRED),
-        ({"args": ["train.py"]}, hook(), Reason.COMMAND_REQUIRED),
-        ({"command": []}, hook(), Reason.COMMAND_REQUIRED),
-        ({"command": ["a"]}, hook("taskFails", "é" * (HOOK_LIMIT // 2), "x"), Reason.TOO_LARGE),
+        ({}, hook(), ProblemReason.COMMAND_REQUIRED),
+        ({"args": ["train.py"]}, hook(), ProblemReason.COMMAND_REQUIRED),
+        ({"command": []}, hook(), ProblemReason.COMMAND_REQUIRED),
+        ({"command": ["a"]}, hook("taskFails", "é" * (HOOK_LIMIT // 2), "x"), ProblemReason.TOO_LARGE),
     ],
 )
-def test_what_cannot_be_wrapped_is_rejected(container: dict[str, object], one: Hook, expected: Reason) -> None:
+def test_what_cannot_be_wrapped_is_rejected(container: dict[str, object], one: Hook, expected: ProblemReason) -> None:
     with pytest.raises(ScriptError) as raised:
         wrapped(container, [one])
     assert raised.value.reason is expected

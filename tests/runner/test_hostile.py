@@ -7,9 +7,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 from jobgate.kinds import installed
-from jobgate.runner import Observed, RequeueAfter, plan
+from jobgate.runner.actions import RequeueAfter
+from jobgate.runner.plan import plan
 from jobgate.runner.state import STATE, RunState
-from jobgate.runner.subject import read
+from jobgate.runner.subject import Observed, read
 from tests.runner.world import START, UID, World, dijob, stored, subject, task, vcjob, vctask
 from tests.webhook.values import json_values
 

@@ -19,13 +19,12 @@ from jobgate.controller.territory import Territory
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.runner.commands import Commands
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import REPORTED_AFTER, JobReconciler
 from jobgate.runner.plan import report
-from jobgate.runner.queues import read_queues
+from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import Caches, JobReader, keep_job
-from jobgate.runner.seen import JOBS, PODS, SERVICES, JobKey, Seen
+from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen
 from jobgate.runner.state import COMMAND
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task, vcjob, vctask
@@ -91,18 +90,16 @@ class Looks:
         self.key: JobKey = (kind.qualified_plural, "lab", "train")
         resource = Resource(kind.plural, kind.version, kind.group)
         self.jobs: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(kind))
-        self.seen = Seen(lambda _: None, None)
+        self.seen = Seen(lambda _: None, commanded=kind)
         self.territory = Territory()
         self.later: list[float] = []
         self.now = START + timedelta(minutes=1)
-        self.commands = Commands(kind, lambda _: None)
         caches = Caches(
             {kind.qualified_plural: (kind, resource, self.jobs)},
             self.seen,
             self.territory,
             self.reader,
             lambda: self.now,
-            self.commands,
         )
         later = lambda _, seconds: self.later.append(seconds)  # noqa: E731
         self.dispatcher = Dispatcher(read_queues("queues: [{name: research}]"), caches, asyncio.Event(), lambda _: None)
@@ -377,7 +374,7 @@ async def test_a_command_that_cannot_be_deleted_does_not_hold_up_the_end_of_its_
     looks.server.refusals["delete", "commands"] = ApiError(403, "Forbidden", "no")
     metadata = {"name": "asked", "namespace": "lab", "uid": "uid-asked", "creationTimestamp": stamp(START)}
     target = {"kind": "Job", "name": "train", "uid": UID}
-    fill(looks.commands.informer, [{"metadata": metadata, "action": "OpenQueue", "target": target}])
+    fill(looks.seen.informers[COMMANDS], [{"metadata": metadata, "action": "OpenQueue", "target": target}])
     looks.show("1")
     await looks.look()
     assert looks.server.statuses[0]["state"]["phase"] == "Completed"

@@ -7,7 +7,7 @@ import pytest
 from jobgate.kinds.common.policies.model import LifecycleEvent
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.plugins.queueing import Grouping, System
-from jobgate.runner import Create, Delete, Patch, RequeueAfter, SetStatus
+from jobgate.runner.actions import Create, Delete, Patch, RequeueAfter, SetStatus
 from jobgate.runner.state import COMMAND, RunState
 from tests.runner.world import UID, World, dijob, holding, stamp, stored, task
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jobgate.runner.queues import Queues
+from jobgate.runner.queues.admission import Queues
 from jobgate.runner.run import reloader_of
 
 ONE, TWO = b"queues: [{name: a}]", b"queues: [{name: a}, {name: b, weight: 3}]"

@@ -15,7 +15,7 @@ from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.plugins.queueing import Grouping, QueueingArguments, System, grouping
 from jobgate.runner import run
 from jobgate.runner.dispatch import Dispatcher
-from jobgate.runner.queues import Queues
+from jobgate.runner.queues.admission import Queues
 from jobgate.runner.reading import keep_job
 from jobgate.runner.run import (
     RunnerController,

@@ -42,7 +42,7 @@ LABELS = {RUN_LABEL: UID, KIND_LABEL: "dijobs.diengine.opendilab.org", JOB_LABEL
 
 def test_a_pod_went_when_it_was_deleted_and_not_when_its_grace_period_ends() -> None:
     gone = {"deletionTimestamp": "2026-01-01T00:00:30Z", "deletionGracePeriodSeconds": 30}
-    kept = keep_object("Pod", "v1")({"metadata": {"name": "a", **gone}})
+    kept = keep_object("Pod", PODS)({"metadata": {"name": "a", **gone}})
     assert PodSeen(kept, 0).going == START
 
 
@@ -72,7 +72,7 @@ def found(name: str, owner: str, namespace: str = "lab", *, controller: bool = T
 def test_only_what_a_job_owns_in_its_namespace_is_seen_as_its_own(
     case: str, batch: dict[str, Any], pod: dict[str, Any], seen: tuple[int, int]
 ) -> None:
-    known = Seen(lambda _: None, None)
+    known = Seen(lambda _: None)
     fill(known.informers[SERVICES], [])
     for resource, one in ((JOBS, batch), (PODS, pod)):
         asyncio.run(listed(known.informers[resource], one))
@@ -82,7 +82,7 @@ def test_only_what_a_job_owns_in_its_namespace_is_seen_as_its_own(
 
 @pytest.mark.parametrize("lost", [JOBS, PODS, SERVICES], ids=str)
 def test_what_is_not_known_is_not_taken_for_nothing(lost: Resource) -> None:
-    known = Seen(lambda _: None, None)
+    known = Seen(lambda _: None)
     for resource, one in ((JOBS, found("b", UID)), (PODS, found("p", "uid-b")), (SERVICES, found("s", UID))):
         fill(known.informers[resource], [one])
     assert len(known.observed(UID, "lab", START).pods) == 1

@@ -11,11 +11,10 @@ from jobgate.kinds.common.policies.model import LifecycleEvent
 from jobgate.kinds.common.runner import RUN_BY, adoption
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.plugins.queueing import Grouping, System
-from jobgate.runner import RequeueAfter
-from jobgate.runner.commands import Commands
+from jobgate.runner.actions import RequeueAfter
 from jobgate.runner.policies import matching
 from jobgate.runner.rendering import batch_job, claims
-from jobgate.runner.seen import JobKey
+from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen
 from jobgate.runner.state import COMMAND, STATE
 from tests.operators.conftest import env_of
 from tests.runner.queues.test_waiting import fill
@@ -495,16 +494,19 @@ def test_the_commands_of_a_job_that_has_ended_are_deleted() -> None:
 
 def test_commands_are_known_by_the_job_that_they_are_for() -> None:
     changed: list[JobKey] = []
-    commands = Commands(VCJOB, changed.append)
-    assert commands.of(UID, "lab") == []
+    seen = Seen(changed.append, commanded=VCJOB)
+    for resource in (JOBS, PODS, SERVICES):
+        fill(seen.informers[resource], [])
+    assert seen.observed(UID, "lab", START).commands == []
     items = [{**vcctl("AbortJob", name, second), "spec": {}} for name, second in (("a", 2), ("b", 1), ("queue", 0))]
     items[2]["target"] = {"kind": "Queue", "uid": UID, "name": "default"}
     for one in items:
         one["metadata"]["namespace"] = "lab"
         one["target"].setdefault("name", "train")
-    fill(commands.informer, items)
-    assert [one["metadata"]["name"] for one in commands.of(UID, "lab")] == ["b", "a"]
-    assert (commands.of(UID, "other"), {*changed}) == ([], {("jobs.batch.volcano.sh", "lab", "train")})
+    fill(seen.informers[COMMANDS], items)
+    assert [one["metadata"]["name"] for one in seen.observed(UID, "lab", START).commands] == ["b", "a"]
+    assert seen.observed(UID, "other", START).commands == []
+    assert {*changed} == {("jobs.batch.volcano.sh", "lab", "train")}
 
 
 @pytest.mark.parametrize(("most", "restarts", "expected"), [(0, 0, "Running"), (0, 1, "Terminated"), (2, 1, "Running")])

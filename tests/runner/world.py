@@ -10,8 +10,9 @@ from jobgate.kinds import installed
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
-from jobgate.runner import Action, Create, Delete, Observed, Patch, RecordEvent, RequeueAfter, SetStatus, Subject, plan
-from jobgate.runner.subject import read
+from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
+from jobgate.runner.plan import plan
+from jobgate.runner.subject import Observed, Subject, read
 
 Object = dict[str, Any]
 

@@ -17,7 +17,7 @@ from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import annotate, inject
 from jobgate.prerequisites.item import RECORD, Item, read_record, recorded
 from jobgate.prerequisites.models import RESOURCES
-from jobgate.prerequisites.problem import Problem, Reason
+from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import ANNOTATION, WORD, Reference, ReferenceFields, TaskReferences, asked, parts
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import (
@@ -53,8 +53,8 @@ USE: Final = "use"
 JOB_INSTANCES: Final = 4096
 _TOO_MANY: Final = Resolution(
     problems=(
-        Problem(
-            Reason.TOO_LARGE,
+        PrerequisiteProblem(
+            ProblemReason.TOO_LARGE,
             (),
             f"the tasks of the job have more than {JOB_INSTANCES} items: use the same in several tasks",
         ),
@@ -140,7 +140,7 @@ class _ResolvedTask:
     asked: TaskReferences
     resolution: Resolution
     content: Injection
-    problems: tuple[Problem, ...]
+    problems: tuple[PrerequisiteProblem, ...]
 
 
 def _tasks(
@@ -152,7 +152,7 @@ def _tasks(
         LookupError: the items are not known, and not `partial`.
     """
     find = finder(objects, namespace)
-    done: dict[tuple[Reference, ...], tuple[Resolution, Injection, tuple[Problem, ...]]] = {}
+    done: dict[tuple[Reference, ...], tuple[Resolution, Injection, tuple[PrerequisiteProblem, ...]]] = {}
     tasks, room = [], JOB_INSTANCES
     for one in found:
         if one.references not in done:
@@ -245,7 +245,7 @@ def _findings(
     for name in task.content.plugins:
         if name not in context.plugins:
             detail = f"plugin {name} is not offered here; available plugins: {', '.join(context.plugins)}"
-            yield _cause(Problem(Reason.UNSUPPORTED_PLUGIN, (), detail), one, start)
+            yield _cause(PrerequisiteProblem(ProblemReason.UNSUPPORTED_PLUGIN, (), detail), one, start)
     if made is not None and isinstance(mapping(made).get("spec"), dict) and _whole(made["spec"]):
         for problem in inject(Draft(made), task.content, one.container):
             yield _cause(problem, one, start)
@@ -261,14 +261,14 @@ def _whole(spec: Mapping[str, Any]) -> bool:
     return all(one is None or (isinstance(one, list) and all(isinstance(item, dict) for item in one)) for one in lists)
 
 
-def _cause(problem: Problem, one: TaskReferences, start: str) -> Cause:
+def _cause(problem: PrerequisiteProblem, one: TaskReferences, start: str) -> Cause:
     place = one.place(problem.place) if problem.place is not None else one.task
     if problem.place is None:
         cause = Cause(place, f"Invalid value: {problem.said(start)}")
         cause.value = [problem.reason]
         return cause
     named = one.references[problem.place]
-    made = NotFound if problem.reason is Reason.UNKNOWN_REFERENCE else Invalid
+    made = NotFound if problem.reason is ProblemReason.UNKNOWN_REFERENCE else Invalid
     return made(place, named.name, problem.said(start))
 
 

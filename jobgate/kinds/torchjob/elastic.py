@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.common.tasks import expected_name
 from jobgate.kinds.torchjob.models import RendezvousBackend, TorchJobSpec
 from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, TORCH_ON_K8S, annotation, scaled_by_ai_master
@@ -130,8 +131,10 @@ def elastic_training_is_asked_for_in_so_many_words(job: Job[TorchJobSpec], _: Co
 
 
 @rule("enable_torch_elastic")
-def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
-    """Unlike the rest of the operator, its scaler treats keys as case-sensitive."""
+def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
+    """Unlike the rest of the operator, its scaler treats keys as case-sensitive. The runner does not scale jobs."""
+    if runs_here(job, context):
+        return
     worker = task_of(job, TaskType.WORKER)
     if job.spec.enable_torch_elastic and worker is not None and worker.key != TaskType.WORKER:
         yield Notice(worker.path, f"torch-on-k8s scales only the key {TaskType.WORKER}: use this spelling")

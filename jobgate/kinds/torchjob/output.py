@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel
 
+from jobgate.kinds.common.operator import runs_here, who_runs
 from jobgate.kinds.common.pod.reading import containers, objects, spec_of
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import MODEL_VOLUME
@@ -81,28 +82,31 @@ def a_storage_can_be_mounted(job: Job[TorchJobSpec], __: Context) -> Iterator[Ca
 
 
 @rule("model_version", reads=("tasks.template", f"{_STORAGE}.nfs.mount_path", f"{_STORAGE}.local_storage.mount_path"))
-def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
+def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """The operator adds a volume with this name to every pod, and mounts it into every container."""
     used = job.word(f"{_STORAGE}.nfs") or job.word(f"{_STORAGE}.local_storage")
     mount_path = used.mount_path if used is not None else None
+    runs = who_runs(job, context)
     for task in job.tasks:
         for index, volume in objects(spec_of(task.template).get("volumes")):
             if volume.get("name") == MODEL_VOLUME:
-                detail = "reserved: torch-on-k8s adds a volume with this name for spec.modelVersion"
+                detail = f"reserved: {runs} adds a volume with this name for spec.modelVersion"
                 yield Duplicate(task.template_path / "spec" / "volumes" / index / "name", MODEL_VOLUME, detail)
         for container in containers(task.template, task.template_path, ("containers",)):
             for index, mount in objects(container.json.get("volumeMounts")):
                 if mount_path and mount.get("mountPath") == mount_path:
-                    detail = "reserved: torch-on-k8s mounts the storage of spec.modelVersion here"
+                    detail = f"reserved: {runs} mounts the storage of spec.modelVersion here"
                     yield Duplicate(container.path / "volumeMounts" / index / "mountPath", mount_path, detail)
 
 
 @rule("model_version")
-def only_the_spec_of_a_model_version_is_read(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
-    """The operator uses only the spec, and generates the rest of the object."""
+def only_the_spec_of_a_model_version_is_read(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
+    """The operator uses only the spec, and generates the rest of the object; the runner creates no such object."""
+    ignores = f"{who_runs(job, context)} ignores this field"
+    detail = ignores if runs_here(job, context) else f"{ignores} and generates the value"
     for name in ("metadata", "status"):
         if job.word(f"model_version.{name}"):
-            yield Notice(f"spec.modelVersion.{name}", "torch-on-k8s ignores this field and generates the value")
+            yield Notice(f"spec.modelVersion.{name}", detail)
 
 
 #: The rules, in the order in which a reader wants to know.

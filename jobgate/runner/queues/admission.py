@@ -7,7 +7,7 @@ room: what it waits for is kept for it, so that smaller jobs do not overtake it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -27,6 +27,8 @@ DEFAULT: Final = "default"
 MAX_WAIT: Final = 3600
 
 _NOTHING: Final = Decimal(0)
+#: The pool of all queues.
+_ALL: Final = ("all", "")
 
 
 class Order(StrEnum):
@@ -161,30 +163,25 @@ class _Pool:
 def admit(
     queues: Queues, entries: Iterable[Entry], namespaces: Mapping[str, Amounts], memory: Memory, now: datetime
 ) -> Admission:
-    """Decide which jobs are released.
+    """Decide which jobs are released, of all that run or want to.
 
-    Args:
-        queues: that there are.
-        entries: all jobs that run or want to.
-        namespaces: what the ResourceQuotas of a namespace leave to these jobs, those that run included.
-        memory: of the last decision.
-        now: the time.
+    `namespaces` is what the ResourceQuotas of a namespace leave to these jobs, those that run included.
     """
     jobs = list(entries)
-    room = _Room(queues, namespaces)
+    decision = _Round(_pools(queues, namespaces))
     for job in jobs:
         if job.admitted:
-            room.take(job)
+            decision.take(job)
     waits: dict[str, str] = {}
-    lines: dict[Line, list[Entry]] = {}
     for job in sorted((job for job in jobs if not job.admitted), key=lambda job: _rank(queues, job, now)):
-        if why := _impossible(queues, room, job):
+        if job.queue not in queues.queues:
+            waits[job.key] = f"there is no queue {job.queue}; the queues are: {', '.join(queues.queues)}"
+        elif why := next(filter(None, (pool.too_small(job.demand) for pool in decision.pools_of(job))), ""):
             waits[job.key] = why
         else:
-            lines.setdefault((job.queue, job.namespace), []).append(job)
-    decision = _Round(room, lines)
+            decision.lines.setdefault((job.queue, job.namespace), []).append(job)
     turns = decision.run(queues, memory, now)
-    for line, waiting in lines.items():
+    for line, waiting in decision.lines.items():
         waits |= {job.key: f"other jobs are before it in queue {job.queue}" for job in waiting}
         if waiting:
             waits[waiting[0].key] = decision.blocked[line]
@@ -196,25 +193,35 @@ class _Round:
     """One decision, while it is made: jobs are taken out of their lines as long as any fits.
 
     Attributes:
-        room: that is left.
+        pools: what jobs use together (`_pools`).
         lines: jobs that wait, the first in front.
         released: the keys of jobs that were taken out.
         claims: lines whose first job claims room.
         blocked: why the first job of a line does not fit.
     """
 
-    room: _Room
-    lines: Mapping[Line, list[Entry]]
+    pools: Mapping[tuple[str, str], _Pool]
+    lines: dict[Line, list[Entry]] = field(default_factory=dict)
     released: list[str] = field(default_factory=list)
     claims: list[Line] = field(default_factory=list)
     blocked: dict[Line, str] = field(default_factory=dict)
 
+    def pools_of(self, job: Entry) -> list[_Pool]:
+        """Return the pools that a job draws on."""
+        shared = (_ALL, ("queue", job.queue), ("namespace", job.namespace))
+        return [self.pools[one] for one in shared if one in self.pools]
+
+    def take(self, job: Entry) -> None:
+        """Count a job in all of its pools."""
+        for pool in self.pools_of(job):
+            pool.take(job.demand)
+
     def serve(self, line: Line) -> bool:
         """Release the first job of a line, or let it claim what it lacks; return whether either was done."""
         job = self.lines[line][0]
-        lacking = self.room.lacking(job)
+        lacking = [pool for pool in self.pools_of(job) if pool.lacks(job.demand)]
         if not lacking:
-            self.room.take(job)
+            self.take(job)
             self.released.append(self.lines[line].pop(0).key)
             return True
         self.blocked[line] = lacking[0].full(job.demand)
@@ -223,7 +230,7 @@ class _Round:
             pool.claimed = True  # by this job, or for it: nobody who comes later claims what it waits for
         if contested:
             return False
-        self.room.take(job)
+        self.take(job)
         self.claims.append(line)
         return True
 
@@ -248,38 +255,16 @@ class _Round:
             turns = after
 
 
-class _Room:
-    """The pools that there are."""
-
-    def __init__(self, queues: Queues, namespaces: Mapping[str, Amounts]) -> None:
-        self._all = _pool("the quota of all queues", queues.quota)
-        self._queues = {name: _pool(f"queue {name}", queue.quota) for name, queue in queues.queues.items()}
-        self._namespaces = {
-            name: _pool(f"the ResourceQuota of namespace {name}", one) for name, one in namespaces.items()
-        }
-
-    def of(self, job: Entry) -> Iterator[_Pool]:
-        yield self._all
-        for pools, name in ((self._queues, job.queue), (self._namespaces, job.namespace)):
-            if name in pools:
-                yield pools[name]
-
-    def take(self, job: Entry) -> None:
-        for pool in self.of(job):
-            pool.take(job.demand)
-
-    def lacking(self, job: Entry) -> list[_Pool]:
-        return [pool for pool in self.of(job) if pool.lacks(job.demand)]
+def _pools(queues: Queues, namespaces: Mapping[str, Amounts]) -> dict[tuple[str, str], _Pool]:
+    """Return the pools by what shares them and its name."""
+    found = {_ALL: _pool("the quota of all queues", queues.quota)}
+    found |= {("queue", name): _pool(f"queue {name}", queue.quota) for name, queue in queues.queues.items()}
+    whose = "the ResourceQuota of namespace"
+    return found | {("namespace", name): _pool(f"{whose} {name}", quota) for name, quota in namespaces.items()}
 
 
 def _pool(called: str, capacity: Amounts) -> _Pool:
     return _Pool(called, capacity, dict(capacity))
-
-
-def _impossible(queues: Queues, room: _Room, job: Entry) -> str:
-    if job.queue not in queues.queues:
-        return f"there is no queue {job.queue}; the queues are: {', '.join(queues.queues)}"
-    return next((why for pool in room.of(job) if (why := pool.too_small(job.demand))), "")
 
 
 def _rank(queues: Queues, job: Entry, now: datetime) -> tuple[bool, int, datetime, str]:

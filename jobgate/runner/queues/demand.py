@@ -116,11 +116,8 @@ def demand_of_pod(subject: Subject, name: str) -> Amounts:
 def left_to_jobs(quotas: Iterable[Mapping[str, Any]], present: Amounts) -> Amounts:
     """Return what the ResourceQuotas of a namespace leave to jobs, those that run included.
 
-    A quota with scopes counts some pods only, and is left to the API server.
-
-    Args:
-        quotas: of the namespace.
-        present: what pods of jobs use of it by now; the rest of what is used is used by others.
+    `present` is what pods of jobs use by now; the rest of what is used is used by others. A quota with scopes counts
+    some pods only, and is left to the API server.
     """
     found: dict[str, Decimal] = {}
     for quota in quotas:

@@ -37,10 +37,7 @@ def round_robin(
     weights: Mapping[str, int], ready: Collection[str], turns: SelectorState
 ) -> tuple[str | None, SelectorState]:
     """Give each queue a turn in order, whatever its weight."""
-    names = list(weights)
-    after = _position(names, turns.last) + 1
-    chosen = next((name for name in names[after:] + names[:after] if name in ready and weights[name] > 0), None)
-    return chosen, turns if chosen is None else SelectorState(last=chosen)
+    return weighted_round_robin({name: min(weight, 1) for name, weight in weights.items()}, ready, turns)
 
 
 def weighted_round_robin(

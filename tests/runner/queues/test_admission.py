@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobgate.runner.queues import Amounts, Entry, Memory, Order, Queue, Queues, SelectorName, admit
-from jobgate.runner.queues.admission import Admission
+from jobgate.runner.queues.admission import Admission, Amounts, Entry, Memory, Order, Queue, Queues, admit
+from jobgate.runner.queues.selectors import SelectorName
 from tests.runner.world import START
 
 

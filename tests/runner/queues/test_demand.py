@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.runner.queues import demand_of, left_to_jobs, present_of
+from jobgate.runner.queues.demand import demand_of, left_to_jobs, present_of
 from jobgate.runner.subject import look
 from tests.runner.world import World, dijob, subject, task
 

@@ -4,7 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from jobgate.runner.queues import InvalidQueues, Order, Queue, Queues, SelectorName, read_queues
+from jobgate.runner.queues.admission import Order, Queue, Queues
+from jobgate.runner.queues.file import InvalidQueues, read_queues
+from jobgate.runner.queues.selectors import SelectorName
 
 FULL = """
 selector: wrr

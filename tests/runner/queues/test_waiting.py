@@ -11,7 +11,7 @@ from jobgate.cluster import Informer, Resource
 from jobgate.controller.territory import Territory
 from jobgate.kinds import installed
 from jobgate.runner.dispatch import Demands, Dispatcher
-from jobgate.runner.queues import read_queues
+from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JobKey, Seen
 from jobgate.runner.subject import Subject
@@ -126,7 +126,7 @@ class Cluster:
         self.moved: list[JobKey] = []
         resource = Resource(kind.plural, kind.version, kind.group)
         informer: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(kind))
-        self._seen = Seen(lambda _: None, None)
+        self._seen = Seen(lambda _: None)
         jobs_of = {kind.qualified_plural: (kind, resource, informer)}
         self.reader = CountingReader("svc.cluster.local", room=0)
         caches = Caches(jobs_of, self._seen, Territory(), self.reader, lambda: START)
