@@ -1,7 +1,6 @@
 """What a field may hold, in words."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -15,8 +14,6 @@ _SMALLEST: Final = -(2**31)
 _LARGEST: Final = 2**31 - 1
 #: A longer pattern would be all that is seen of a table.
 LONGEST: Final = 40
-# A pattern of nothing but digits, signs, points and exponents.
-_OF_DIGITS: Final = re.compile(r"[][0-9eE+.,*?^$(){}|\\-]+")
 _KEYWORDS: Final = {
     "array": ("items", "maxItems", "minItems", LIST_TYPE),
     "boolean": (),
@@ -66,14 +63,6 @@ def _says(schema: Mapping[str, Any], shut: Mapping[str, Any]) -> bool:
     return all(schema.get(key) == bound for key, bound in shut.items()) or shut in members(schema.get("allOf"))
 
 
-def _several(schema: Mapping[str, Any], kinds: list[str]) -> str:
-    """Return several types, each with the bounds that hold for it."""
-    patterns = patterns_of(schema)
-    if kinds == ["number", "string"] and patterns and all(_OF_DIGITS.fullmatch(one) for one in patterns):
-        return " ".join(["decimal as number or text", *_bounds(_part(schema, "number"))])
-    return " or ".join(_type(_part(schema, kind)) for kind in kinds)
-
-
 def _part(schema: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """Return what a field of several types says of one of them."""
     wide = "number" if kind == "integer" else kind
@@ -94,7 +83,7 @@ def _type(schema: Mapping[str, Any]) -> str:
         return "quantity"
     kinds = types_of(schema)
     if kinds:
-        return _several(schema, kinds)
+        return " or ".join(_type(_part(schema, kind)) for kind in kinds)
     if schema.get("type") == "array":
         return ", ".join([f"list of {type_of(mapping(schema, 'items'))}", *_counts(schema, "Items")])
     extra = schema.get("additionalProperties")
