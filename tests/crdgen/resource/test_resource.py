@@ -144,8 +144,8 @@ SERVICE = Service("convert", "system")
 @pytest.mark.parametrize(
     "conversion, at, words",
     [
-        (Conversion(), "", "exactly one of url and service"),
-        (Conversion(SERVICE, "https://a.b"), "", "exactly one of url and service"),
+        (Conversion(), "", "needs a clientConfig"),
+        (Conversion(SERVICE, "https://a.b"), "", "needs a clientConfig"),
         (Conversion(url="http://a.b"), ".url", "must begin with https://"),
         (Conversion(url="https://u@a.b"), ".url", "must not have a user"),
         (Conversion(replace(SERVICE, name="A")), ".service.name", "'A' must be a label"),
