@@ -145,7 +145,7 @@ SERVICE = Service("convert", "system")
     "conversion, at, words",
     [
         (Conversion(), "", "needs a clientConfig"),
-        (Conversion(SERVICE, "https://a.b"), "", "needs a clientConfig"),
+        (Conversion(SERVICE, "https://a.b"), "", "exactly one of url and service"),
         (Conversion(url="http://a.b"), ".url", "must begin with https://"),
         (Conversion(url="https://u@a.b"), ".url", "must not have a user"),
         (Conversion(replace(SERVICE, name="A")), ".service.name", "'A' must be a label"),
