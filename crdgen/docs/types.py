@@ -14,6 +14,8 @@ _SMALLEST: Final = -(2**31)
 _LARGEST: Final = 2**31 - 1
 #: A longer pattern would be all that is seen of a table.
 LONGEST: Final = 40
+
+
 def type_of(schema: Mapping[str, Any]) -> str:
     """Return the type with its bounds, as Markdown: `int32 ≥ 1`, `list of string, at least 1`."""
     text = _type(schema)
