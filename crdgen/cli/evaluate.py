@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from crdgen.cli.sources import UsageError, name_of, objects, one_definition, output_argument, write_json
 from crdgen.evaluate import Evaluation, Reason, Violation, evaluate
-from crdgen.lint import Severity, lint
+from crdgen.lint import LintSeverity, lint
 from crdgen.reading import Manifest
 from crdgen.resource.text import to_yaml
 from crdgen.schema.look import mapping, missing, path_of, shown
@@ -82,7 +82,7 @@ def _definition(file: str) -> dict[str, Any]:
     """Return the CRD, if the API server accepts it."""
     definition = one_definition(file).object
     for finding in lint(definition):
-        if finding.severity is Severity.ERROR:
+        if finding.severity is LintSeverity.ERROR:
             raise UsageError(
                 f"{file}: the API server rejects the CRD: {finding.path}: {finding.problem} (see crdgen lint)"
             )

@@ -59,8 +59,6 @@ CLOSED: Final = "x-crdgen-closed"
 NAME: Final = "x-crdgen-name"
 # The one-type schemas that a node of several types was made of.
 MIXED: Final = "x-crdgen-mixed"
-# What a value must be, in words, where keywords are hard to read: `a decimal, as a number or a text, at least 0`.
-SAID: Final = "x-crdgen-said"
 # The computed fields of a model, by their JSON names: of use only where it is written, and not read.
 COMPUTED: Final = "x-crdgen-computed"
 # The sentence of a deprecated field, for its description.

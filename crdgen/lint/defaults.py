@@ -10,7 +10,7 @@ from crdgen.evaluate.metadata import resources
 from crdgen.evaluate.pruning import pruner
 from crdgen.formats import text_format
 from crdgen.lint.node import Node, NodeLevel
-from crdgen.lint.rule import EVALUATED, Problem, error, warning
+from crdgen.lint.rule import EVALUATED, Issue, error, warning
 from crdgen.schema import BRANCHES, EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
 from crdgen.schema.look import path_of, with_children
 
@@ -25,14 +25,14 @@ _NOT_EVALUATED: Final = (re.error, RecursionError, ArithmeticError, ValueError)
 
 
 @error("apiextensions validation.go, withForbiddenDefaults", "default", phase=EVALUATED)
-def default_is_allowed_here(node: Node) -> Iterator[Problem]:
+def default_is_allowed_here(node: Node) -> Iterator[Issue]:
     """The API server sets apiVersion, kind and metadata; they have no defaults."""
     if node.no_default and "default" in node.schema and not node.branch:
-        yield Problem("default", f"there must be no default: {node.no_default}", "remove it")
+        yield Issue("default", f"there must be no default: {node.no_default}", "remove it")
 
 
 @error("schema/defaulting/validation.go", "default", phase=EVALUATED)
-def default_is_pruned(node: Node) -> Iterator[Problem]:
+def default_is_pruned(node: Node) -> Iterator[Issue]:
     """Defaults have declared fields only; others would be pruned."""
     if _is_seen(node) and not node.inside_meta:
         value = {_VALUE: node.schema["default"]}
@@ -43,18 +43,18 @@ def default_is_pruned(node: Node) -> Iterator[Problem]:
             return
         if pruned != value:
             fix = "declare the fields, or remove them from the default"
-            yield Problem("default", "the default has fields that are not declared", fix)
+            yield Issue("default", "the default has fields that are not declared", fix)
 
 
 @error("schema/defaulting/validation.go", "default", phase=EVALUATED)
-def default_is_valid(node: Node) -> Iterator[Problem]:
+def default_is_valid(node: Node) -> Iterator[Issue]:
     """A default is valid on its own: it is validated before nested defaults are set."""
     if _is_seen(node):
         yield from _violations(node.schema)
 
 
 @error("schema/objectmeta/validation.go", "default", phase=EVALUATED)
-def default_of_a_resource_is_whole(node: Node) -> Iterator[Problem]:
+def default_of_a_resource_is_whole(node: Node) -> Iterator[Issue]:
     """A default that is an embedded resource has apiVersion, kind and valid metadata."""
     if not _is_seen(node):
         return
@@ -63,13 +63,13 @@ def default_of_a_resource_is_whole(node: Node) -> Iterator[Problem]:
         schema, value = _surrounded(node)
     check = resources(schema)
     for violation in (check(value) if check else None) or ():
-        yield Problem(
+        yield Issue(
             f"default{path_of(violation.path)}", f"the default is no whole resource: {violation.message}", "correct it"
         )
 
 
 @warning("schema/defaulting/algorithm.go", "properties")
-def default_can_be_set(node: Node) -> Iterator[Problem]:
+def default_can_be_set(node: Node) -> Iterator[Issue]:
     """Defaults of fields are set only in objects that are present: a missing parent needs `default: {}`."""
     if node.branch or node.field == "status" or not _may_be_left_out(node) or _is_within_another(node):
         return
@@ -85,35 +85,23 @@ def default_can_be_set(node: Node) -> Iterator[Problem]:
     fix = f"require {those}: {names}"
     if not any(True for around in objects for _ in _violations(around.schema | {"default": {}})):
         fix = f"write default: {{}} for {names}, or require {those}"
-    yield Problem("", problem, f"{fix}; ignore this if a missing object has its own meaning")
+    yield Issue("", problem, f"{fix}; ignore this if a missing object has its own meaning")
 
 
 @warning("schema/defaulting/algorithm.go", "default")
-def default_of_the_root_is_never_set(node: Node) -> Iterator[Problem]:
-    """The root has no default, because the object itself is never missing."""
-    if node.is_root and "default" in node.schema:
-        yield Problem("default", "the default of the root has no effect", "write defaults for its fields")
-
-
-@warning("schema/defaulting/algorithm.go", "default")
-def default_of_an_entry_replaces_null(node: Node) -> Iterator[Problem]:
-    """A default of list items or map values only replaces null."""
-    is_value = node.parent is not None and node.schema is node.parent.values
-    if "default" in node.schema and not node.branch and (node.level is NodeLevel.ITEM or is_value):
-        yield Problem("default", "a default of list items or map values only replaces null", "write it for its fields")
+def default_has_an_effect(node: Node) -> Iterator[Issue]:
+    """The default of the object itself is never set. A default of list items or map values only replaces null."""
+    is_entry = node.level is NodeLevel.ITEM or (node.parent is not None and node.schema is node.parent.values)
+    if node.is_root:
+        yield Issue("default", "the default of the root has no effect", "write defaults for its fields")
+    elif is_entry and not node.branch:
+        yield Issue("default", "a default of list items or map values only replaces null", "write it for its fields")
 
 
 @warning("schema/defaulting/validation.go, which holds it against the schema alone", "default", phase=EVALUATED)
-def default_leaves_the_object_valid(node: Node) -> Iterator[Problem]:
-    """The API server does not fully validate defaults: duplicate items and int-or-string are not checked."""
-    if _is_seen(node) and not any(True for _ in _violations(node.schema)):
-        yield from _violations(node.schema, whole=True)
-
-
-@warning("schema/defaulting/validation.go, which does not look below additionalProperties", "default", phase=EVALUATED)
-def default_within_a_map_is_valid(node: Node) -> Iterator[Problem]:
-    """The API server does not validate defaults within map values, but sets them: objects get invalid fields."""
-    if node.unseen_defaults and not node.branch and "default" in node.schema:
+def default_leaves_the_object_valid(node: Node) -> Iterator[Issue]:
+    """The API server does not check the defaults of map values, nor others for duplicate items and int-or-string."""
+    if not node.branch and (node.unseen_defaults or not any(True for _ in _violations(node.schema))):
         yield from _violations(node.schema, whole=True)
 
 
@@ -122,7 +110,7 @@ def _is_seen(node: Node) -> bool:
     return "default" in node.schema and not node.branch and not node.unseen_defaults
 
 
-def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Problem]:
+def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Issue]:
     """Return what is wrong with the default: as the API server checks defaults, or as it does the `whole` object."""
     wrapped = {"type": "object", "properties": {_VALUE: schema if whole else _as_defaults_are_checked(schema)}}
     value = {_VALUE: schema["default"]}
@@ -133,7 +121,7 @@ def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Problem]:
         return
     for violation in violations:
         problem = f"the default breaks the schema: {violation.message}"
-        yield Problem(f"default{path_of(violation.path[1:])}", problem, "correct it, or what it breaks")
+        yield Issue(f"default{path_of(violation.path[1:])}", problem, "correct it, or what it breaks")
 
 
 def _as_defaults_are_checked(schema: Schema) -> Schema:
