@@ -1,5 +1,6 @@
 """What all tests share: the control planes, and how tests are spread over processes."""
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -26,6 +27,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the control planes, the longest groups."""
     items.sort(key=lambda item: -max(map(len, _planes(item)), default=0))
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the collected tests are made of to no later garbage collection: each would go through all of it."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
