@@ -22,7 +22,6 @@ def assets() -> Assets:
     return find_or_build(Terminal())
 
 
-@pytest.mark.xdist_group("soak")
 def test_ten_rotations_under_load_fail_nobody(assets: Assets) -> None:
     command = [sys.executable, "-m", "bench.certs_soak", "--rotations=10", "--pause=0.2", f"--limit={LIMIT}"]
     root = Path(__file__).parents[2]
