@@ -12,13 +12,10 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, TypeAlias
-from urllib.parse import parse_qs
 
 from aiohttp.http_parser import RawRequestMessage
 from msgspec.structs import replace
-from multidict import CIMultiDictProxy
 
 from webhook import trace
 from webhook.admission import Malformed, Request, Response
@@ -185,6 +182,15 @@ class Endpoint:
         self.review_thread = ReviewThread(self.limits.large)
         self._waiting: set[asyncio.Task[None]] = set()
 
+    def not_ready(self) -> str:
+        """Return why it is not ready, in words for a probe; empty where it is."""
+        if self.draining:
+            return "draining"
+        if lacking := self.lacking():
+            return lacking
+        waits_for = self.waits_for()
+        return f"waiting for {waits_for}" if waits_for else ""
+
     # What connections tell
 
     def begin(self, connection: Connection[Call], head: RawRequestMessage) -> Call:
@@ -196,7 +202,7 @@ class Endpoint:
             path = UNKNOWN
         call = Call(connection, path, route, self._bound.get(path) or self._bind(path, route))
         if "traceparent" in head.headers:
-            call.trace = _trace(head.headers)
+            call.trace = trace.Trace.read(head.headers.getall("traceparent"), head.headers.getall("tracestate", ()))
         try:
             if route is None:
                 raise BadRequest(404, Rejection.PATH, "no webhook has this path")  # noqa: TRY301
@@ -208,7 +214,7 @@ class Endpoint:
         except BadRequest as error:
             call.rejection = error
             return call
-        call.seconds = _seconds(query)
+        call.seconds = deadline.seconds(query)
         call.wanted = min(call.seconds - MARGIN, self.limits.body_time)
         self.in_flight += 1
         call.metrics.in_flight += 1
@@ -399,19 +405,6 @@ class Endpoint:
         if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
             return None
         return review(admission, route.phase, self.kinds, self.settings, self.objects, access=self.access, spent=spent)
-
-
-@lru_cache(maxsize=64)
-def _seconds(query: str) -> float:
-    """Return how long a caller waits that says so in its query."""
-    try:
-        return deadline.seconds(parse_qs(query).get("timeout", [""])[0])
-    except ValueError:  # too many fields
-        return deadline.DEFAULT
-
-
-def _trace(headers: CIMultiDictProxy[str]) -> trace.Trace | None:
-    return trace.Trace.read(headers.getall("traceparent", ()), headers.getall("tracestate", ()))
 
 
 def _encoded(call: Call, outcome: Any) -> tuple[Any, bytes]:

@@ -7,7 +7,6 @@ import ssl
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 #: The forward-secret AEAD suites of TLS 1.2; TLS 1.3 brings its own.
 CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
@@ -17,16 +16,6 @@ class Encrypted(Exception):
     """The key wants a password. Nobody is there to type it."""
 
 
-def context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """Return a server context for a certificate chain and its key, both PEM files.
-
-    Raises:
-        OSError: a file cannot be read.
-        Encrypted, ssl.SSLError: as `showing`.
-    """
-    return showing(certificate.read_bytes(), key.read_bytes())
-
-
 def showing(certificate: bytes, key: bytes) -> ssl.SSLContext:
     """Return a server context that shows a certificate chain, given with its key, both PEM.
 
@@ -34,13 +23,6 @@ def showing(certificate: bytes, key: bytes) -> ssl.SSLContext:
         Encrypted: the key wants a password.
         ssl.SSLError: they are no certificate and key, or not of each other.
     """
-    tls = _bare()
-    with _as_file(certificate) as chain, _as_file(key) as private:
-        tls.load_cert_chain(chain, private, password=_no_password)
-    return tls
-
-
-def _bare() -> ssl.SSLContext:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.minimum_version = ssl.TLSVersion.TLSv1_2
     tls.set_ciphers(CIPHERS)
@@ -51,6 +33,8 @@ def _bare() -> ssl.SSLContext:
     # ID, which Python cannot switch off; they are kept in the context, so none outlives its certificate.
     tls.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_TICKET
     tls.num_tickets = 0
+    with _as_file(certificate) as chain, _as_file(key) as private:
+        tls.load_cert_chain(chain, private, password=_no_password)
     return tls
 
 
