@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta, MsgspecError, Struct, convert, field
 from msgspec.structs import replace
 
@@ -33,10 +34,6 @@ CAUSES_BYTES = 32 * 1024
 MESSAGE_BYTES = 8 * 1024
 #: Longest legal name of an object, in characters.
 NAME_LIMIT = 253
-
-
-#: `json.dumps` makes one for each call.
-_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 class Malformed(Exception):
@@ -196,7 +193,7 @@ class Response(Struct, frozen=True):
             response["status"] = self.status()
         elif self.patch:
             response["patchType"] = "JSONPatch"
-            response["patch"] = base64.b64encode(_ENCODER.encode(self.patch).encode()).decode()
+            response["patch"] = base64.b64encode(msgspec.json.encode(self.patch)).decode()
         if warnings := self.warnings:
             response["warnings"] = warnings
         return {"apiVersion": API_VERSION, "kind": KIND, "response": response}

@@ -10,6 +10,7 @@ import asyncio
 import inspect
 import logging
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -25,16 +26,18 @@ from webhook.review import Phase, review
 from webhook.server import answer, deadline, log
 from webhook.server.body import CLIENT_LEFT, BadRequest, BufferedBytes, Rejection, check_headers, decode, too_busy
 from webhook.server.connection import Connection
-from webhook.server.handshake import Failure
 from webhook.server.limits import Limits, Shed
 from webhook.server.log import logger, origin
 from webhook.server.metrics import Metrics, RouteMetrics
-from webhook.server.request_queue import RequestQueue
 from webhook.server.review_thread import ReviewThread
+from webhook.server.session import Failure
 from webhook.server.spans import Spans
 
 #: What of the caller's time is left for the way back, in seconds.
 MARGIN = 0.2
+
+#: For how long requests are answered before the event loop reads what has arrived meanwhile, in seconds.
+SLICE = 0.01
 
 #: What metrics and the log call a path that is none of ours.
 UNKNOWN = "unknown"
@@ -178,7 +181,9 @@ class Endpoint:
         self.in_flight = 0
         #: The metrics of each path that has been called.
         self._bound = {UNKNOWN: self.metrics.route(UNKNOWN)}
-        self._queue: RequestQueue[Call] = RequestQueue(self._turn)
+        #: Requests that wait to be answered, and whether `_answer_waiting` is due.
+        self._queue: deque[Call] = deque()
+        self._due = False
         self.review_thread = ReviewThread(self.limits.large)
         self._waiting: set[asyncio.Task[None]] = set()
 
@@ -225,7 +230,11 @@ class Endpoint:
         call.body = body
         if call.rejection is None:
             call.size = len(body)
-        self._queue.put(call)
+        self._queue.append(call)
+        if not self._due:
+            self._due = True
+            loop = asyncio.get_running_loop()  # a system call, up to Python 3.11: not for each request
+            loop.call_soon(self._answer_waiting, loop)
 
     def fail(self, call: Call, error: BadRequest) -> None:
         """Answer a request whose body cannot be read."""
@@ -240,6 +249,20 @@ class Endpoint:
         self.metrics.handshake_failures.labels(why).inc()
 
     # What is made of a request
+
+    def _answer_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Answer requests for a slice of time. All that has arrived is read before the first is answered.
+
+        So it is known how long each has waited, and the event loop gets to run between two of them.
+        """
+        end = loop.time() + SLICE
+        try:
+            while self._queue and loop.time() < end:
+                self._turn(self._queue.popleft())
+        finally:
+            self._due = bool(self._queue)
+            if self._due:
+                loop.call_soon(self._answer_waiting, loop)
 
     def _turn(self, call: Call) -> None:
         if call.rejection is not None:

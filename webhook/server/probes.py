@@ -20,9 +20,9 @@ from webhook.server.answer import TEXT
 from webhook.server.body import BadRequest, BufferedBytes
 from webhook.server.connection import Connection
 from webhook.server.connections import Connections
-from webhook.server.handshake import Failure
 from webhook.server.limits import PROBES
 from webhook.server.listener import Listener
+from webhook.server.session import Failure
 
 #: Between two beats of the heart of the loop that works, and after how many seconds without one it is taken for dead:
 #: longer than any review, so that what is only busy is not restarted.

@@ -15,9 +15,9 @@ from certs import Generation
 from tests.webhook.kind import CREW, KINDS, admission_review, job
 from webhook import Phase, Registry, Settings
 from webhook.server import Addresses, Drain, Endpoint, Limits, Listening, serve
+from webhook.server.candidate import showing
 from webhook.server.certificates import Certificates
 from webhook.server.metrics import Metrics
-from webhook.server.tls import showing
 
 MUTATE, VALIDATE = CREW.path(Phase.MUTATE), CREW.path(Phase.VALIDATE)
 #: Longer than any answer takes on a busy machine; a test that waits for it has failed.
