@@ -111,7 +111,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     from webhook.server import log
     from webhook.server.metrics import Metrics
     from webhook.server.spans import OpenTelemetry
-    from webhook.server.workers import inherited, stop_with_parent, supervise
+    from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
     log.configure()
     metrics = Metrics()
@@ -121,7 +121,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     async def parent() -> None:
         stop = asyncio.Event()
         with server.stopping_on_signals(stop):
-            await supervise(workers, [*_COMMAND, *sys.argv[1:]], bind, port, health_port, stop=stop)
+            await Supervisor(workers, [*_COMMAND, *sys.argv[1:]]).run(bind, port, health_port, stop=stop)
 
     where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
@@ -151,7 +151,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     endpoint.lacking = certificates.lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting()
-    addresses = server.Addresses(bind=bind, port=port, health_port=health_port)
+    where_to_listen = sockets or server.Addresses(bind=bind, port=port, health_port=health_port)
 
     async def run() -> None:
         _freeze()
@@ -163,7 +163,7 @@ def serve(  # noqa: PLR0913 - one argument an option
             beside = [asyncio.create_task(one.run()) for one in (*reloaders, known, source)]
             drain = server.Drain(delay=drain_seconds)
             try:
-                await server.serve(endpoint, certificates.context, addresses, drain, stop=stop, sockets=sockets)
+                await server.serve(endpoint, certificates.context, where_to_listen, drain, stop=stop)
             finally:
                 for task in beside:
                     task.cancel()

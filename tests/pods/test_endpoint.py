@@ -17,7 +17,6 @@ from tests.webhook.server.conftest import generation, shown
 from tests.webhook.server.wire import PATIENCE, Running, Shown, post, until
 from webhook import Phase, Request, Response, Settings
 from webhook.server import Addresses, Drain, Endpoint, Listening, Route, serve
-from webhook.server.tls import context
 
 __all__ = ["generation", "shown"]
 
@@ -38,7 +37,7 @@ async def serving(endpoint: Endpoint, files: Shown) -> AsyncIterator[Running]:
     served = asyncio.create_task(
         serve(
             endpoint,
-            context(files.certificate, files.key),
+            files.context,
             Addresses("127.0.0.1", 0, 0),
             Drain(finish=0.5),
             stop=stop,

@@ -1,16 +1,17 @@
-"""A certificate that is offered, and whether it may be served: judged before any client is shown it."""
+"""A certificate that is offered, and whether it may be served: judged before any client is shown it; TLS contexts."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import ssl
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
-
-from webhook.server import tls
 
 #: Largest chain, key or CA bundle that is read, in bytes: a Secret holds no more.
 LARGEST = 1024 * 1024
@@ -24,6 +25,9 @@ _FLIGHTS = 8
 _OTHER_KEY = frozenset({"KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH", "NO_CERTIFICATE_ASSIGNED"})
 #: OpenSSL's X509_V_ERR_*: see X509_STORE_CTX_get_error(3).
 _HOSTNAME_MISMATCH, _IP_MISMATCH, _WRONG_PURPOSE = 62, 64, 26
+
+#: The forward-secret AEAD suites of TLS 1.2; TLS 1.3 brings its own.
+CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 
 class Fault(StrEnum):
@@ -48,6 +52,10 @@ class Unfit(Exception):
     def __init__(self, fault: Fault, message: str) -> None:
         super().__init__(message)
         self.fault = fault
+
+
+class Encrypted(Exception):
+    """The key wants a password. Nobody is there to type it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +146,8 @@ def _loaded(candidate: Candidate) -> ssl.SSLContext:
         if not parts[part].strip():
             raise Unfit(Fault.MISSING, f"{part} is missing or empty")
     try:
-        return tls.showing(candidate.certificate, candidate.key)
-    except tls.Encrypted:
+        return showing(candidate.certificate, candidate.key)
+    except Encrypted:
         raise Unfit(Fault.UNREADABLE, "tls.key is encrypted: it must be a key without a password") from None
     except ssl.SSLError as error:
         if error.reason in _OTHER_KEY:
@@ -241,3 +249,44 @@ def _times(certificate: Mapping[str, Any]) -> tuple[float, float]:
 
 def _date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def showing(certificate: bytes, key: bytes) -> ssl.SSLContext:
+    """Return a server context that shows a certificate chain, given with its key, both PEM.
+
+    Raises:
+        Encrypted: the key wants a password.
+        ssl.SSLError: they are no certificate and key, or not of each other.
+    """
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.minimum_version = ssl.TLSVersion.TLSv1_2
+    tls.set_ciphers(CIPHERS)
+    # The API server speaks HTTP/1.1 to webhooks; saying so closes the faults of HTTP/2 to everybody else.
+    tls.set_alpn_protocols(["http/1.1"])
+    # A session that is taken up again shows no certificate: its client would go on trusting one that was replaced. The
+    # API server keeps connections, not sessions, so tickets serve nobody. Sessions of TLS 1.2 are also known by their
+    # ID, which Python cannot switch off; they are kept in the context, so none outlives its certificate.
+    tls.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_TICKET
+    tls.num_tickets = 0
+    with _as_file(certificate) as chain, _as_file(key) as private:
+        tls.load_cert_chain(chain, private, password=_no_password)
+    return tls
+
+
+def _no_password() -> str:
+    raise Encrypted
+
+
+@contextmanager
+def _as_file(content: bytes) -> Iterator[str]:
+    """Give content a path, which the ssl module insists on: in memory, so that a read-only root is enough."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("tls", os.MFD_CLOEXEC)
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            file.write(content)
+            yield f"/proc/self/fd/{descriptor}"
+    else:  # not Linux: a developer's machine
+        with tempfile.NamedTemporaryFile() as named:
+            named.write(content)
+            named.flush()
+            yield named.name

@@ -19,8 +19,7 @@ from aiohttp.streams import StreamReader
 from webhook.server.answer import CONTINUE, TEXT, rendered
 from webhook.server.body import CLIENT_LEFT, BadRequest, Body, BufferedBytes, Rejection, too_large
 from webhook.server.connections import Connections, Stage
-from webhook.server.handshake import Failure, failure
-from webhook.server.session import Closed, Session
+from webhook.server.session import Closed, Failure, Session, failure
 
 #: For how long what is left of a rejected body is read and thrown away, in seconds, and how much of it, in bytes: a
 #: client that is still writing would otherwise meet a reset before it reads the answer.
@@ -95,7 +94,10 @@ class Connection(asyncio.Protocol, Generic[E]):
     """One connection, over TLS where a choice of contexts is given.
 
     Attributes:
-        stage, since, deadline: see `Connections`.
+        address: of the client.
+        stage: where it is; `Connections.move` sets it, and the next two.
+        since: when it came there, on the loop's clock.
+        deadline: when it has to be through, where it is not quiet; 0 for never.
         heard: when the last bytes arrived, on the loop's clock.
     """
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import IntEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Any
 
 from webhook.server.limits import Limits
+
+if TYPE_CHECKING:
+    from webhook.server.connection import Connection
 
 #: Between two looks at the deadlines, in seconds.
 SWEEP = 0.1
@@ -28,31 +31,6 @@ class Stage(IntEnum):
 QUIET = (Stage.SHAKING, Stage.UNUSED, Stage.IDLE)
 
 
-class ManagedConnection(Protocol):
-    """A connection.
-
-    Attributes:
-        address: of the client.
-        stage: where it is.
-        since: when it came there, on the loop's clock.
-        deadline: when it has to be through, where it is not quiet; 0 for never.
-    """
-
-    address: str
-    stage: Stage
-    since: float
-    deadline: float
-
-    def expire(self) -> None:
-        """Do what is due at the end of the stage's time."""
-
-    def retire(self) -> None:
-        """Close it if it is idle."""
-
-    def abort(self) -> None:
-        """Close it at once."""
-
-
 class Connections:
     """The open connections of a server.
 
@@ -66,7 +44,7 @@ class Connections:
         self._by_address: Counter[str] = Counter()
         self.total = 0
         # In each stage in the order in which they came there: of the quiet ones, the first is the first to be due.
-        self._stages: tuple[dict[ManagedConnection, None], ...] = tuple({} for _ in Stage)
+        self._stages: tuple[dict[Connection[Any], None], ...] = tuple({} for _ in Stage)
 
     def admit(self, address: str, now: float) -> bool:
         """Tell whether there is place for one more from an address; where there is none, the longest idle gives way."""
@@ -74,13 +52,13 @@ class Connections:
             return False
         return self.total < self.limits.connections or self._give_way(now)
 
-    def enter(self, connection: ManagedConnection) -> None:
+    def enter(self, connection: Connection[Any]) -> None:
         """Count a connection in."""
         self.total += 1
         self._by_address[connection.address] += 1
         self._stages[connection.stage][connection] = None
 
-    def leave(self, connection: ManagedConnection) -> None:
+    def leave(self, connection: Connection[Any]) -> None:
         """Count a connection out, if it is not yet."""
         if self._stages[connection.stage].pop(connection, self) is None:
             self.total -= 1
@@ -88,11 +66,11 @@ class Connections:
             if not self._by_address[connection.address]:
                 del self._by_address[connection.address]
 
-    def holds(self, connection: ManagedConnection) -> bool:
+    def holds(self, connection: Connection[Any]) -> bool:
         """Tell whether a connection is counted."""
         return connection in self._stages[connection.stage]
 
-    def move(self, connection: ManagedConnection, stage: Stage, when: float = 0.0) -> None:
+    def move(self, connection: Connection[Any], stage: Stage, when: float = 0.0) -> None:
         """Note where a connection is now.
 
         Args:
@@ -125,7 +103,7 @@ class Connections:
         for connection in [one for stage in self._stages for one in stage]:
             connection.abort()
 
-    def _first(self, stage: Stage, before: float) -> list[ManagedConnection]:
+    def _first(self, stage: Stage, before: float) -> list[Connection[Any]]:
         found = []
         for connection in self._stages[stage]:
             if connection.since >= before:

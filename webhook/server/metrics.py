@@ -15,8 +15,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from webhook.admission import Response
 from webhook.server import body
 from webhook.server.candidate import Fault, Served
-from webhook.server.handshake import Failure
 from webhook.server.limits import Shed
+from webhook.server.session import Failure
 
 T = TypeVar("T")
 

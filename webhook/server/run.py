@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from webhook.server.connections import Connections
 from webhook.server.endpoint import Endpoint
 from webhook.server.listener import RESERVE, Listener, listening, raise_files
 from webhook.server.log import logger, origin
-from webhook.server.probes import Probes, answering
+from webhook.server.probes import Answers, answering
 
 #: Between two measurements of the event loop's lag, in seconds.
 LAG_PERIOD = 0.5
@@ -64,43 +63,40 @@ class Listening:
 
 async def serve(
     endpoint: Endpoint,
-    tls: ssl.SSLContext | Choice,
-    addresses: Addresses,
+    choose: Choice,
+    where: Addresses | Sockets,
     drain: Drain,
     *,
     stop: asyncio.Event,
     started: asyncio.Future[Listening] | None = None,
-    sockets: Sockets | None = None,
 ) -> None:
     """Serve until `stop` is set, then drain and return.
 
     Args:
         endpoint: answers the requests.
-        tls: the context of the admission port, or what chooses the one for each handshake.
-        addresses: where to listen.
+        choose: gives the TLS context for each handshake of the admission port.
+        where: the addresses to listen on, or the sockets that listen already.
         drain: how to stop.
         stop: the order to stop.
         started: gets the ports once both listen.
-        sockets: to listen on instead of `addresses`.
 
     Raises:
         OSError: a port is taken, or may not be used.
     """
     metrics, limits = endpoint.metrics, endpoint.limits
-    choose = tls if callable(tls) else lambda: tls
     limits = replace(limits, connections=max(1, min(limits.connections, raise_files() - RESERVE)))
     connections = Connections(limits)
     metrics.connections.set_function(lambda: connections.total)
     async with AsyncExitStack() as stack:
         stack.enter_context(log.batching())
         asyncio.get_running_loop().set_exception_handler(_failed)
-        if sockets is None:
-            admission = stack.enter_context(closing(listening(addresses.bind, addresses.port)))
-            plain = stack.enter_context(closing(listening(addresses.bind, addresses.health_port)))
+        if isinstance(where, Addresses):
+            admission = stack.enter_context(closing(listening(where.bind, where.port)))
+            plain = stack.enter_context(closing(listening(where.bind, where.health_port)))
         else:
-            admission, plain = sockets.admission, sockets.plain
-        await stack.enter_async_context(_measured(endpoint))
-        await stack.enter_async_context(answering(Probes(endpoint), plain))
+            admission, plain = where.admission, where.plain
+        await stack.enter_async_context(_lag_measured(metrics.lag.observe))
+        await stack.enter_async_context(answering(Answers(endpoint.not_ready, metrics.exposition), plain))
         listener = Listener(
             admission,
             connections,
@@ -123,24 +119,21 @@ async def serve(
 
 
 @asynccontextmanager
-async def _measured(endpoint: Endpoint) -> AsyncIterator[None]:
-    """Measure meanwhile how late the event loop is: while one review takes long, all other callers wait."""
-    measuring = asyncio.create_task(_measure_lag(endpoint.metrics.lag.observe))
+async def _lag_measured(observe: Callable[[float], None]) -> AsyncIterator[None]:
+    """Report meanwhile how late the event loop is, in seconds: while one review takes long, all other callers wait."""
+    loop = asyncio.get_running_loop()
+
+    async def measure() -> None:
+        while True:
+            due = loop.time() + LAG_PERIOD
+            await asyncio.sleep(LAG_PERIOD)
+            observe(max(0.0, loop.time() - due))
+
+    measuring = asyncio.create_task(measure())
     try:
         yield
     finally:
         measuring.cancel()
-        with suppress(asyncio.CancelledError):
-            await measuring
-
-
-async def _measure_lag(observe: Callable[[float], None]) -> None:
-    """Report repeatedly how much later than it should this wakes up, in seconds."""
-    loop = asyncio.get_running_loop()
-    while True:
-        due = loop.time() + LAG_PERIOD
-        await asyncio.sleep(LAG_PERIOD)
-        observe(max(0.0, loop.time() - due))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from webhook import Settings
 from webhook.server import Addresses, Drain, Endpoint, log, serve, stopping_on_signals
 from webhook.server.certificates import Certificates
 from webhook.server.files import Files, Poller
-from webhook.server.workers import inherited, stop_with_parent, supervise
+from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
 
 async def main(certificate: str, key: str, delay: str, workers: str = "1") -> None:
@@ -23,7 +23,7 @@ async def main(certificate: str, key: str, delay: str, workers: str = "1") -> No
     if sockets is None and workers != "1":
         command = [sys.executable, "-m", "tests.webhook.server.program", certificate, key, delay, workers]
         with stopping_on_signals(stop):
-            await supervise(int(workers), command, "127.0.0.1", 0, 0, stop=stop)
+            await Supervisor(int(workers), command).run("127.0.0.1", 0, 0, stop=stop)
         return
     if sockets is not None:
         stop_with_parent(stop)
@@ -36,10 +36,9 @@ async def main(certificate: str, key: str, delay: str, workers: str = "1") -> No
         await serve(
             endpoint,
             certificates.context,
-            Addresses("127.0.0.1", 0, 0),
+            sockets or Addresses("127.0.0.1", 0, 0),
             Drain(delay=float(delay), finish=10),
             stop=stop,
-            sockets=sockets,
         )
         polling.cancel()
 

@@ -15,7 +15,6 @@ import pytest
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import PATIENCE, VALIDATE, Connection, Running, Shown, body, head, post, until
 from webhook.server import Addresses, Drain, Listening, serve
-from webhook.server.tls import context
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
@@ -41,9 +40,7 @@ async def test_the_plain_port_takes_no_body(server: Running) -> None:
 async def test_a_port_that_is_taken_is_an_error_and_leaves_nothing_open(server: Running, shown: Shown) -> None:
     taken = Addresses("127.0.0.1", 0, server.listening.port)
     with pytest.raises(OSError, match="in use"):
-        await serve(
-            server.endpoint, context(shown.certificate, shown.key), taken, Drain(), stop=asyncio.Event(), started=None
-        )
+        await serve(server.endpoint, shown.context, taken, Drain(), stop=asyncio.Event(), started=None)
     assert await server.lives()
 
 

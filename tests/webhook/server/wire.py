@@ -15,9 +15,9 @@ from certs import Generation
 from tests.webhook.kind import CREW, KINDS, admission_review, job
 from webhook import Phase, Registry, Settings
 from webhook.server import Addresses, Drain, Endpoint, Limits, Listening, serve
+from webhook.server.candidate import showing
 from webhook.server.certificates import Certificates
 from webhook.server.metrics import Metrics
-from webhook.server.tls import context
 
 MUTATE, VALIDATE = CREW.path(Phase.MUTATE), CREW.path(Phase.VALIDATE)
 #: Longer than any answer takes on a busy machine; a test that waits for it has failed.
@@ -191,6 +191,10 @@ class Shown:
     key: Path
     client: ssl.SSLContext
 
+    def context(self) -> ssl.SSLContext:
+        """A server's context that shows it."""
+        return showing(self.certificate.read_bytes(), self.key.read_bytes())
+
 
 def shown_files(generation: Generation, folder: Path) -> Shown:
     """Write a generation down."""
@@ -218,7 +222,7 @@ async def running(
     served = asyncio.create_task(
         serve(
             endpoint,
-            certificates.context if certificates else context(shown.certificate, shown.key),
+            certificates.context if certificates else shown.context,
             Addresses("127.0.0.1", 0, 0),
             drain or Drain(finish=0.5),
             stop=stop,
