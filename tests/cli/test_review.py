@@ -224,7 +224,8 @@ def test_of_a_folder_the_files_are_read_that_kubectl_reads(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "arguments, near", [(["reviews"], "review"), (["certs", "issues"], "issue"), (["review", "--namspace"], "--namespace")]
+    "arguments, near",
+    [(["reviews"], "review"), (["certs", "issues"], "issue"), (["review", "--namspace"], "--namespace")],
 )
 def test_a_mistyped_command_or_option_has_a_suggestion(arguments: list[str], near: str) -> None:
     assert f"Did you mean '{near}'?" in CliRunner().invoke(main, arguments).stderr
