@@ -40,7 +40,6 @@ from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import Server
 from jobgate.cluster.tls_secret import TlsSecret
-from jobgate.cluster.writer import Writer
 from jobgate.serving.leader import LeaderMetrics, LeaderSettings, lead_until_stopped
 
 #: Longest time between two passes, in seconds: clocks jump, machines sleep, watches break.
@@ -174,7 +173,7 @@ class RotationScope:
     addresses: tuple[Address, ...] = ()
 
 
-def places(client: Writer, scope: RotationScope) -> Places:
+def places(client: Client, scope: RotationScope) -> Places:
     """Return what the rotation reads and writes in a cluster."""
     selection = scope.selection
     return Places(
@@ -186,7 +185,7 @@ def places(client: Writer, scope: RotationScope) -> Places:
 
 
 async def rotate_once(
-    client: Writer,
+    client: Client,
     scope: RotationScope,
     settings: RotationSettings,
     patience: timedelta,
@@ -208,14 +207,14 @@ async def rotate_once(
         return await rotation.run(patience)
 
 
-async def status_of(client: Writer, scope: RotationScope, settings: RotationSettings) -> RotationReport:
+async def status_of(client: Client, scope: RotationScope, settings: RotationSettings) -> RotationReport:
     """Return a report, and change nothing."""
     used = places(client, scope)
     observed = await Rotation(used, settings).observe()
     return report(observed, await used.probe.look(), settings)
 
 
-async def keep(client: Writer, scope: RotationScope, settings: RotationSettings, leader: LeaderSettings) -> None:
+async def keep(client: Client, scope: RotationScope, settings: RotationSettings, leader: LeaderSettings) -> None:
     """Rotate while the Lease is held, until SIGTERM or SIGINT.
 
     Raises:
@@ -241,7 +240,7 @@ async def keep(client: Writer, scope: RotationScope, settings: RotationSettings,
         )
 
 
-def events_of(client: Writer, scope: RotationScope) -> EventRecorder:
+def events_of(client: Client, scope: RotationScope) -> EventRecorder:
     """Return a recorder of Events on the Secret."""
     about = {"kind": "Secret", "namespace": scope.selection.namespace, "name": scope.secret}
     return EventRecorder(client, {"apiVersion": "v1", **about}, "jobgate-certificates")

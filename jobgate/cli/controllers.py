@@ -15,7 +15,7 @@ from jobgate.kinds.common.wiring import wired
 from jobgate.plugins.queueing import QUEUES_PODS
 
 if TYPE_CHECKING:
-    from jobgate.cluster.writer import Writer
+    from jobgate.cluster.client import Client
     from jobgate.controller import Controller, ControllerMetrics
     from jobgate.runner.run import RunnerController
     from jobgate.serving.leader import LeaderSettings
@@ -69,7 +69,7 @@ async def lead(
     kinds: Iterable[Kind],
     kubeconfig: Path | None,
     leader: LeaderSettings,
-    controller: Callable[[Writer, ControllerMetrics], Awaitable[Controller | RunnerController]],
+    controller: Callable[[Client, ControllerMetrics], Awaitable[Controller | RunnerController]],
     started: str,
 ) -> None:
     """Run a controller while the Lease is held, until SIGTERM or SIGINT; then release the Lease.
@@ -83,11 +83,11 @@ async def lead(
     for kind in kinds:
         kind.schema.check({})  # compiled now, so that the Lease, once held, is renewed in time
     metrics = ControllerMetrics()
-    async with await connect(kubeconfig) as writer:
-        found = await controller(writer, metrics)
+    async with await connect(kubeconfig) as client:
+        found = await controller(client, metrics)
         with listening(f"{leader.bind}:{leader.health_port}"):
             await lead_until_stopped(
-                writer, leader, found.work, settled=lambda: found.settled, metrics=metrics, started=started
+                client, leader, found.work, settled=lambda: found.settled, metrics=metrics, started=started
             )
 
 
@@ -106,8 +106,8 @@ def control(
     settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=leader.namespace)
     kinds = tuple(wired(configured.kinds, given.runs))
 
-    async def controller(writer: Writer, metrics: ControllerMetrics) -> Controller:
-        return Controller(writer, kinds, settings, metrics)
+    async def controller(client: Client, metrics: ControllerMetrics) -> Controller:
+        return Controller(client, kinds, settings, metrics)
 
     asyncio.run(lead(kinds, kubeconfig, leader, controller, "controller started"))
 
@@ -163,8 +163,8 @@ def run(
     )
     kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]
 
-    async def runner(writer: Writer, metrics: ControllerMetrics) -> RunnerController:
-        found = RunnerController(writer, kinds, settings, metrics)
+    async def runner(client: Client, metrics: ControllerMetrics) -> RunnerController:
+        found = RunnerController(client, kinds, settings, metrics)
         try:
             await found.alone()
         except (ApiError, OSError) as error:

@@ -15,7 +15,7 @@ from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect, grouped,
 
 if TYPE_CHECKING:
     from certs import RotationReport, RotationSettings, ServerNames, Step
-    from jobgate.cluster.writer import Writer
+    from jobgate.cluster.client import Client
     from jobgate.rotation import RotationScope
 
 T = TypeVar("T")
@@ -157,7 +157,7 @@ def rotate(
 
     settings = replace(settings, revoke=revoke)
 
-    async def work(client: Writer) -> Wait | Blocked:
+    async def work(client: Client) -> Wait | Blocked:
         limit = timedelta(seconds=patience)
         return await rotate_once(client, scope, settings, limit, now=force or revoke, on_step=printed)
 
@@ -169,7 +169,7 @@ def rotate(
         raise click.exceptions.Exit(1)
 
 
-def _run(kubeconfig: Path | None, work: Callable[[Writer], Awaitable[T]]) -> T:
+def _run(kubeconfig: Path | None, work: Callable[[Client], Awaitable[T]]) -> T:
     """Run something with a client."""
     from certs import Conflict, Refusal, Unavailable
 
