@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from prometheus_client import Counter, Gauge
 
@@ -18,7 +18,6 @@ from certs import (
     Conflict,
     Refusal,
     Rotation,
-    RotationReport,
     RotationSettings,
     Stage,
     Step,
@@ -207,7 +206,7 @@ async def rotate_once(
         return await rotation.run(patience)
 
 
-async def status_of(client: Client, scope: RotationScope, settings: RotationSettings) -> RotationReport:
+async def status_of(client: Client, scope: RotationScope, settings: RotationSettings) -> dict[str, Any]:
     """Return a report, and change nothing."""
     used = places(client, scope)
     observed = await Rotation(used, settings).observe()
