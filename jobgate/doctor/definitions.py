@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from crdgen.diff.versions import schemas
+from crdgen.schema.look import schema_of
 from jobgate.cluster.bundles import CRDS, clients
 from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import Expected
@@ -65,30 +66,34 @@ def _versions(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) 
             if version["storage"] and not there[name]["storage"]:
                 stored = next((one for one in there if there[one]["storage"]), "none")
                 yield fault_at("crd-version-not-stored", where, f"stores {stored}, must store {name}")
-            if "status" in (version.get("subresources") or {}) and "status" not in (
-                there[name].get("subresources") or {}
-            ):
+            if _has_status(version) and not _has_status(there[name]):
                 yield fault_at("crd-lacks-status", f"{where}, version {name}", "has no status subresource")
+
+
+def _has_status(version: Mapping[str, Any]) -> bool:
+    return "status" in (version.get("subresources") or {})
 
 
 def _schemas(
     found: Mapping[str, Any], shipped: Mapping[str, Any], kinds: Iterable[Kind], where: str
 ) -> Iterator[FoundFault]:
-    """Yield what jobs lose by the schema of a CRD; and of one of ours, which must equal it, all other differences."""
+    """Yield what jobs lose by the schemas of a CRD, or else how those of jobgate's own CRD differ from this version."""
     ours = LABELS.items() <= labels_of(found).items()
+    faults: dict[tuple[str, str], list[str]] = {}
     for kind in kinds:
-        at = f"{where}, version {kind.version}"
-        by_fault: dict[str, list[str]] = {}
         for one in misfits(found, kind):
             # A version that is not served is reported separately.
             if one.outcome in _OUTCOMES and not (ours and one.outcome is MisfitOutcome.DIFFERS):
-                by_fault.setdefault(_OUTCOMES[one.outcome], []).append(f"{one.path} ({one.message})")
-        for fault, places in by_fault.items():
-            yield fault_at(fault, at, _some(places))
-        changes = schemas(_schema(shipped, kind.version), _schema(found, kind.version)) if ours else ()
-        others = [f"{change.path}: {change.what}" for change in changes if not change.text]
-        if others and not by_fault:
-            yield fault_at("crd-schema-differs", at, f"differs in {_some(others)}")
+                faults.setdefault((_OUTCOMES[one.outcome], kind.version), []).append(f"{one.path} ({one.message})")
+    if ours and not faults:
+        there = {one["name"]: schema_of(one) for one in found["spec"]["versions"]}
+        for version in shipped["spec"]["versions"]:
+            for change in schemas(schema_of(version), there.get(version["name"], schema_of(version))):
+                if not change.text:
+                    changes = faults.setdefault(("crd-schema-differs", version["name"]), [])
+                    changes.append(f"{change.path} ({change.what})")
+    for (fault, name), places in faults.items():
+        yield fault_at(fault, f"{where}, version {name}", _some(places))
 
 
 def _conversion(observed: ClusterSnapshot, found: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
@@ -97,12 +102,6 @@ def _conversion(observed: ClusterSnapshot, found: Mapping[str, Any], where: str)
         if service and observed.missing(SERVICES, service["name"], service["namespace"]):
             there = place(SERVICES, service["name"], service["namespace"])
             yield fault_at("conversion-points-nowhere", where, f"its conversion calls {there}, which does not exist")
-
-
-def _schema(crd: Mapping[str, Any], version: str) -> Mapping[str, Any]:
-    found = next((one for one in crd["spec"]["versions"] if one["name"] == version), {})
-    schema: Mapping[str, Any] = (found.get("schema") or {}).get("openAPIV3Schema") or {}
-    return schema
 
 
 def _some(places: Sequence[str]) -> str:

@@ -372,7 +372,7 @@ FAULTS: Mapping[str, Planted] = {
     "a version is not served": Planted("crd-version-missing", "v2alpha1 is not served", crd("spec versions 0 served", False)),
     "another version is stored": Planted("crd-version-not-stored", "stores v3, must store v2alpha1", other_version),
     "a CRD lacks a field": Planted("crd-schema-lacks-fields", "spec.cleanPodPolicy (the schema has no such field)", crd(f"{_SPEC} cleanPodPolicy", GONE), round=Round.FIRST),
-    "a CRD is stricter": Planted("crd-schema-differs", "spec.cleanPodPolicy: maxLength", crd(f"{_SPEC} cleanPodPolicy maxLength", 60)),
+    "a CRD is stricter": Planted("crd-schema-differs", "spec.cleanPodPolicy (maxLength", crd(f"{_SPEC} cleanPodPolicy maxLength", 60)),
     "a CRD of another chart lacks a field": Planted("crd-schema-lacks-fields", "spec.cleanPodPolicy", of_another_chart(f"{_SPEC} cleanPodPolicy", GONE)),
     "a CRD of another chart refuses values": Planted("crd-refuses", "spec.cleanPodPolicy", of_another_chart(f"{_SPEC} cleanPodPolicy", {"type": "integer"})),
     "a CRD of another chart has a default": Planted("crd-defaults-differ", "spec.minReplicas", of_another_chart(f"{_SPEC} minReplicas default", 1)),
