@@ -13,7 +13,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from jobgate.cluster import Resource
-from jobgate.cluster.events import EVENTS, event
+from jobgate.cluster.events import event, write_event
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
 from jobgate.controller.metrics import ControllerMetrics
@@ -363,16 +363,7 @@ class JobReconciler:
         }
         seal = f"{metadata['uid']}\0{reported.reason}\0{reported.message}\0{metadata.get('generation')}"
         made = event(about, (reported.type, reported.reason, reported.message), SOURCE, self._caches.clock(), seal)
-        try:
-            await self._objects.create(EVENTS, made)
-        except (ApiError, OSError, TimeoutError) as error:
-            if not (isinstance(error, ApiError) and error.exists):
-                fields = {
-                    "object": f"{about['kind']}/{about['name']}",
-                    "namespace": about["namespace"],
-                    "reason": str(error),
-                }
-                _logger.warning("failed to write an Event", extra={"fields": fields})
+        await write_event(self._objects, made)
 
     def _wrote(self, resource: Resource, found: Mapping[str, Any], action: str) -> None:
         kind, metadata = str(found.get("kind")), found["metadata"]
