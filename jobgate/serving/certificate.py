@@ -21,7 +21,7 @@ from webhook.server.files import Files, Poller
 from webhook.server.metrics import Metrics
 
 if TYPE_CHECKING:
-    from jobgate.cluster.writer import Writer
+    from jobgate.cluster.client import Client
 
 #: Namespace of an installation, outside of its pods.
 NAMESPACE = "jobgate-system"
@@ -111,15 +111,15 @@ class SecretSource:
         self._certificates.offer(Candidate(*(content.data[key] for key in KEYS)))
 
 
-async def connected(kubeconfig: Path | None, pages: Pages | None, failure: str, retry: float) -> Writer:
+async def connected(kubeconfig: Path | None, pages: Pages | None, failure: str, retry: float) -> Client:
     """Return a client of the API server, as soon as there are credentials.
 
     It is imported in a thread: that takes seconds, in which the server must answer.
     """
     while True:
         try:
-            module = await asyncio.to_thread(import_module, "jobgate.cluster.writer")
-            client: Writer = await module.Writer.connect(kubeconfig, pages)
+            module = await asyncio.to_thread(import_module, "jobgate.cluster.client")
+            client: Client = await module.Client.connect(kubeconfig, pages)
         except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
             _logger.error(failure, extra={"fields": {"reason": f"{type(error).__qualname__}: {error}"}})  # noqa: TRY400
             await asyncio.sleep(retry)
