@@ -26,8 +26,9 @@ from controlplane.jobs import dijob
 from controlplane.plane import ControlPlane
 from jobgate.controller.desired import Desired, desired
 from jobgate.controller.difference import Ownership, judge
-from jobgate.controller.jobs import JobDigests
+from jobgate.controller.jobs import remembered
 from jobgate.kinds.dijob import DIJOB
+from jobgate.pods import Digests
 
 #: What a job may ask for; of every tenth job, something foreign is in the way.
 PLUGINS: tuple[dict[str, Any], ...] = ({}, {"svc": []}, {"env": [], "svc": [], "ssh": []}, {"ssh": []})
@@ -222,7 +223,7 @@ def _wrong(churn: Churn) -> Iterator[str]:
 
 
 def _wanted(document: dict[str, Any]) -> list[Desired]:
-    crew = JobDigests(DIJOB).remember(document).crew
+    crew = remembered(DIJOB, Digests(DIJOB).of, document).crew
     return desired(crew) if crew else []
 
 

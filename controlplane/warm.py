@@ -3,10 +3,11 @@
 import jobgate.cluster.client
 import jobgate.serving.leader  # noqa: F401
 from controlplane.jobs import dijob
-from jobgate.controller.jobs import JobDigests
+from jobgate.controller.jobs import remembered
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
+from jobgate.pods import Digests
 
 for kind in installed():
     kind.schema.check({})
-JobDigests(DIJOB).remember(dijob("train", "default", 2, {}))
+remembered(DIJOB, Digests(DIJOB).of, dijob("train", "default", 2, {}))

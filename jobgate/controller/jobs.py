@@ -63,8 +63,8 @@ class Jobs:
             resource = Resource(kind.plural, kind.version, kind.group)
             self._kinds[kind.group, kind.kind] = resource
             digests = Digests(kind, settings, room)
-            self._readers[resource] = partial(_remembered, kind, digests.read)
-            keep = partial(_remembered, kind, digests.of)
+            self._readers[resource] = partial(remembered, kind, digests.read)
+            keep = partial(remembered, kind, digests.of)
             self.informers[resource] = Informer(resource, keep=keep, changed=partial(_changed, resource, changed))
 
     def get(self, key: Key) -> Remembered | None:
@@ -105,7 +105,7 @@ def finished(status: Mapping[str, Any]) -> bool:
     )
 
 
-def _remembered(kind: Kind, digest: Callable[[dict[str, Any]], Digest], document: dict[str, Any]) -> Remembered:
+def remembered(kind: Kind, digest: Callable[[dict[str, Any]], Digest], document: dict[str, Any]) -> Remembered:
     """Return of a job, as it is stored, what is remembered of it, by its digest as the pod webhook makes it."""
     crew, status = digest(document), mapping(document.get("status"))
     over = bool(document["metadata"].get("deletionTimestamp")) or finished(status)
