@@ -72,7 +72,7 @@ _FLAGS: Final = {
     ),
     "storage": (
         "objects are now stored in this version when they are written; those written before stay as they are",
-        f"objects are stored in another version when they are written; {_STATUS} names this one until all are rewritten",
+        f"objects are now written in another version; {_STATUS} names this one until all are rewritten",
     ),
     "deprecated": ("the version is now deprecated", "the version is no longer deprecated"),
 }
