@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import takewhile
 from typing import Any, Final
 
 from crdgen.evaluate import Evaluator
@@ -71,21 +70,18 @@ def default_of_a_resource_is_whole(node: Node) -> Iterator[Issue]:
 @warning("schema/defaulting/algorithm.go", "properties")
 def default_can_be_set(node: Node) -> Iterator[Issue]:
     """Defaults of fields are set only in objects that are present: a missing parent needs `default: {}`."""
-    if node.branch or node.field == "status" or not _may_be_left_out(node) or _is_within_another(node):
+    parent = node.parent
+    # An entry of a map or list is there, or there is no entry.
+    is_field = parent is not None and bool(node.name) and node.level is NodeLevel.FIELD and not node.branch
+    if not is_field or parent is None or node.name in parent.schema.get("required", ()) or node.field == "status":
         return
-    defaulted = list(_defaulted(node))
-    if not defaulted:
+    if node.schema.keys() & {"default", "minProperties", "required"} or node.flag("nullable") or node.type != "object":
         return
-    below = defaulted[0].field.removeprefix(node.field).lstrip(".")
-    problem = f"the default of {below} is not set if {node.field} is left out, because {node.name} has no default"
-    above = (list(takewhile(lambda around: around is not node.parent, leaf.around)) for leaf in defaulted)
-    objects = list(dict.fromkeys(around for chain in above for around in reversed(chain)))
-    names = ", ".join(around.field for around in objects)
-    those = "it" if len(objects) == 1 else "them"
-    fix = f"require {those}: {names}"
-    if not any(True for around in objects for _ in _violations(around.schema | {"default": {}})):
-        fix = f"write default: {{}} for {names}, or require {those}"
-    yield Issue("", problem, f"{fix}; ignore this if a missing object has its own meaning")
+    for name in [name for name, field in node.properties.items() if "default" in field][:1]:
+        problem = f"the default of {name} is not set if {node.field} is left out, because {node.name} has no default"
+        can_be_empty = not any(True for _ in _violations(node.schema | {"default": {}}))
+        fix = f"write default: {{}} for {node.field}, or require it" if can_be_empty else f"require it: {node.field}"
+        yield Issue("", problem, f"{fix}; ignore this if a missing object has its own meaning")
 
 
 @warning("schema/defaulting/algorithm.go", "default")
@@ -139,41 +135,6 @@ def _as_defaults_are_checked(schema: Schema) -> Schema:
         if keyword in plain:
             plain[keyword] = [_as_defaults_are_checked(branch) for branch in plain[keyword]]
     return plain
-
-
-def _defaulted(node: Node) -> Iterator[Node]:
-    """Return what has a default below an object, as far as objects that may be left out reach."""
-    pending = [child for child in node.children if child.level is NodeLevel.FIELD and not child.branch]
-    while pending:
-        child = pending.pop(0)
-        if child.schema is child.parent.values if child.parent else True:
-            continue
-        if "default" in child.schema:
-            yield child
-        elif _may_be_empty(child):
-            pending += [inner for inner in child.children if inner.level is NodeLevel.FIELD and not inner.branch]
-
-
-def _may_be_left_out(node: Node) -> bool:
-    """Return whether the object is a field that may be left out, and then nothing is in its place.
-
-    An entry of a map or list is there, or there is no entry.
-    """
-    parent = node.parent
-    is_optional = parent is not None and bool(node.name) and node.name not in parent.schema.get("required", ())
-    return is_optional and node.level is NodeLevel.FIELD and _may_be_empty(node)
-
-
-def _may_be_empty(node: Node) -> bool:
-    """Return whether the object could have the default `{}`, and has none."""
-    is_bare = not node.schema.keys() & {"default", "minProperties", "required"} and not node.flag("nullable")
-    return is_bare and node.type == "object" and bool(node.properties)
-
-
-def _is_within_another(node: Node) -> bool:
-    """Return whether the parent object has the same gap, and so the finding."""
-    parent = node.parent
-    return parent is not None and parent.field != "status" and _may_be_left_out(parent)
 
 
 def _surrounded(node: Node) -> tuple[Schema, Any]:

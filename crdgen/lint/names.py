@@ -75,20 +75,14 @@ def name_is_plural_and_group(definition: Definition) -> Iterator[Issue]:
     """The name of a CRD is its plural, a dot and its group."""
     plural, group = definition.names.get("plural", ""), definition.group
     name, prefix = definition.metadata.get("name", ""), definition.metadata.get("generateName", "")
-    wanted = f"{plural}.{group}"
-    # Where plural or group is wrong or missing, the fix says to correct it first.
-    faulty = [
-        path
-        for path, is_good in (("spec.names.plural", is_label(plural)), ("spec.group", _is_domain(group)))
-        if not is_good
-    ]
-    fix = f"write metadata.name: {wanted}"
-    if faulty:
-        fix = f"write {' and '.join(faulty)} first: the name is made of {'it' if len(faulty) == 1 else 'them'}"
-    if not is_subdomain(name) or (name != wanted and not faulty):
+    wanted, fix = f"{plural}.{group}", f"write metadata.name: {plural}.{group}"
+    is_made = is_label(plural) and _is_domain(group)
+    if not is_made:
+        fix = "correct spec.names.plural and spec.group first: the name is made of them"
+    if not is_subdomain(name) or (is_made and name != wanted):
         problem = f"name {name!r} must be spec.names.plural, a dot and spec.group: {SUBDOMAIN}"
         yield Issue("metadata.name", problem, fix)
-    if prefix and (faulty or prefix != wanted):
+    if prefix and (not is_made or prefix != wanted):
         yield Issue("metadata.generateName", "a CustomResourceDefinition cannot have a generated name", fix)
 
 

@@ -165,7 +165,7 @@ FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
         obj(a=TEXT, b=count(default=1) | {"x-kubernetes-validations": [{"rule": "self > oldSelf"}]}),
         "spec.b",
         REJECTS,
-        "leave its default as it is",
+        "counts in a rule or bound",
     ),
     (
         "a default that its own rule keeps",
@@ -181,7 +181,7 @@ FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
         obj(b=count(default=1) | {"x-kubernetes-validations": [{"rule": "self > oldSelf"}]}),
         "spec.b",
         REJECTS,
-        "do not change the field",
+        "affects a rule",
     ),
     (
         "below lists and maps",
