@@ -5,25 +5,20 @@ What the toy kind's server is asked in `tests/webhook/server/` is not asked agai
 
 import asyncio
 import json
-import socket
-import ssl
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from bench.replica import Replica
-from certs import issue_generation, service_names
 from jobgate.installation.handbook import title
 from jobgate.kinds import built_in
-from tests.hostile.conftest import Serving
 from tests.hostile.requests import DIJOB, MUTATE, PODS, TORCHJOB, VALIDATE, envelope, job, patch, review, said
 from tests.hostile.shapes import NASTY, container, one, template
 from tests.webhook.server.test_tls import client
-from tests.webhook.server.wire import Connection, Running, Shown, chunked, head, post, shown_files, until
+from tests.webhook.server.wire import Connection, Running, Shown, chunked, head, post
 from webhook import Kind, Phase
 
 GOOD = json.dumps(envelope(job()), separators=(",", ":")).encode()
@@ -370,56 +365,6 @@ def test_admission_has_nothing_that_runs_or_renders_a_text(package: str) -> None
 
 
 # TLS, and the port beside
-
-
-async def test_no_session_is_taken_up_again_under_another_certificate(serve: Serving, tmp_path: Path) -> None:
-    """Who resumes sees no certificate: a changed one would not be noticed."""
-    found = renewed(tmp_path)
-    callers = [caller_of(version) for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3)]
-    with serve(f"--tls-cert={found.certificate}", f"--tls-key={found.key}") as replica:
-        before = [await asyncio.to_thread(handshake, tls, replica.port) for tls in callers]
-        renewed(tmp_path)
-
-        async def changed() -> bool:
-            now = await asyncio.to_thread(handshake, callers[0], replica.port)
-            return now.certificate != before[0].certificate
-
-        await until(changed)
-        for tls, earlier in zip(callers, before, strict=True):
-            after = await asyncio.to_thread(handshake, tls, replica.port, earlier.session)
-            assert not after.reused
-            assert after.certificate != earlier.certificate
-
-
-def caller_of(version: ssl.TLSVersion) -> ssl.SSLContext:
-    """A caller who trusts everyone, and speaks one version of TLS."""
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
-    tls.minimum_version = tls.maximum_version = version
-    return tls
-
-
-class Handshake(NamedTuple):
-    certificate: bytes | None
-    session: ssl.SSLSession | None
-    reused: bool
-
-
-def handshake(tls: ssl.SSLContext, port: int, session: ssl.SSLSession | None = None) -> Handshake:
-    """Ask once, with a session to take up if there is one."""
-    with (
-        socket.create_connection(("127.0.0.1", port), 10) as plain,
-        tls.wrap_socket(plain, server_hostname="x", session=session) as made,
-    ):
-        made.sendall(post(GOOD, VALIDATE, Connection="close"))
-        while made.recv(65536):
-            pass
-        return Handshake(made.getpeercert(binary_form=True), made.session, bool(made.session_reused))
-
-
-def renewed(folder: Path) -> Shown:
-    """The files of a certificate, which is another one each time."""
-    return shown_files(issue_generation(service_names("jobgate-webhook", "jobgate-system"), datetime.now(UTC)), folder)
 
 
 async def test_admission_is_not_on_the_plain_port(server: Running) -> None:
