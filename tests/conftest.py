@@ -25,7 +25,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the control planes, the longest groups."""
+    """Start with the tests of the control planes, the longest groups: those of one follow each other."""
     items.sort(key=lambda item: -max(map(len, _planes(item)), default=0))
 
 
@@ -36,12 +36,9 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Stop a control plane, and what runs beside it, after its last test: an idle one takes a fifth of a core.
-
-    Only where tests run in several processes: all tests of a control plane follow each other there.
-    """
+    """Stop a control plane, and what runs beside it, after its last test: an idle one takes a fifth of a core."""
     yield
-    if "PYTEST_XDIST_WORKER" not in os.environ or not isinstance(item, pytest.Function):
+    if not isinstance(item, pytest.Function):
         return
     for name in _planes(item) - _planes(nextitem):
         for fixture in item._fixtureinfo.name2fixturedefs.get(name, ()):

@@ -178,7 +178,7 @@ def schemas() -> list[tuple[Named, Predicate, Evaluator]]:
     return [(named, surely_fits(named.schema), Evaluator(named.schema)) for named in found]
 
 
-@settings(PROPERTY, max_examples=800)
+@settings(PROPERTY, max_examples=300)
 @given(data=st.data())
 def test_in_an_object_of_any_schema_that_surely_fits_the_evaluator_finds_nothing(data: st.DataObject) -> None:
     named, fits, evaluator = data.draw(st.sampled_from(schemas()))

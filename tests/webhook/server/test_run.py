@@ -25,11 +25,6 @@ async def test_probes_answer_on_the_plain_port_alone(server: Running, path: str)
     assert (await server.ask(head("GET", path))).code == 404
 
 
-async def test_admission_is_not_answered_on_the_plain_port(server: Running) -> None:
-    connection = await server.connect(tls=False, port=server.listening.health_port)
-    assert (await connection.ask(post())).code == 404
-
-
 async def test_the_plain_port_takes_no_body(server: Running) -> None:
     connection = await server.connect(tls=False, port=server.listening.health_port)
     answer = await connection.ask(head("POST", "/healthz", Content_Length=10**9))
