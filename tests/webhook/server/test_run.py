@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.webhook.server.conftest import Start
-from tests.webhook.server.wire import PATIENCE, VALIDATE, Connection, Running, Shown, body, head, post, until
-from webhook.server import Addresses, Drain, Listening, serve
+from tests.webhook.server.wire import PATIENCE, VALIDATE, Connection, Listening, Running, Shown, body, head, post, until
+from webhook.server import Drain, listen
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
@@ -37,10 +37,9 @@ async def test_the_plain_port_takes_no_body(server: Running) -> None:
     assert await connection.closed()
 
 
-async def test_a_port_that_is_taken_is_an_error_and_leaves_nothing_open(server: Running, shown: Shown) -> None:
-    taken = Addresses("127.0.0.1", 0, server.listening.port)
-    with pytest.raises(OSError, match="in use"):
-        await serve(server.endpoint, shown.context, taken, Drain(), stop=asyncio.Event(), started=None)
+async def test_a_port_that_is_taken_is_an_error_and_leaves_nothing_open(server: Running) -> None:
+    with pytest.raises(OSError, match="in use"), listen("127.0.0.1", 0, server.listening.health_port):
+        pass
     assert await server.lives()
 
 
