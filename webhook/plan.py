@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -95,6 +96,8 @@ class Plan:
         self._part = part_of(kind.spec, kind.parts)
         self.rules = tuple(rule for rule in kind.rules if self._has(rule))
         self._when = sorted({word for rule in self.rules for word in rule.when})
+        # Most jobs of a kind say the same words.
+        self._chosen = lru_cache(maxsize=256)(self.chosen)
         self.quiet = Quiet(kind, self)
 
     def word(self, word: str) -> Word:
@@ -132,7 +135,7 @@ class Plan:
             whole: whether all of it fits its schema.
             updates: whether it is an update.
         """
-        called = self.chosen(frozenset(word for word in self._when if self._says(job, word)), updates)
+        called = self._chosen(frozenset(word for word in self._when if self._says(job, word)), updates)
         if whole:
             return [(rule, job) for rule in called]
         broken = self._broken(job)
