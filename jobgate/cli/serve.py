@@ -221,12 +221,12 @@ def _opened(
     origin: SecretName | Files, metrics: Metrics, name: str | None, kubeconfig: Path | None
 ) -> tuple[Certificates, SecretSource | Poller]:
     from jobgate.serving.certificate import opened
-    from webhook.server.candidate import Unfit
+    from webhook.server.candidate import BadCertificate
     from webhook.server.files import Files
 
     try:
         return opened(origin, metrics, name, kubeconfig)
-    except Unfit as error:
+    except BadCertificate as error:
         files = f"{origin.certificate} and {origin.key}" if isinstance(origin, Files) else "certificate"
         raise click.ClickException(f"{files} cannot be served: {error}") from None
 
