@@ -162,9 +162,8 @@ def serve(  # noqa: PLR0913 - one argument an option
             if sockets is not None:
                 stop_with_parent(stop)
             beside = [asyncio.create_task(one.run()) for one in (*reloaders, known, source)]
-            drain = server.Drain(delay=drain_seconds)
             try:
-                await server.serve(endpoint, certificates.context, listened_on, drain, stop=stop)
+                await server.serve(endpoint, certificates.context, listened_on, stop=stop, delay=drain_seconds)
             finally:
                 for task in beside:
                     task.cancel()

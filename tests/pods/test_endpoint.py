@@ -16,7 +16,7 @@ from tests.webhook.kind import KINDS, admission_review
 from tests.webhook.server.conftest import generation, shown
 from tests.webhook.server.wire import PATIENCE, Listening, Running, Shown, post, until
 from webhook import Phase, Request, Response, Settings
-from webhook.server import Drain, Endpoint, Route, listen, serve
+from webhook.server import Endpoint, Route, listen, serve
 
 __all__ = ["generation", "shown"]
 
@@ -34,7 +34,7 @@ class Server:
 async def serving(endpoint: Endpoint, files: Shown) -> AsyncIterator[Running]:
     stop: asyncio.Event = asyncio.Event()
     with listen("127.0.0.1", 0, 0) as sockets:
-        served = asyncio.create_task(serve(endpoint, files.context, sockets, Drain(finish=0.5), stop=stop))
+        served = asyncio.create_task(serve(endpoint, files.context, sockets, stop=stop, finish=0.5))
         server = Running(Listening(*sockets.ports().values()), endpoint, files.client, stop, served)
         yield server
         for connection in server.connections:

@@ -12,6 +12,6 @@
 from webhook.server.endpoint import Endpoint, Reviewer, Route
 from webhook.server.limits import Limits
 from webhook.server.listener import Sockets, listen
-from webhook.server.run import Drain, serve, stopping_on_signals
+from webhook.server.run import serve, stopping_on_signals
 
-__all__ = ["Drain", "Endpoint", "Limits", "Reviewer", "Route", "Sockets", "listen", "serve", "stopping_on_signals"]
+__all__ = ["Endpoint", "Limits", "Reviewer", "Route", "Sockets", "listen", "serve", "stopping_on_signals"]

@@ -54,10 +54,6 @@ class BadCertificate(Exception):
         self.fault = fault
 
 
-class Encrypted(Exception):
-    """The key wants a password. Nobody is there to type it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """What is offered.
@@ -151,17 +147,12 @@ def _loaded(candidate: Candidate) -> ssl.SSLContext:
             raise BadCertificate(Fault.MISSING, f"{part} is missing or empty")
     try:
         return showing(candidate.certificate, candidate.key)
-    except Encrypted:
-        raise BadCertificate(Fault.UNREADABLE, "tls.key is encrypted: it must be a key without a password") from None
     except ssl.SSLError as error:
         if error.reason in _OTHER_KEY:
             raise BadCertificate(Fault.KEY, "tls.key must be the key of the first certificate of tls.crt") from None
         # OpenSSL's text quotes nothing of the files.
         part, wanted = _unreadable(candidate.certificate)
         raise BadCertificate(Fault.UNREADABLE, f"{part} must be {wanted}: {error.reason or 'unreadable'}") from None
-    except ValueError:
-        part, wanted = _unreadable(candidate.certificate)
-        raise BadCertificate(Fault.UNREADABLE, f"{part} must be {wanted}") from None
 
 
 def _unreadable(certificate: bytes) -> tuple[str, str]:
@@ -263,7 +254,7 @@ def showing(certificate: bytes, key: bytes) -> ssl.SSLContext:
     """Return a server context that shows a certificate chain, given with its key, both PEM.
 
     Raises:
-        Encrypted: the key wants a password.
+        BadCertificate: the key wants a password. Nobody is there to type it.
         ssl.SSLError: they are no certificate and key, or not of each other.
     """
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -282,7 +273,7 @@ def showing(certificate: bytes, key: bytes) -> ssl.SSLContext:
 
 
 def _no_password() -> str:
-    raise Encrypted
+    raise BadCertificate(Fault.UNREADABLE, "tls.key is encrypted: it must be a key without a password")
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from webhook.server import deadline, log
@@ -21,27 +21,14 @@ from webhook.server.probes import Answers, answering
 LAG_PERIOD = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Drain:
-    """How the server stops, in seconds.
-
-    Attributes:
-        delay: keep serving for so long after the order to stop, not ready, each answer closing its connection:
-            endpoints and the API server's connections take that long to go elsewhere.
-        finish: then wait for so long for what is in flight: as long as a caller may.
-    """
-
-    delay: float = 0.0
-    finish: float = deadline.MOST
-
-
 async def serve(
     endpoint: Endpoint,
     choose: Choice,
     sockets: Sockets,
-    drain: Drain,
     *,
     stop: asyncio.Event,
+    delay: float = 0.0,
+    finish: float = deadline.MOST,
 ) -> None:
     """Serve until `stop` is set, then drain and return.
 
@@ -49,8 +36,10 @@ async def serve(
         endpoint: answers the requests.
         choose: gives the TLS context for each handshake of the admission port.
         sockets: to accept connections on. The one for admission is closed once the server drains.
-        drain: how to stop.
         stop: the order to stop.
+        delay: keep serving for so many seconds after the order, not ready, each answer closing its connection:
+            endpoints and the API server's connections take that long to go elsewhere.
+        finish: then wait for so many seconds for what is in flight: as long as a caller may.
     """
     metrics, limits = endpoint.metrics, endpoint.limits
     limits = replace(limits, connections=max(1, min(limits.connections, raise_files() - RESERVE)))
@@ -70,12 +59,12 @@ async def serve(
         stack.push_async_callback(listener.drain, 0.0)
         logger.info("serving", extra={"fields": sockets.ports()})
         await stop.wait()
-        logger.info("draining", extra={"fields": {"seconds": drain.delay}})
+        logger.info("draining", extra={"fields": {"seconds": delay}})
         endpoint.draining = True
-        await asyncio.sleep(drain.delay)
+        await asyncio.sleep(delay)
         listener.close()
         sockets.admission.close()
-        await listener.drain(drain.finish)
+        await listener.drain(finish)
         logger.info("stopped")
 
 

@@ -12,7 +12,7 @@ import uvloop
 
 from tests.webhook.kind import KINDS
 from webhook import Settings
-from webhook.server import Drain, Endpoint, listen, log, serve, stopping_on_signals
+from webhook.server import Endpoint, listen, log, serve, stopping_on_signals
 from webhook.server.certificates import Certificates
 from webhook.server.files import Files, Poller
 from webhook.server.workers import Supervisor, inherited, stop_with_parent
@@ -38,8 +38,9 @@ async def main(certificate: str, key: str, delay: str, workers: str = "1") -> No
             endpoint,
             certificates.context,
             listened_on,
-            Drain(delay=float(delay), finish=10),
             stop=stop,
+            delay=float(delay),
+            finish=10,
         )
         polling.cancel()
 

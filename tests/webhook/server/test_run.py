@@ -14,7 +14,7 @@ import pytest
 
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import PATIENCE, VALIDATE, Connection, Listening, Running, Shown, body, head, post, until
-from webhook.server import Drain, listen
+from webhook.server import listen
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
@@ -44,7 +44,7 @@ async def test_a_port_that_is_taken_is_an_error_and_leaves_nothing_open(server: 
 
 
 async def test_while_draining_the_server_serves_is_not_ready_and_closes_each_connection(start: Start) -> None:
-    server = await start(drain=Drain(delay=0.6, finish=5))
+    server = await start(delay=0.6, finish=5)
     kept = await server.connect()
     assert "connection" not in (await kept.ask(post())).headers
     server.stop.set()
@@ -58,7 +58,7 @@ async def test_while_draining_the_server_serves_is_not_ready_and_closes_each_con
 
 
 async def test_what_is_in_flight_is_finished_and_idle_connections_are_closed(start: Start) -> None:
-    server = await start(drain=Drain(finish=10))
+    server = await start(finish=10)
     idle, reading = await server.connect(), await server.connect()
     assert (await idle.ask(post())).code == 200
     content = body()
@@ -75,7 +75,7 @@ async def test_what_is_in_flight_is_finished_and_idle_connections_are_closed(sta
 
 
 async def test_what_does_not_finish_is_cut_off(start: Start) -> None:
-    server = await start(drain=Drain(finish=0.2), body_time=60.0)
+    server = await start(finish=0.2, body_time=60.0)
     reading = await server.connect()
     await reading.send(head(path=f"{VALIDATE}?timeout=30s", Content_Length=100))
     server.stop.set()

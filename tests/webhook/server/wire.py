@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from certs import Generation
 from tests.webhook.kind import CREW, KINDS, admission_review, job
 from webhook import Phase, Registry, Settings
-from webhook.server import Drain, Endpoint, Limits, listen, serve
+from webhook.server import Endpoint, Limits, listen, serve
 from webhook.server.candidate import showing
 from webhook.server.certificates import Certificates
 from webhook.server.metrics import Metrics
@@ -216,7 +216,8 @@ async def running(
     shown: Shown,
     kinds: Registry = KINDS,
     *,
-    drain: Drain | None = None,
+    delay: float = 0.0,
+    finish: float = 0.5,
     certificates: Certificates | None = None,
     metrics: Metrics | None = None,
     **limits: Any,
@@ -228,7 +229,7 @@ async def running(
     stop = asyncio.Event()
     choose = certificates.context if certificates else shown.context
     with listen("127.0.0.1", 0, 0) as sockets:
-        served = asyncio.create_task(serve(endpoint, choose, sockets, drain or Drain(finish=0.5), stop=stop))
+        served = asyncio.create_task(serve(endpoint, choose, sockets, stop=stop, delay=delay, finish=finish))
         server = Running(Listening(*sockets.ports().values()), endpoint, shown.client, stop, served)
         try:
             yield server
