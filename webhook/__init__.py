@@ -34,7 +34,7 @@ from webhook.cause import (
 from webhook.context import Access, Context, NoObjects, Objects, Operation, PluginProfile, Settings, User
 from webhook.draft import Draft
 from webhook.job import Job
-from webhook.kind import Conversion, Default, GroupVersionKind, Kind, OperatorProfile, Registry, Schema
+from webhook.kind import ConvertedJob, Default, GroupVersionKind, Kind, OperatorProfile, Registry, Schema
 from webhook.path import Path
 from webhook.review import Phase, review
 from webhook.rule import Rule, adds_nothing, rule
@@ -45,7 +45,7 @@ __all__ = [
     "Access",
     "Cause",
     "Context",
-    "Conversion",
+    "ConvertedJob",
     "Default",
     "DependsOn",
     "Draft",

@@ -73,7 +73,7 @@ class OperatorProfile(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
+class ConvertedJob:
     """A job in the shape of today.
 
     Attributes:
@@ -88,7 +88,7 @@ class Conversion:
 
 
 #: Gives the conversion of an object, or None where it is no older shape of the kind.
-Convert: TypeAlias = Callable[[Mapping[str, Any]], Conversion | None]
+Convert: TypeAlias = Callable[[Mapping[str, Any]], ConvertedJob | None]
 
 #: Where a word of tasks is: see `Kind.task_words`.
 TaskWord: TypeAlias = str | Callable[[Any, Mapping[str, Any]], Any]

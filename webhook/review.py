@@ -17,7 +17,7 @@ from webhook.draft import Draft
 from webhook.job import Job
 from webhook.kind import Kind, Registry
 from webhook.path import Path
-from webhook.ratchet import Known, identity
+from webhook.ratchet import Identities, identity
 from webhook.restore import restoration
 from webhook.view import opaque, view, without
 
@@ -204,7 +204,7 @@ class _Stored:
 
     def __init__(self, kind: Kind, old: Mapping[str, Any], context: Context) -> None:
         self.warned = 0
-        self._known = Known()
+        self._known = Identities()
         self._causes = {
             identity(rule, finding, old, self._known, whole=rule == SCHEMA)
             for rule, finding in _findings(kind, old, replace(context, old=None), None, updates=True)

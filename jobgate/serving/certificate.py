@@ -15,7 +15,7 @@ from jobgate.cluster import Backoff, Informer, Pages
 from jobgate.cluster.secret import SECRETS, SecretData
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.serving.metrics import watch_age
-from webhook.server.candidate import Candidate, Fault, Unfit
+from webhook.server.candidate import BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
 from webhook.server.files import Files, Poller
 from webhook.server.metrics import Metrics
@@ -93,7 +93,7 @@ class SecretSource:
             changed = self._event.is_set()
             self._event.clear()
             # In a thread: a trial handshake is made, which must not delay requests.
-            with suppress(Unfit):
+            with suppress(BadCertificate):
                 await asyncio.to_thread(self._take if changed else self._certificates.look_again)
 
     def _take(self) -> None:
@@ -105,7 +105,7 @@ class SecretSource:
             self._certificates.withdraw()
             return
         if content.garbled:
-            error = Unfit(Fault.UNREADABLE, f"not base64: {', '.join(sorted(content.garbled))}"[:200])
+            error = BadCertificate(Fault.UNREADABLE, f"not base64: {', '.join(sorted(content.garbled))}"[:200])
             self._certificates.reject(error)
             raise error
         self._certificates.offer(Candidate(*(content.data[key] for key in KEYS)))
@@ -133,7 +133,7 @@ def opened(
     """Return the certificates to serve, and what keeps them up to date. Files are read once here.
 
     Raises:
-        Unfit: the files cannot be served, and time will not change that.
+        BadCertificate: the files cannot be served, and time will not change that.
     """
     if isinstance(origin, SecretName):
         certificates = Certificates(metrics, name or origin.server)
@@ -144,7 +144,7 @@ def opened(
     poller = Poller(certificates, origin)
     try:
         poller.take()
-    except Unfit as error:
+    except BadCertificate as error:
         if error.fault not in {Fault.EXPIRED, Fault.EARLY}:
             raise
     return certificates, poller

@@ -11,6 +11,7 @@
 
 from webhook.server.endpoint import Endpoint, Reviewer, Route
 from webhook.server.limits import Limits
-from webhook.server.run import Addresses, Drain, Listening, serve, stopping_on_signals
+from webhook.server.listener import Sockets, listen
+from webhook.server.run import serve, stopping_on_signals
 
-__all__ = ["Addresses", "Drain", "Endpoint", "Limits", "Listening", "Reviewer", "Route", "serve", "stopping_on_signals"]
+__all__ = ["Endpoint", "Limits", "Reviewer", "Route", "Sockets", "listen", "serve", "stopping_on_signals"]

@@ -31,7 +31,7 @@ from webhook.server.log import logger, origin
 from webhook.server.metrics import Metrics, RouteMetrics
 from webhook.server.review_thread import ReviewThread
 from webhook.server.session import Failure
-from webhook.server.spans import Spans
+from webhook.server.spans import OpenTelemetry
 
 #: What of the caller's time is left for the way back, in seconds.
 MARGIN = 0.2
@@ -176,7 +176,7 @@ class Endpoint:
         self.access: Access | None = None
         self.needs: Callable[[Kind, Request], Awaitable[None] | None] = lambda _, __: None
         self.lacking: Callable[[], str] = lambda: ""
-        self.spans: Spans | None = None
+        self.spans: OpenTelemetry | None = None
         self.held = BufferedBytes(self.limits)
         self.in_flight = 0
         #: The metrics of each path that has been called.

@@ -14,7 +14,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from webhook.admission import Response
 from webhook.server import body
-from webhook.server.candidate import Fault, Served
+from webhook.server.candidate import Fault, ServingCertificate
 from webhook.server.limits import Shed
 from webhook.server.session import Failure
 
@@ -150,7 +150,7 @@ class Metrics:
         found: T = self._further[name]
         return found
 
-    def serves(self, served: Served) -> None:
+    def serves(self, served: ServingCertificate) -> None:
         """Tell of another certificate that is served from now on."""
         self.generation.set(served.generation)
         self.not_before.set(served.not_before)

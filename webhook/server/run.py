@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import socket
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from webhook.server import deadline, log
 from webhook.server.connection import Choice, Connection
 from webhook.server.connections import Connections
 from webhook.server.endpoint import Endpoint
-from webhook.server.listener import RESERVE, Listener, listening, raise_files
+from webhook.server.listener import RESERVE, Listener, Sockets, raise_files
 from webhook.server.log import logger, origin
 from webhook.server.probes import Answers, answering
 
@@ -22,66 +21,25 @@ from webhook.server.probes import Answers, answering
 LAG_PERIOD = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Where the server listens. A port of 0 takes a free one."""
-
-    bind: str = "0.0.0.0"  # noqa: S104  # in a pod; `--bind` narrows it
-    port: int = 9443
-    health_port: int = 8080
-
-
-@dataclass(frozen=True, slots=True)
-class Sockets:
-    """What a server listens on instead: for admission, and for probes."""
-
-    admission: socket.socket
-    plain: socket.socket
-
-
-@dataclass(frozen=True, slots=True)
-class Drain:
-    """How the server stops, in seconds.
-
-    Attributes:
-        delay: keep serving for so long after the order to stop, not ready, each answer closing its connection:
-            endpoints and the API server's connections take that long to go elsewhere.
-        finish: then wait for so long for what is in flight: as long as a caller may.
-    """
-
-    delay: float = 0.0
-    finish: float = deadline.MOST
-
-
-@dataclass(slots=True)
-class Listening:
-    """A server that listens: the ports it has got."""
-
-    port: int
-    health_port: int
-
-
 async def serve(
     endpoint: Endpoint,
     choose: Choice,
-    where: Addresses | Sockets,
-    drain: Drain,
+    sockets: Sockets,
     *,
     stop: asyncio.Event,
-    started: asyncio.Future[Listening] | None = None,
+    delay: float = 0.0,
+    finish: float = deadline.MOST,
 ) -> None:
     """Serve until `stop` is set, then drain and return.
 
     Args:
         endpoint: answers the requests.
         choose: gives the TLS context for each handshake of the admission port.
-        where: the addresses to listen on, or the sockets that listen already.
-        drain: how to stop.
+        sockets: to accept connections on. The one for admission is closed once the server drains.
         stop: the order to stop.
-        started: gets the ports once both listen.
-
-    Raises:
-        OSError: a port is taken, or may not be used.
+        delay: keep serving for so many seconds after the order, not ready, each answer closing its connection:
+            endpoints and the API server's connections take that long to go elsewhere.
+        finish: then wait for so many seconds for what is in flight: as long as a caller may.
     """
     metrics, limits = endpoint.metrics, endpoint.limits
     limits = replace(limits, connections=max(1, min(limits.connections, raise_files() - RESERVE)))
@@ -90,31 +48,23 @@ async def serve(
     async with AsyncExitStack() as stack:
         stack.enter_context(log.batching())
         asyncio.get_running_loop().set_exception_handler(_failed)
-        if isinstance(where, Addresses):
-            admission = stack.enter_context(closing(listening(where.bind, where.port)))
-            plain = stack.enter_context(closing(listening(where.bind, where.health_port)))
-        else:
-            admission, plain = where.admission, where.plain
         await stack.enter_async_context(_lag_measured(metrics.lag.observe))
-        await stack.enter_async_context(answering(Answers(endpoint.not_ready, metrics.exposition), plain))
+        await stack.enter_async_context(answering(Answers(endpoint.not_ready, metrics.exposition), sockets.plain))
         listener = Listener(
-            admission,
+            sockets.admission,
             connections,
             lambda address: Connection(endpoint, connections, endpoint.held, address, choose),
             metrics.refused.inc,
         )
         stack.push_async_callback(listener.drain, 0.0)
-        ports = Listening(_port(admission), _port(plain))
-        logger.info("serving", extra={"fields": {"port": ports.port, "healthPort": ports.health_port}})
-        if started is not None:
-            started.set_result(ports)
+        logger.info("serving", extra={"fields": sockets.ports()})
         await stop.wait()
-        logger.info("draining", extra={"fields": {"seconds": drain.delay}})
+        logger.info("draining", extra={"fields": {"seconds": delay}})
         endpoint.draining = True
-        await asyncio.sleep(drain.delay)
+        await asyncio.sleep(delay)
         listener.close()
-        admission.close()
-        await listener.drain(drain.finish)
+        sockets.admission.close()
+        await listener.drain(finish)
         logger.info("stopped")
 
 
@@ -156,9 +106,3 @@ def _failed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     error = context.get("exception")
     if error is not None and not isinstance(error, OSError):
         logger.error("unexpected failure", extra={"fields": origin(error)})
-
-
-def _port(listens: socket.socket) -> int:
-    """Return the port of a socket; 0 for a Unix socket."""
-    name = listens.getsockname()
-    return int(name[1]) if isinstance(name, tuple) else 0

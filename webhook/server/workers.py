@@ -23,10 +23,9 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from webhook.server import log
-from webhook.server.listener import BACKLOG, listening
+from webhook.server.listener import BACKLOG, Sockets
 from webhook.server.log import logger
 from webhook.server.probes import Answers, answering
-from webhook.server.run import Sockets
 
 #: Tells a worker the numbers of its sockets.
 VARIABLE = "JOBGATE_WORKER_SOCKETS"
@@ -107,25 +106,18 @@ class Supervisor:
             "jobgate_worker_restarts", "Workers that ended by themselves and were replaced.", registry=self._registry
         )
 
-    async def run(self, address: str, port: int, health_port: int, *, stop: asyncio.Event) -> None:
-        """Serve until `stop` is set, and all workers have drained.
-
-        Raises:
-            OSError: a port is taken, or may not be used.
-        """
+    async def run(self, sockets: Sockets, *, stop: asyncio.Event) -> None:
+        """Serve until `stop` is set, and all workers have drained."""
         async with AsyncExitStack() as stack:
             stack.enter_context(log.batching())
-            admission = stack.enter_context(closing(listening(address, port)))
-            plain = stack.enter_context(closing(listening(address, health_port)))
-            await stack.enter_async_context(answering(Answers(self._not_ready, self._exposition), plain))
-            fields = {"port": admission.getsockname()[1], "healthPort": plain.getsockname()[1]}
-            logger.info("supervising", extra={"fields": {**fields, "workers": len(self._workers)}})
-            kept = [asyncio.create_task(self._keep(worker, admission, stop)) for worker in self._workers]
+            await stack.enter_async_context(answering(Answers(self._not_ready, self._exposition), sockets.plain))
+            logger.info("supervising", extra={"fields": {**sockets.ports(), "workers": len(self._workers)}})
+            kept = [asyncio.create_task(self._keep(worker, sockets.admission, stop)) for worker in self._workers]
             looking = asyncio.create_task(self._look())
             await stop.wait()
             self._stopping = True
             # The workers have it, too, and close it when they have drained: it must not outlive them.
-            admission.close()
+            sockets.admission.close()
             looking.cancel()
             for worker in self._workers:
                 if worker.process is not None:

@@ -18,7 +18,7 @@ from certs import Generation
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.offers import DAYS, NAME, NOW, issued, made, offered, without_authority
 from tests.webhook.server.wire import Running, head, post, until
-from webhook.server.candidate import Candidate, Fault, Unfit
+from webhook.server.candidate import BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
 from webhook.server.log import JSONFormatter
 from webhook.server.metrics import Metrics
@@ -79,7 +79,7 @@ def trusting(*generations: Generation) -> ssl.SSLContext:
 
 
 def refused(certificates: Certificates, candidate: Candidate) -> Fault:
-    with pytest.raises(Unfit) as error:
+    with pytest.raises(BadCertificate) as error:
         certificates.offer(candidate)
     return error.value.fault
 

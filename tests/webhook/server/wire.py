@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from certs import Generation
 from tests.webhook.kind import CREW, KINDS, admission_review, job
 from webhook import Phase, Registry, Settings
-from webhook.server import Addresses, Drain, Endpoint, Limits, Listening, serve
+from webhook.server import Endpoint, Limits, listen, serve
 from webhook.server.candidate import showing
 from webhook.server.certificates import Certificates
 from webhook.server.metrics import Metrics
@@ -122,6 +122,13 @@ class Connection:
                 await self.writer.wait_closed()
 
 
+class Listening(NamedTuple):
+    """The ports of a server."""
+
+    port: int
+    health_port: int
+
+
 @dataclass
 class Running:
     """A server that runs."""
@@ -209,7 +216,8 @@ async def running(
     shown: Shown,
     kinds: Registry = KINDS,
     *,
-    drain: Drain | None = None,
+    delay: float = 0.0,
+    finish: float = 0.5,
     certificates: Certificates | None = None,
     metrics: Metrics | None = None,
     **limits: Any,
@@ -218,25 +226,18 @@ async def running(
     endpoint = Endpoint(kinds, Settings(), limits=Limits(**limits), metrics=metrics)
     if certificates:
         endpoint.lacking = certificates.lacking
-    stop, started = asyncio.Event(), asyncio.get_running_loop().create_future()
-    served = asyncio.create_task(
-        serve(
-            endpoint,
-            certificates.context if certificates else shown.context,
-            Addresses("127.0.0.1", 0, 0),
-            drain or Drain(finish=0.5),
-            stop=stop,
-            started=started,
-        )
-    )
-    server = Running(await started, endpoint, shown.client, stop, served)
-    try:
-        yield server
-    finally:
-        for connection in server.connections:
-            connection.writer.close()
-        stop.set()
-        async with asyncio.timeout(PATIENCE):
-            await served
-        for connection in server.connections:
-            await connection.close()
+    stop = asyncio.Event()
+    choose = certificates.context if certificates else shown.context
+    with listen("127.0.0.1", 0, 0) as sockets:
+        served = asyncio.create_task(serve(endpoint, choose, sockets, stop=stop, delay=delay, finish=finish))
+        server = Running(Listening(*sockets.ports().values()), endpoint, shown.client, stop, served)
+        try:
+            yield server
+        finally:
+            for connection in server.connections:
+                connection.writer.close()
+            stop.set()
+            async with asyncio.timeout(PATIENCE):
+                await served
+            for connection in server.connections:
+                await connection.close()
