@@ -49,9 +49,9 @@ from certs.places import Changes, Store, Targets
 from controlplane import ControlPlane, Terminal, find_or_build
 from controlplane.client import ClusterApi
 from controlplane.webhook import jobgate
-from jobgate.cluster.bundles import Selection
+from jobgate.cluster.bundles import RotationScope
 from jobgate.cluster.client import Client
-from jobgate.rotation import RotationScope, places
+from jobgate.rotation import places
 
 NAMESPACE, SERVICE, SECRET = "jobgate-system", "jobgate-webhook", "jobgate-webhook-tls"
 SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
@@ -294,7 +294,7 @@ async def soak(plane: ControlPlane, command: argparse.Namespace, folder: Path) -
         api = stack.enter_context(plane.api())
         # A Service that is another name has no endpoints: who serves is said outright, each by itself.
         addresses = tuple(("127.0.0.1", server.port) for server in servers)
-        scope = RotationScope(Selection(NAMESPACE, SERVICE, "jobgate"), SECRET, addresses)
+        scope = RotationScope(NAMESPACE, SERVICE, "jobgate", SECRET, addresses=addresses)
         rotations = Soak(api, plane.kubeconfig, scope, command, folder / "rotations.log")
         await rotations.bootstrap()
         for server in servers:

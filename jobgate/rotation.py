@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -29,9 +29,9 @@ from certs import (
 from certs.places import Places
 from certs.plan import RotationSnapshot
 from certs.state import RotationState, read_state
-from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, Selection
+from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, RotationScope
 from jobgate.cluster.client import Client
-from jobgate.cluster.endpoints import Address, Endpoints
+from jobgate.cluster.endpoints import Endpoints
 from jobgate.cluster.events import event, write_event
 from jobgate.cluster.informer import Api, Backoff, Informer
 from jobgate.cluster.objects import ObjectClient, asked_version
@@ -163,22 +163,12 @@ class RotationMetrics(LeaderMetrics):
         self.problem.set_function(lambda: float(bool(keeper.problem)))
 
 
-@dataclass(frozen=True, slots=True)
-class RotationScope:
-    """The bundles and the Secret that are rotated; addresses of servers are used instead of the Service's endpoints."""
-
-    selection: Selection
-    secret: str
-    addresses: tuple[Address, ...] = ()
-
-
 def places(client: Client, scope: RotationScope) -> Places:
     """Return what the rotation reads and writes in a cluster."""
-    selection = scope.selection
     return Places(
-        store=TlsSecret(client, selection.namespace, scope.secret),
-        targets=Bundles(client, selection),
-        probe=Endpoints(client, selection.namespace, selection.service, scope.addresses),
+        store=TlsSecret(client, scope.namespace, scope.secret),
+        targets=Bundles(client, scope),
+        probe=Endpoints(client, scope.namespace, scope.service, scope.addresses),
         clock=Server(client),
     )
 
@@ -227,8 +217,8 @@ async def keep(client: Client, scope: RotationScope, settings: RotationSettings,
     rotation = Rotation(places(client, scope), settings, on_step=done)
     # Only objects that the account may read by name are watched. CRDs are read at each pass.
     watched: list[tuple[Resource, Client]] = [
-        (SECRETS, client.named(scope.secret, scope.selection.namespace)),
-        *((one, client.named(scope.selection.configuration, "")) for one in (MUTATING, VALIDATING)),
+        (SECRETS, client.named(scope.secret, scope.namespace)),
+        *((one, client.named(scope.configuration, "")) for one in (MUTATING, VALIDATING)),
     ]
     keeper = Keeper(rotation, watched)
     metrics.follow(keeper, settings)
@@ -241,7 +231,7 @@ async def announce(objects: ObjectClient, scope: RotationScope, step: Step, seen
     """Record an Event on the Secret if the stored certificate could not be served."""
     if seen is None or not isinstance(step, Stage) or not step.emergency:
         return
-    about = {"apiVersion": "v1", "kind": "Secret", "namespace": scope.selection.namespace, "name": scope.secret}
+    about = {"apiVersion": "v1", "kind": "Secret", "namespace": scope.namespace, "name": scope.secret}
     if seen.stored.found:  # kubectl describe finds Events by the uid
         about["uid"] = str(seen.stored.origin["metadata"]["uid"])
     if any(entry.bundle.strip() for target in seen.targets for entry in target.entries):

@@ -15,8 +15,8 @@ from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect, grouped,
 
 if TYPE_CHECKING:
     from certs import RotationSettings, ServerNames, Step
+    from jobgate.cluster.bundles import RotationScope
     from jobgate.cluster.client import Client
-    from jobgate.rotation import RotationScope
 
 T = TypeVar("T")
 
@@ -82,8 +82,7 @@ def _scope(  # noqa: PLR0913 - one argument an option
     addresses: tuple[tuple[str, int], ...],
 ) -> dict[str, Any]:
     from certs import KeyType, RotationSettings
-    from jobgate.cluster.bundles import Selection
-    from jobgate.rotation import RotationScope
+    from jobgate.cluster.bundles import RotationScope
 
     settings = RotationSettings(
         names=server_names(service, namespace, cluster_domain, names),
@@ -91,8 +90,8 @@ def _scope(  # noqa: PLR0913 - one argument an option
         lifetime=timedelta(days=days),
         soak=timedelta(seconds=soak),
     )
-    selection = Selection(namespace, service, configuration, crds, crd_selector)
-    return {"scope": RotationScope(selection, secret_name, addresses), "settings": settings}
+    scope = RotationScope(namespace, service, configuration, secret_name, crds, crd_selector, addresses)
+    return {"scope": scope, "settings": settings}
 
 
 #: Add the common options, which the command receives as `scope`, `settings` and `kubeconfig`.
@@ -218,7 +217,7 @@ def watch(
     from webhook.server import log
 
     log.configure()
-    leader = LeaderSettings(bind, health_port, scope.selection.namespace, lease_name)
+    leader = LeaderSettings(bind, health_port, scope.namespace, lease_name)
     with listening(f"{bind}:{health_port}"):
         _run(kubeconfig, lambda client: keep(client, scope, settings, leader))
 

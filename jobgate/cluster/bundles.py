@@ -10,6 +10,7 @@ from typing import Any
 
 from certs import Refusal, Target
 from certs.places import TargetEntry
+from jobgate.cluster.endpoints import Address
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.objects import ClusterClient, asked_version
 from jobgate.cluster.resource import Resource
@@ -22,32 +23,35 @@ _RESOURCES = {one.plural: one for one in (MUTATING, VALIDATING, CRDS)}
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """The targets: both webhook configurations, and CRDs with a conversion webhook, by name and by label selector.
+class RotationScope:
+    """What is rotated: a Secret, and the bundles of both webhook configurations and of CRDs with a conversion webhook.
 
-    Of their entries, those are ours that call the Service, or a URL.
+    CRDs are those of a name or of the label selector. Of the entries, those are ours that call the Service, or a URL.
+    Addresses of servers are used instead of the Service's endpoints.
     """
 
     namespace: str
     service: str
     configuration: str
+    secret: str
     crds: tuple[str, ...] = ()
     crd_selector: str = ""
+    addresses: tuple[Address, ...] = ()
 
 
 class Bundles:
     """A `certs.places.Targets`."""
 
-    def __init__(self, cluster: ClusterClient, selection: Selection) -> None:
+    def __init__(self, cluster: ClusterClient, scope: RotationScope) -> None:
         self._cluster = cluster
-        self._selection = selection
+        self._scope = scope
 
     async def read(self) -> Sequence[Target]:
         """Return all targets as they are now; one that may not be read has a fault."""
-        targets = [await self._read(resource, self._selection.configuration) for resource in (MUTATING, VALIDATING)]
-        targets += [await self._read(CRDS, name) for name in self._selection.crds]
-        if self._selection.crd_selector:
-            targets += await self._selected(self._selection.crd_selector)
+        targets = [await self._read(resource, self._scope.configuration) for resource in (MUTATING, VALIDATING)]
+        targets += [await self._read(CRDS, name) for name in self._scope.crds]
+        if self._scope.crd_selector:
+            targets += await self._selected(self._scope.crd_selector)
         return tuple({str(target): target for target in targets}.values())
 
     async def write(self, seen: Target, bundles: Sequence[bytes]) -> None:
@@ -87,11 +91,8 @@ class Bundles:
         """Yield the entries that call our server: their names, and how they call it."""
         for name, client in clients(resource, found):
             service = client.get("service") or {}
-            ours = (service.get("namespace"), service.get("name")) == (
-                self._selection.namespace,
-                self._selection.service,
-            )
-            if ours or client.get("url"):
+            called = (service.get("namespace"), service.get("name"))
+            if called == (self._scope.namespace, self._scope.service) or client.get("url"):
                 yield name, client
 
     def _changes(self, resource: Resource, found: Mapping[str, Any], encoded: Sequence[str]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from certs.bundle import read_certificates
 from certs.generation import number_of
 from certs.places import Changes, Places
 from jobgate.cluster import ApiError, Resource
-from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, Selection
+from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, RotationScope
 from jobgate.cluster.client import Client, rejection
 from jobgate.cluster.endpoints import Endpoints, addresses_of
 from jobgate.cluster.errors import translated_errors
@@ -43,7 +43,7 @@ from tests.controller.cluster import MemoryCluster
 
 NAMES = service_names("jobgate-webhook", "system")
 OURS = {"service": {"namespace": "system", "name": "jobgate-webhook", "port": 443}}
-SELECTION = Selection("system", "jobgate-webhook", "jobgate", crds=("jobs.test.dev",))
+SCOPE = RotationScope("system", "jobgate-webhook", "jobgate", "tls", crds=("jobs.test.dev",))
 
 
 def configuration(cluster: MemoryCluster, resource: Resource, **clients: dict[str, Any]) -> None:
@@ -145,7 +145,7 @@ async def test_targets_are_the_entries_that_call_our_service_or_a_url() -> None:
     }
     configuration(cluster, MUTATING, **clients)
     conversion(cluster, **to_webhook(caBundle="%"))
-    found = await Bundles(cluster, SELECTION).read()
+    found = await Bundles(cluster, SCOPE).read()
     assert [(str(one), [(entry.name, entry.bundle) for entry in one.entries], one.found) for one in found] == [
         ("mutatingwebhookconfigurations/jobgate", [("a", b""), ("c", b"kept")], True),
         ("validatingwebhookconfigurations/jobgate", [], False),
@@ -158,7 +158,7 @@ async def test_only_bundles_of_ours_are_written_and_everything_else_stays() -> N
     elsewhere = {"service": {"namespace": "system", "name": "other"}, "caBundle": "eA=="}
     configuration(cluster, MUTATING, a=OURS, b=elsewhere, c=OURS)
     conversion(cluster, **to_webhook())
-    bundles = Bundles(cluster, SELECTION)
+    bundles = Bundles(cluster, SCOPE)
     first, _, third = await bundles.read()
     await bundles.write(first, [b"1", b"2"])
     await bundles.write(third, [b"3"])
@@ -178,7 +178,7 @@ async def test_a_crd_without_conversion_by_webhook_is_no_target() -> None:
     cluster = MemoryCluster()
     conversion(cluster, strategy="None")
     conversion(cluster, "other.test.dev", **to_webhook())
-    by_label = Selection("system", "jobgate-webhook", "jobgate", crd_selector="app=jobgate")
+    by_label = RotationScope("system", "jobgate-webhook", "jobgate", "tls", crd_selector="app=jobgate")
     found = await Bundles(cluster, by_label).read()
     assert [str(one) for one in found if one.entries] == ["customresourcedefinitions/other.test.dev"]
 
@@ -187,7 +187,7 @@ async def test_a_target_that_may_not_be_read_is_shown_with_its_fault() -> None:
     cluster = MemoryCluster()
     configuration(cluster, MUTATING, a=OURS)
     cluster.faults.append(denied("get", resource="validatingwebhookconfigurations"))
-    first, second, _ = await Bundles(cluster, SELECTION).read()
+    first, second, _ = await Bundles(cluster, SCOPE).read()
     assert not first.fault
     assert second.fault.startswith(
         "cannot get validatingwebhookconfigurations.admissionregistration.k8s.io jobgate: forbidden"
@@ -300,7 +300,7 @@ class Now:
 
 
 def keeper_of(cluster: MemoryCluster) -> Keeper:
-    places = Places(TlsSecret(cluster, "system", "tls"), Bundles(cluster, SELECTION), Servers(cluster), Now())
+    places = Places(TlsSecret(cluster, "system", "tls"), Bundles(cluster, SCOPE), Servers(cluster), Now())
     rotation = Rotation(places, RotationSettings(NAMES, soak=timedelta()))
     return Keeper(rotation, [(one, cluster) for one in (SECRETS, MUTATING, VALIDATING)])
 

@@ -23,7 +23,6 @@ from tests.doctor.world import (
     World,
     generation,
     lease,
-    pod,
     text,
 )
 
@@ -105,17 +104,6 @@ def other_ca(world: World) -> None:
         entry["clientConfig"]["caBundle"] = text(generation(world.now, 7).ca_certificate)
 
 
-def expired(world: World) -> None:
-    world.serve(generation(world.now - timedelta(days=100)))
-
-
-def expired_ca_only(world: World) -> None:
-    """The leaf in the Secret is of a CA that is gone from the Secret, and expired where it is trusted."""
-    old = generation(world.now - timedelta(days=100))
-    world.serve(old)
-    world.get("Secret", TLS, SYSTEM)["data"] |= {"ca.crt": ""}
-
-
 def staged_long_ago(world: World) -> None:
     staged = generation(world.now - timedelta(hours=5), 2)
     world.get("Secret", TLS, SYSTEM)["data"] |= {
@@ -124,14 +112,6 @@ def staged_long_ago(world: World) -> None:
         "next.ca.crt": text(staged.ca_certificate),
         "next.generation": text(b"2"),
     }
-
-
-def served_by_a_stranger(world: World) -> None:
-    world.show(generation(world.now, 9))
-
-
-def served_expired(world: World) -> None:
-    world.show(generation(world.now - timedelta(days=100), 1))
 
 
 def no_entry(world: World) -> None:
@@ -220,12 +200,8 @@ def dead_webhook(world: World) -> None:
     }
 
 
-def _slice(world: World) -> dict[str, Any]:
-    return world.get("EndpointSlice", f"{SERVICE}-abcde", SYSTEM)
-
-
 def none_ready(world: World) -> None:
-    for endpoint in _slice(world)["endpoints"]:
+    for endpoint in world.get("EndpointSlice", f"{SERVICE}-abcde", SYSTEM)["endpoints"]:
         endpoint["conditions"]["ready"] = False
 
 
@@ -302,11 +278,6 @@ def _set_image(one: Mapping[str, Any], image: str) -> None:
 
 def wrong_clock(world: World) -> None:
     world.skew = timedelta(minutes=-20)
-
-
-def suspended(world: World) -> None:
-    """No more than a word of the Deployment's replacement: the pass on a schedule is switched off."""
-    world.get("CronJob", ROTATOR, SYSTEM)["spec"]["suspend"] = True
 
 
 FAULTS: Mapping[str, Planted] = {
@@ -393,17 +364,3 @@ FAULTS: Mapping[str, Planted] = {
 def of_round(round_: Round) -> dict[str, Planted]:
     """Return the faults that are planted together in a round."""
     return {sentence: planted for sentence, planted in FAULTS.items() if planted.round is round_}
-
-
-__all__ = [
-    "FAULTS",
-    "Planted",
-    "Round",
-    "expired",
-    "expired_ca_only",
-    "of_round",
-    "pod",
-    "served_by_a_stranger",
-    "served_expired",
-    "suspended",
-]

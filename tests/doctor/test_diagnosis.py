@@ -166,17 +166,18 @@ def test_every_fault_of_the_catalogue_is_planted_and_has_one_id() -> None:
 
 
 def test_an_expired_certificate_is_told_with_the_bundles_that_trust_its_ca(world: World) -> None:
-    faults.expired(world)
+    world.serve(generation(NOW - timedelta(days=100)))
     assert ids(world) == ["certificate-expired", "bundle-ca-expired", "bundle-ca-expired"]
 
 
 def test_an_expired_ca_in_the_bundle_is_told_where_the_secret_has_no_ca(world: World) -> None:
-    faults.expired_ca_only(world)
+    world.serve(generation(NOW - timedelta(days=100)))
+    world.get("Secret", TLS, SYSTEM)["data"]["ca.crt"] = ""
     assert "bundle-ca-expired" in ids(world)
 
 
 def test_a_server_that_has_not_read_the_secret_is_told_and_so_is_who_does_not_trust_it(world: World) -> None:
-    faults.served_by_a_stranger(world)
+    world.show(generation(NOW, 9))
     assert ids(world) == ["bundle-lacks-served-ca", "bundle-lacks-served-ca", "server-serves-another"]
     said = " ".join(one.what for one in world.diagnosed())
     assert "10.0.0.1:9443" in said
@@ -195,7 +196,7 @@ def test_a_server_gets_ten_minutes_to_read_a_secret_that_was_written(world: Worl
 
 
 def test_a_served_certificate_that_expired_is_told_by_its_address(world: World) -> None:
-    faults.served_expired(world)
+    world.show(generation(NOW - timedelta(days=100), 1))
     expired = next(one for one in world.diagnosed() if one.id == "certificate-expired")
     assert expired.where == "10.0.0.1:9443"
 
@@ -222,7 +223,7 @@ def test_all_entries_that_fail_open_are_a_fault_where_it_is_told_that_they_shoul
 
 def test_a_schedule_that_is_suspended_is_told() -> None:
     world = sound(NOW, rotation=RotationMode.CRONJOB)
-    faults.suspended(world)
+    world.get("CronJob", ROTATOR, SYSTEM)["spec"]["suspend"] = True
     assert ids(world) == ["workload-stopped"]
 
 
