@@ -10,6 +10,8 @@ from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
 from typing import TypeAlias
 
+from crdgen.dns import masked
+
 #: RFC 1123 and RFC 1035: longest label, longest whole name, in characters.
 LABEL_LIMIT = 63
 SUBDOMAIN_LIMIT = 253
@@ -35,16 +37,15 @@ PORT_NAME_LIMIT = 15
 PORT_LIMIT = 65535
 
 #: Patterns of formats, which say nothing of lengths: an RFC 1123 label and subdomain, the value of a label (and its key
-#: after the '/'), `[prefix/]name`, an environment variable, a key of a ConfigMap. Runs of characters
-#: are possessive, which saves time; groups are not, because Python before 3.11.5 matches those wrongly.
+#: after the '/'), `[prefix/]name`, an environment variable, a key of a ConfigMap, the name of a port. Runs of
+#: characters are possessive, which saves time; groups are not, because Python before 3.11.5 matches those wrongly.
 LABEL = r"[a-z0-9]++(?:-++[a-z0-9]++)*"
 SUBDOMAIN = rf"{LABEL}(?:\.{LABEL})*"
 QUALIFIED = r"[A-Za-z0-9]++(?:[-_.]++[A-Za-z0-9]++)*"
 QUALIFIED_NAME = rf"(?:{SUBDOMAIN}/)?{QUALIFIED}"
 ENVIRONMENT = r"[ -<>-~]+"
 CONFIG_KEY = r"[-._a-zA-Z0-9]+"
-
-_PORT_NAME = re.compile(r"[a-z0-9-]+\Z")
+PORT_NAME = r"(?=[0-9-]*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*"
 
 #: Says what is wrong with a text.
 Check: TypeAlias = Callable[[str], str | None]
@@ -90,6 +91,13 @@ label_value = _format(
 )
 #: The name of an environment variable.
 environment_name = _format(ENVIRONMENT, "must be printable ASCII characters other than '='")
+#: The name of a port (IANA service name).
+port_name = _format(
+    PORT_NAME,
+    "must consist of lower case letters, digits and '-', with at least one letter, and not begin or end with '-' nor "
+    "hold '--'",
+    PORT_NAME_LIMIT,
+)
 #: The name of an HTTP header.
 http_header = _format(r"[-A-Za-z0-9]+", "must consist of letters, digits and '-'")
 
@@ -112,8 +120,7 @@ def generate_name(text: str) -> str | None:
     The API server checks the beginning as if its last two characters were "a" where it ends in '-', and then the name
     that it made. Only what both take is right.
     """
-    beginning = text[:-2] + "a" if len(text) > 1 and text.endswith("-") else text
-    return dns_subdomain(beginning) or dns_subdomain(text[:GENERATED_LIMIT] + "aaaaa")
+    return dns_subdomain(masked(text)) or dns_subdomain(text[:GENERATED_LIMIT] + "aaaaa")
 
 
 def search_domain(text: str) -> str | None:
@@ -148,19 +155,6 @@ def config_key(text: str) -> str | None:
     if fault := _config_key(text):
         return fault
     return "must not be '.', nor begin with '..'" if text == "." or text.startswith("..") else None
-
-
-def port_name(text: str) -> str | None:
-    """Check the name of a port (IANA service name): at most 15 characters, one of them a letter."""
-    if len(text) > PORT_NAME_LIMIT:
-        return f"must be no more than {PORT_NAME_LIMIT} characters"
-    if not _PORT_NAME.match(text):
-        return "must consist of lower case letters, digits and '-'"
-    if not re.search(r"[a-z]", text):
-        return "must contain at least one letter"
-    if "--" in text or text.startswith("-") or text.endswith("-"):
-        return "must not begin or end with '-', nor hold '--'"
-    return None
 
 
 def port_number(number: int) -> str | None:

@@ -55,10 +55,6 @@ class FieldTable:
             entry = entry.below.setdefault(step, FieldTable())
         return entry
 
-    def says_only(self, values: frozenset[Mutable]) -> bool:
-        """Return whether the lines below say one of these values each."""
-        return all((one.value is None or one.value in values) and one.says_only(values) for one in self.below.values())
-
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -74,10 +70,6 @@ class Field:
     entries: tuple[FieldTable, ...]
     value: Mutable = Mutable.NEVER
     path: Path = field(default_factory=Path)
-
-    def says_only(self, values: frozenset[Mutable]) -> bool:
-        """Return whether the table says one of these values of this place and of all below."""
-        return self.value in values and all(entry.says_only(values) for entry in self.entries)
 
     @property
     def key(self) -> str | None:
@@ -119,63 +111,60 @@ class FieldChange:
     type: ChangeType = ChangeType.VALUE
 
 
-def changes(place: Field, before: Any, after: Any, settled: frozenset[Mutable] = frozenset()) -> Iterator[FieldChange]:
-    """Yield how two values at a place differ, except where the table says of it and of all below one of `settled`.
+def changes(place: Field, before: Any, after: Any) -> Iterator[FieldChange]:
+    """Yield how two values at a place differ.
 
     What typed clients write for an absent field (`null`, `{}`, `[]`, `""`) is the same as nothing; an entry of a map
     exists by its key alone. Quantities are compared by value. Items of a list that has a key are matched by it, others
     by their places.
     """
-    pairs = []
-    if not _same(before, after) and _differ(place, before, after):
-        pairs.append(FieldChange(place, before, after))
-    while pairs:  # of values that differ
-        pair = pairs.pop()
-        if pair.place.says_only(settled):
-            continue
-        below: list[FieldChange] = []
-        for part, is_final in _parts(pair.place, pair.before, pair.after):
-            if is_final:
-                yield part
-            else:
-                below.append(part)
-        pairs.extend(reversed(below))
+    found = [] if _same(before, after) else [FieldChange(place, before, after)]
+    while found:
+        change = found.pop()
+        below = _below(change)
+        if below is None:
+            yield change
+        else:
+            found.extend(reversed(below))
 
 
-def _parts(here: Field, one: Any, other: Any) -> Iterator[tuple[FieldChange, bool]]:
-    """Yield the differences of two values, each with whether it is one by itself or to be looked into."""
+def _below(change: FieldChange) -> list[FieldChange] | None:
+    """Return the changes that a change consists of; None of one that is a change by itself."""
+    here, one, other = change.place, change.before, change.after
+    if change.type is not ChangeType.VALUE:
+        return None
+    if _nothing(one, here.shape) and _nothing(other, here.shape):
+        return []
     if isinstance(one, Mapping | None) and isinstance(other, Mapping | None):
-        yield from _fields(here, one or {}, other or {})
-    elif isinstance(one, list) and isinstance(other, list) and here.key is not None:
-        yield from _items(here, one, other, here.key)
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for at, (before, after) in enumerate(zip(one, other, strict=True)):
-            if not _same(before, after) and _differ(place := here.below(at), before, after):
-                yield FieldChange(place, before, after), False
-    elif not _equal(here, one, other):
-        yield FieldChange(here, one, other), True
+        return _fields(here, one or {}, other or {})
+    if isinstance(one, list) and isinstance(other, list):
+        if here.key is not None:
+            return _items(here, one, other, here.key)
+        if len(one) == len(other):
+            pairs = enumerate(zip(one, other, strict=True))
+            return [FieldChange(here.below(at), *pair) for at, pair in pairs if not _same(*pair)]
+    return [] if _equal(here, one, other) else None
 
 
-def _fields(here: Field, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[FieldChange, bool]]:
-    """Yield the fields of an object, or the entries of a map: one without a value that comes or goes is a change."""
+def _fields(here: Field, one: Mapping[str, Any], other: Mapping[str, Any]) -> list[FieldChange]:
+    """Return what becomes of fields, or of entries of a map: one without a value that comes or goes is a change."""
+    found = []
     keys = [key for key, value in one.items() if key not in other or not _same(value, other[key])]
     for key in [*keys, *(key for key in other if key not in one)]:
         place, before, after = here.below(key), one.get(key), other.get(key)
-        if not here.shape.is_map:
-            before, after = (None if _nothing(value, place.shape) else value for value in (before, after))
-            if before is not None or after is not None:
-                yield FieldChange(place, before, after), False
-            continue
-        was, is_now = (_is_entry(side, key, place.shape) for side in (one, other))
-        if was == is_now or not _nothing(after if is_now else before, place.shape):
-            if _differ(place, before, after):
-                yield FieldChange(place, before, after), False
+        type_ = ChangeType.VALUE
+        if here.shape.is_map:
+            was, is_now = (_is_entry(side, key, place.shape) for side in (one, other))
+            if was != is_now and _nothing(after if is_now else before, place.shape):
+                type_ = ChangeType.COMES if is_now else ChangeType.GOES
         else:
-            yield FieldChange(place, before, after, ChangeType.COMES if is_now else ChangeType.GOES), True
+            before, after = (None if _nothing(value, place.shape) else value for value in (before, after))
+        found.append(FieldChange(place, before, after, type_))
+    return found
 
 
-def _items(here: Field, one: list[Any], other: list[Any], key: str) -> Iterator[tuple[FieldChange, bool]]:
-    """Yield what becomes of the items, and then those that stay.
+def _items(here: Field, one: list[Any], other: list[Any], key: str) -> list[FieldChange]:
+    """Return what becomes of the items, and then those that stay.
 
     An item with a new key, where one was whose key is gone, is that item, renamed.
     """
@@ -183,8 +172,8 @@ def _items(here: Field, one: list[Any], other: list[Any], key: str) -> Iterator[
     places = {name: at for at, name in enumerate(before)}
     same = [places.pop(name, None) for name in after]
     gone = {at: name for name, at in places.items()}
-    if (order := [at for at in same if at is not None]) != sorted(order):
-        yield FieldChange(here, one, other, ChangeType.ORDER), True
+    order = [at for at in same if at is not None]
+    found = [] if order == sorted(order) else [FieldChange(here, one, other, ChangeType.ORDER)]
     stay = []
     for at, name in enumerate(after):
         was = same[at]
@@ -192,12 +181,10 @@ def _items(here: Field, one: list[Any], other: list[Any], key: str) -> Iterator[
             del gone[at]
             was = at
         if was is None:
-            yield FieldChange(here, None, name[0], ChangeType.COMES), True
-        elif not _same(one[was], other[at]) and _differ(place := here.below(at), one[was], other[at]):
-            stay.append(FieldChange(place, one[was], other[at]))
-    for name in gone.values():
-        yield FieldChange(here, name[0], None, ChangeType.GOES), True
-    yield from ((change, False) for change in stay)
+            found.append(FieldChange(here, None, name[0], ChangeType.COMES))
+        elif not _same(one[was], other[at]):
+            stay.append(FieldChange(here.below(at), one[was], other[at]))
+    return [*found, *(FieldChange(here, name[0], None, ChangeType.GOES) for name in gone.values()), *stay]
 
 
 def _known_by(items: list[Any], key: str) -> list[tuple[str, int]]:
@@ -219,11 +206,6 @@ def _same(one: Any, other: Any) -> bool:
         return bool(one == other) and encode(one) == encode(other)
     except (RecursionError, ValueError):  # the second: half a character has no UTF-8
         return False
-
-
-def _differ(place: Field, one: Any, other: Any) -> bool:
-    """Return whether one of two values that are not the same JSON says something."""
-    return not (_nothing(one, place.shape) and _nothing(other, place.shape))
 
 
 def _is_entry(entries: Mapping[str, Any], key: str, shape: Shape) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from jobgate.kinds.common import pod
 from jobgate.kinds.common.newer_fields import POD_FIELDS, check_newer_fields
 from jobgate.kinds.common.operator import Operator, operator_of, runs_here, who_runs
-from jobgate.kinds.common.pod.reading import items, mapping, spec_of
+from jobgate.kinds.common.pod.reading import items, mapping, objects, spec_of
 from webhook import Cause, Context, Job, Notice, Path, Task, rule
 
 _VOLUMES: Final = Path("spec") / "volumes"
@@ -86,15 +86,20 @@ def _text(pod: dict[str, Any]) -> str:
 
 
 def made_pods(job: Job[Any], context: Context) -> Iterator[Made]:
-    """Yield the Pod of each task whose template can be read; it is made for the first rule that asks."""
+    """Yield the Pod of each task whose template can be read; it is made for the first rule that asks.
+
+    The volumes of the job's own list, which every pod has, are judged with the first template. A later one has to do
+    only with those that it names: to judge all of them with every template would cost the product of both.
+    """
     operator = operator_of(job)
     made: dict[int, Made] = job.shared.setdefault(made_pods, {})
-    shared: Shared | None = None
+    shared = operator.volumes_of(job)
+    named: Mapping[str, int] | None = None
     for task in job.tasks:
         if id(task) not in made:
-            shared = shared or Shared(operator.volumes_of(job))
-            places = shared.named_in(task.template.get("spec")) if made else range(len(shared.volumes))
-            volumes = [shared.volumes[place] for place in places]
+            named = _by_name(shared) if named is None else named
+            places = _named_in(task.template.get("spec"), named) if made else range(len(shared))
+            volumes = [shared[place] for place in places]
             made[id(task)] = _made(operator, job, task, places, volumes, keeps=runs_here(job, context))
         yield made[id(task)]
 
@@ -119,36 +124,28 @@ def _made(
     return Made(task, known, plain, known is made and untouched, places)
 
 
-class Shared:
-    """The volumes of the job's own list, which every pod has.
+def _by_name(volumes: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
+    """Return the place of each volume, by its name; of several with one name, the first."""
+    places: dict[str, int] = {}
+    for place, volume in objects(volumes):
+        if isinstance(name := volume.get("name"), str):
+            places.setdefault(name, place)
+    return places
 
-    They are judged with the first template. A later one has to do only with those that it names: to judge all of them
-    with every template would cost the product of both.
-    """
 
-    def __init__(self, volumes: Sequence[Mapping[str, Any]]) -> None:
-        self.volumes = volumes
-        self._places: dict[str, int] = {}
-        for place, volume in enumerate(volumes):
-            name = volume.get("name") if isinstance(volume, Mapping) else None
-            if isinstance(name, str):
-                self._places.setdefault(name, place)
-
-    def named_in(self, spec: Any) -> Sequence[int]:
-        """Return the places of the volumes whose name a pod spec says anywhere: where it mounts or reads them."""
-        if not self._places:
-            return ()
-        places: set[int] = set()
-        parts: list[Any] = [spec]
-        while parts:
-            part = parts.pop()
-            if isinstance(part, Mapping):
-                parts.extend(part.values())
-            elif isinstance(part, list):
-                parts.extend(part)
-            elif isinstance(part, str) and part in self._places:
-                places.add(self._places[part])
-        return sorted(places)
+def _named_in(spec: Any, volumes: Mapping[str, int]) -> Sequence[int]:
+    """Return the places of the volumes whose name a pod spec says anywhere: where it mounts or reads them."""
+    places: set[int] = set()
+    parts: list[Any] = [spec] if volumes else []
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Mapping):
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+        elif isinstance(part, str) and part in volumes:
+            places.add(volumes[part])
+    return sorted(places)
 
 
 def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes: Path) -> Cause | Notice | None:

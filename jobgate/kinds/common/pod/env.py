@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final, Literal
 
+from crdgen.dns import masked
 from jobgate import names
 from jobgate.kinds.common.pod.reading import Json, unset
 from jobgate.kinds.common.pod.shapes import ConfigKey, DnsSubdomain, EnvironmentName, Text
@@ -108,7 +109,7 @@ def _value_or_source(variable: Any, path: Path) -> Iterator[Cause]:
 
 def _object_name(name: str) -> str | None:
     """Check the name of a ConfigMap or Secret of many variables, which Kubernetes lets end with a dash."""
-    return names.dns_subdomain(name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name)
+    return names.dns_subdomain(masked(name))
 
 
 def _names_and_sources_agree(_: Json, containers: Sequence[Json]) -> bool:

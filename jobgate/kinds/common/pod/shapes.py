@@ -31,9 +31,7 @@ ConfigKey: TypeAlias = Annotated[
     str, Meta(pattern=whole_text(rf"(?!\.){names.CONFIG_KEY}"), max_length=names.SUBDOMAIN_LIMIT)
 ]
 PortNumber: TypeAlias = Annotated[int, Meta(ge=1, le=names.PORT_LIMIT)]
-PortName: TypeAlias = Annotated[
-    str, Meta(pattern=whole_text(r"(?=[0-9-]*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*"), max_length=names.PORT_NAME_LIMIT)
-]
+PortName: TypeAlias = Annotated[str, Meta(pattern=whole_text(names.PORT_NAME), max_length=names.PORT_NAME_LIMIT)]
 #: Integers of 64 bits, as far as no reader loses a digit.
 LARGE = Meta(ge=-(2**53), le=2**53)
 
