@@ -17,14 +17,13 @@ A = TypeVar("A", bound="Arguments")
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """The description of an argument's value: `Annotated[int, Takes("a port, from 1 to 65535")]`."""
+    """The description of an argument's value: `Annotated[int, Takes("a port, from 1 to 65535")]`.
 
-    what: str
+    An argument that is not offered is read only to report what to use instead.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Unoffered:
-    """Marks an argument that is read only to report what to use instead: no message offers it."""
+    what: str = ""
+    offered: bool = True
 
 
 class Arguments(BaseModel):
@@ -90,9 +89,8 @@ def _flags(model: type[Arguments]) -> Flags:
     flags = {}
     for name, field in model.model_fields.items():
         type_ = FlagType.SWITCH if field.annotation is bool else FlagType.TEXT
-        what = next((one.what for one in field.metadata if isinstance(one, Takes)), type_.value)
-        hidden = any(isinstance(one, Unoffered) for one in field.metadata)
-        flags[field.alias or name] = Flag(type_, what, offered=not hidden)
+        takes = next((one for one in field.metadata if isinstance(one, Takes)), Takes())
+        flags[field.alias or name] = Flag(type_, takes.what or type_.value, takes.offered)
     return flags
 
 

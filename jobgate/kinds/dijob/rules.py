@@ -98,14 +98,17 @@ def has_started(status: Mapping[str, Any]) -> bool:
     return status.get("phase") not in {None, "", "Pending"}
 
 
+def _stored(context: Context, field: str) -> dict[str, Any]:
+    """Return a field of the tasks of a stored job by their names; nothing where the job has not started."""
+    old = context.old or {}
+    tasks = mapping(old.get("spec")).get("tasks") if has_started(mapping(old.get("status"))) else ()
+    return {text(one.get("name")): one.get(field) for _, one in objects(tasks)}
+
+
 @rule("tasks", updates=True)
 def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """Scaling down, the operator deletes pods of any index, and never creates a lost one again."""
-    old_job = context.old or {}
-    if runs_here(job, context) or not has_started(mapping(old_job.get("status"))):
-        return
-    stored = mapping(old_job.get("spec")).get("tasks")
-    before = {text(one.get("name")): one.get("replicas") for _, one in objects(stored)}
+    before = _stored(context, "replicas") if not runs_here(job, context) else {}
     for index, task in readable(job.spec.tasks, "name", "replicas"):
         old = before.get(task.name or "")
         if isinstance(old, int) and task.replicas is not None and task.replicas < old:
@@ -119,11 +122,7 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
 @rule("tasks", reads=("tasks.name", "tasks.template"), updates=True)
 def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """The runner creates the pods of a task from the template with which it was started, as batch Jobs keep theirs."""
-    old_job = context.old or {}
-    if not runs_here(job, context) or not has_started(mapping(old_job.get("status"))):
-        return
-    stored = mapping(old_job.get("spec")).get("tasks")
-    before = {text(one.get("name")): one.get("template") for _, one in objects(stored)}
+    before = _stored(context, "template") if runs_here(job, context) else {}
     for task in job.tasks:
         if task.name in before and before[task.name] != task.template:
             yield Notice(

@@ -18,18 +18,11 @@ _TASKS = Path("spec") / "tasks"
 @rule("network_topology", "tasks.partition_policy", reads=("tasks",))
 def tiers_are_named_in_one_way(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     """The highest tier is given by number or by name: both could contradict each other."""
-    for _, spec in readable([job.spec], "network_topology"):
-        yield from _one_tier(spec.network_topology, Path("spec") / "networkTopology")
-    for path, _, policy in _partitioned(job, "network_topology"):
-        yield from _one_tier(policy.network_topology, path / "partitionPolicy" / "networkTopology")
-
-
-def _one_tier(topology: NetworkTopology | None, path: Path) -> Iterator[Cause]:
-    for _, one in readable([topology] if topology else [], "highest_tier_allowed", "highest_tier_name"):
-        if one.highest_tier_allowed is not None and one.highest_tier_name:
-            yield Forbidden(
-                path / "highestTierName", "may not be set together with highestTierAllowed: remove one of them"
-            )
+    detail = "may not be set together with highestTierAllowed: remove one of them"
+    for path, topology in _topologies(job):
+        for _, one in readable([topology], "highest_tier_allowed", "highest_tier_name"):
+            if one.highest_tier_allowed is not None and one.highest_tier_name:
+                yield Forbidden(path / "highestTierName", detail)
 
 
 @rule("network_topology", "tasks.partition_policy", reads=("tasks",))
@@ -38,12 +31,17 @@ def networks_are_left_to_volcano(job: Job[JobSpec], context: Context) -> Iterato
     if not runs_here(job, context):
         return
     text = "the runner ignores this field: pods are placed without regard to the network topology"
-    for _, spec in readable([job.spec], "network_topology"):
-        if spec.network_topology is not None:
-            yield Notice(Path("spec") / "networkTopology", text)
-    for path, _, policy in _partitioned(job, "network_topology"):
-        if policy.network_topology is not None:
-            yield Notice(path / "partitionPolicy" / "networkTopology", text)
+    for path, _ in _topologies(job):
+        yield Notice(path, text)
+
+
+def _topologies(job: Job[JobSpec]) -> Iterator[tuple[Path, NetworkTopology]]:
+    """Yield the network topologies of the job and of partitions, each with its place."""
+    places: list[tuple[Path, JobSpec | PartitionPolicy]] = [
+        (Path("spec"), one) for _, one in readable([job.spec], "network_topology")
+    ]
+    places += [(path / "partitionPolicy", one) for path, _, one in _partitioned(job, "network_topology")]
+    yield from ((path / "networkTopology", one.network_topology) for path, one in places if one.network_topology)
 
 
 @rule("tasks.partition_policy", reads=("tasks",))

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator
 
 from jobgate.names import dns_subdomain
-from jobgate.plugins.arguments import Arguments, Takes, Unoffered
+from jobgate.plugins.arguments import Arguments, Takes
 
 #: Longest folder that is taken, in characters: every container has it several times.
 PATH_LIMIT = 255
@@ -74,9 +74,9 @@ class SshArguments(Arguments):
         BeforeValidator(_secret),
         Takes("the name of a Secret in the job's namespace with the keys ssh-privatekey and ssh-publickey"),
     ] = None
-    ssh_private_key: Annotated[str | None, BeforeValidator(_forgotten), Unoffered()] = None
-    ssh_public_key: Annotated[str | None, BeforeValidator(_forgotten), Unoffered()] = None
-    no_root: Annotated[bool, Unoffered()] = False
+    ssh_private_key: Annotated[str | None, BeforeValidator(_forgotten), Takes(offered=False)] = None
+    ssh_public_key: Annotated[str | None, BeforeValidator(_forgotten), Takes(offered=False)] = None
+    no_root: Annotated[bool, Takes(offered=False)] = False
 
     @property
     def folder(self) -> str:
