@@ -48,7 +48,7 @@ def test_it_keeps_what_plugins_declare_and_tells_events() -> None:
     found = dict(rules()[""])
     keep = ("get", "list", "watch", "create", "patch", "delete")
     assert found["configmaps", "services"] == found[("networkpolicies",)] == keep
-    assert found[("events",)] == ("create", "patch")
+    assert found[("events",)] == ("create",)
 
 
 def test_it_has_one_lease_in_its_own_namespace() -> None:
