@@ -42,7 +42,7 @@ demo: install ## Start here: apply the examples to a real API server with jobgat
 	$(BIN)/python -m examples.demo
 
 test: install controlplane ## Run all tests, with a real API server (KUBERNETES=1.36.3); for the chart: make chart
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not helm"
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder -m "not helm"
 
 chart: install ## Test the chart with the real Helm, which is built once (some minutes)
 	$(BIN)/python -m pytest -m helm

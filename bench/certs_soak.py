@@ -50,7 +50,7 @@ from controlplane import ControlPlane, Terminal, find_or_build
 from controlplane.client import ClusterApi
 from controlplane.webhook import jobgate
 from jobgate.cluster.bundles import Selection
-from jobgate.cluster.writer import Writer
+from jobgate.cluster.client import Client
 from jobgate.rotation import RotationScope, places
 
 NAMESPACE, SERVICE, SECRET = "jobgate-system", "jobgate-webhook", "jobgate-webhook-tls"
@@ -131,7 +131,7 @@ def rotate(kubeconfig: Path, scope: RotationScope, beyond: int, soak: float, doo
     settings = RotationSettings(names, KeyType.P256, soak=timedelta(seconds=soak), beyond=beyond)
 
     async def run() -> bool:
-        async with await Writer.connect(kubeconfig) as client:
+        async with await Client.connect(kubeconfig) as client:
             used = places(client, scope)
             if doom:
                 store, targets = DoomedStore(used.store, doom), DoomedTargets(used.targets, doom)

@@ -24,7 +24,7 @@ from certs.generation import Generation, KeyType, generate_key, issue_authority,
 from certs.names import CLUSTER_DOMAIN, InvalidNames, ServerNames, service_names
 from certs.places import Conflict, Reading, Refusal, Served, StoredCertificates, Target, Unavailable
 from certs.plan import RotationSettings
-from certs.report import RotationReport, report
+from certs.report import report
 from certs.rotation import Rotation
 from certs.steps import Blocked, Stage, Step, Trust, Wait
 from certs.validity import CLOCK_SKEW, LIFETIME, Validity, validity_from
@@ -41,7 +41,6 @@ __all__ = [
     "Reading",
     "Refusal",
     "Rotation",
-    "RotationReport",
     "RotationSettings",
     "Served",
     "ServerNames",

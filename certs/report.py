@@ -1,8 +1,9 @@
 """A report on the rotation: generations, served and trusted certificates, problems, the next step."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
 from cryptography import x509
 
@@ -11,69 +12,57 @@ from certs.generation import issuing_number, number_of
 from certs.places import CERTIFICATE, Served, Target
 from certs.plan import RotationSettings, RotationSnapshot, plan
 from certs.rotation import unserved
-from certs.state import expired, read_state
-from certs.steps import Blocked, Step, Wait
-from certs.validity import Validity, renewal
+from certs.state import expired, read_state, write_time
+from certs.steps import Blocked, Wait
+from certs.validity import renewal
 
 
-@dataclass(frozen=True)
-class TargetReport:
-    """One target: the generations that all its entries trust, CAs of others in it, and what is wrong."""
+def report(observed: RotationSnapshot, served: Sequence[Served], settings: RotationSettings) -> dict[str, Any]:
+    """Return what was seen as JSON: generations, targets, servers, problems (one line each) and the next step.
 
-    name: str
-    entries: int
-    generations: tuple[int, ...]
-    foreign: int
-    problems: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class RotationReport:
-    """The state of the rotation: the current generation, the staged one, problems (one line each), the next step.
-
-    `skew` is by how much this machine's clock is ahead of the API server's.
+    The clock skew is by how much this machine's clock is ahead of the API server's.
     """
-
-    generation: int | None
-    validity: Validity | None
-    renewal: datetime | None
-    staged: int | None
-    targets: tuple[TargetReport, ...]
-    served: tuple[Served, ...]
-    problems: tuple[str, ...]
-    next: Step
-    skew: timedelta
-
-
-def report(observed: RotationSnapshot, served: Sequence[Served], settings: RotationSettings) -> RotationReport:
-    """Report on what was seen."""
     now = observed.now
     state = read_state(observed.stored, settings.names, now)
     current, step = state.current, plan(observed, settings)
+    validity = current.validity if current else None
     # A handshake shows the leaf alone; what stands between it and its CA is in the Secret.
     chain = read_certificates(observed.stored.contents.get(CERTIFICATE, b""))
     served = [replace(one, chain=chain) if chain and one.leaf == chain[0] else one for one in served]
-    targets = tuple(_target(target, served) for target in observed.targets)
     problems = (
         *_store_problems(observed),
         *(current.faults if current else ()),
         *(f"the certificate lacks the name {name}" for name in (current.missing if current else ())),
-        *(problem for target in targets for problem in target.problems),
+        *(problem for target in observed.targets for problem in _target_problems(target, served)),
         *_served_problems(served, current.leaf if current else None, now),
         *(step.reasons if isinstance(step, Blocked) else ()),
         *([step.why] if isinstance(step, Wait) and step.overdue else []),
     )
-    return RotationReport(
-        generation=current.number if current else None,
-        validity=current.validity if current else None,
-        renewal=renewal(current.validity) if current and current.validity else None,
-        staged=state.staged.number if state.staged else None,
-        targets=targets,
-        served=tuple(served),
-        problems=tuple(dict.fromkeys(problems)),
-        next=step,
-        skew=observed.skew,
-    )
+    return {
+        "generation": current.number if current else None,
+        "staged": state.staged.number if state.staged else None,
+        "notAfter": write_time(validity.not_after) if validity else None,
+        "renewal": write_time(renewal(validity)) if validity else None,
+        "clockSkewSeconds": round(observed.skew.total_seconds(), 1),
+        "targets": [_target(target) for target in observed.targets],
+        "served": [
+            {"address": one.address, "generation": issuing_number(one.leaf) if one.leaf else None, "fault": one.fault}
+            for one in served
+        ],
+        "problems": list(dict.fromkeys(problems)),
+        "next": {"step": type(step).__name__.lower(), "why": step.why},
+    }
+
+
+def _target(target: Target) -> dict[str, Any]:
+    bundles = [read_certificates(entry.bundle) for entry in target.entries]
+    numbers = [{number for one in bundle if (number := number_of(one)) is not None} for bundle in bundles]
+    return {
+        "name": str(target),
+        "entries": len(bundles),
+        "trustsGenerations": sorted(set.intersection(*numbers)) if numbers else [],
+        "foreignCAs": len({one for bundle in bundles for one in bundle if number_of(one) is None}),
+    }
 
 
 def _store_problems(observed: RotationSnapshot) -> Iterator[str]:
@@ -83,29 +72,15 @@ def _store_problems(observed: RotationSnapshot) -> Iterator[str]:
         yield "the Secret contains no certificate"
 
 
-def _target(target: Target, served: Sequence[Served]) -> TargetReport:
-    bundles = [read_certificates(entry.bundle) for entry in target.entries]
-    numbers = [{number for one in bundle if (number := number_of(one)) is not None} for bundle in bundles]
-    foreign = {one for bundle in bundles for one in bundle if number_of(one) is None}
-    return TargetReport(
-        name=str(target),
-        entries=len(target.entries),
-        generations=tuple(sorted(set.intersection(*numbers))) if numbers else (),
-        foreign=len(foreign),
-        problems=tuple(_target_problems(target, bundles, served)),
-    )
-
-
-def _target_problems(
-    target: Target, bundles: Sequence[tuple[x509.Certificate, ...]], served: Sequence[Served]
-) -> Iterator[str]:
+def _target_problems(target: Target, served: Sequence[Served]) -> Iterator[str]:
     if target.fault:
         yield target.fault
         return
     if not target.found:
         yield f"{target} does not exist"
         return
-    for entry, bundle in zip(target.entries, bundles, strict=True):
+    for entry in target.entries:
+        bundle = read_certificates(entry.bundle)
         if not bundle:
             yield f"{target}: the caBundle of {entry.name} contains no certificate"
             continue

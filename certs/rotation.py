@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
@@ -43,7 +43,11 @@ _CONFLICT_PAUSE, _PAUSE, _LONGEST_PAUSE, _ASKED_PAUSE = 0.05, 0.5, 15.0, 60.0
 # Between two looks at servers that do not serve yet what they should, in seconds: often at first, then seldom.
 _LOOK, _SELDOM = 1.0, 60.0
 
-OnStep: TypeAlias = Callable[[Step], None]
+OnStep: TypeAlias = Callable[[Step], Awaitable[None]]
+
+
+async def _ignore(_: Step) -> None:
+    pass
 
 
 class Rotation:
@@ -54,7 +58,7 @@ class Rotation:
         places: Places,
         settings: RotationSettings,
         *,
-        on_step: OnStep = lambda _: None,
+        on_step: OnStep = _ignore,
         issue: Callable[..., Generation] = issue_generation,
         chance: Callable[[], float] = random.random,
     ) -> None:
@@ -142,7 +146,7 @@ class Rotation:
         step = plan(observed, self._settings)
         done = await self._carry_out(step, observed, observed.now)
         if done is not None:
-            self._on_step(done)
+            await self._on_step(done)
         return done
 
     async def _carry_out(self, step: Step, observed: RotationSnapshot, now: datetime) -> Step | None:

@@ -80,7 +80,7 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     import sys  # noqa: PLC0415
 
     from jobgate.cli.controllers import lead  # noqa: PLC0415
-    from jobgate.cluster.writer import Writer  # noqa: PLC0415
+    from jobgate.cluster.client import Client  # noqa: PLC0415
     from jobgate.controller import Controller, ControllerMetrics, ControllerSettings  # noqa: PLC0415
     from jobgate.kinds.common.wiring import wired  # noqa: PLC0415
     from jobgate.serving.leader import LeaderSettings  # noqa: PLC0415
@@ -91,7 +91,7 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     kinds = tuple(wired(installed()))
     settings = ControllerSettings("svc.cluster.local", requests_per_second)
 
-    async def made(writer: Writer, metrics: ControllerMetrics) -> Controller:
+    async def made(writer: Client, metrics: ControllerMetrics) -> Controller:
         return Controller(writer, kinds, settings, metrics)
 
     leader = LeaderSettings("127.0.0.1", 0, SYSTEM, "jobgate-controller", secrets.token_hex(8), TIMES)

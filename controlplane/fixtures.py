@@ -13,6 +13,7 @@ from controlplane.build import build
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from controlplane.progress import Progress, Terminal
+from controlplane.runner import RUN
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane, has_account
@@ -21,8 +22,10 @@ __all__ = [
     "assets",
     "cluster_api",
     "controlplane",
+    "either_webhook",
     "helm",
     "namespace",
+    "running_webhook",
     "wait_for",
     "whole_api",
     "whole_assets",
@@ -97,19 +100,31 @@ def whole_api(whole_controlplane: WholeControlPlane) -> Iterator[ClusterApi]:
 @pytest.fixture
 def whole_namespace(whole_api: ClusterApi) -> Iterator[str]:
     """The name of a new namespace of the whole control plane, in which pods can be made. It goes after the test."""
-    name = new_namespace(whole_api)
-    wait_for(lambda: has_account(whole_api, name), timeout=60, what="the namespace has its ServiceAccount")
+    name = open_namespace(whole_api)
     yield name
     whole_api.delete(f"/api/v1/namespaces/{name}")
 
 
 @pytest.fixture(scope="session")
-def whole_webhook(
+def either_webhook(
     whole_controlplane: WholeControlPlane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[InstalledWebhook]:
+    """jobgate for the whole control plane, which starts with the settings of its first user."""
+    webhook = InstalledWebhook(whole_controlplane, tmp_path_factory.mktemp("whole-webhook"))
+    yield webhook
+    webhook.stop()
+
+
+@pytest.fixture(scope="module")
+def whole_webhook(either_webhook: InstalledWebhook) -> InstalledWebhook:
     """jobgate, installed on the whole control plane, with the CRDs of all kinds."""
-    with InstalledWebhook(whole_controlplane, tmp_path_factory.mktemp("whole-webhook")) as installed:
-        yield installed
+    return either_webhook.use()
+
+
+@pytest.fixture(scope="module")
+def running_webhook(either_webhook: InstalledWebhook) -> InstalledWebhook:
+    """The same, for jobs that the runner runs. A module asks for one of the two."""
+    return either_webhook.use(RUN)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -136,4 +151,11 @@ def new_namespace(api: ClusterApi, labels: Mapping[str, str] | None = None) -> s
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict(labels or {})}}
     status, answer = api.post("/api/v1/namespaces", body)
     assert status == 201, answer
+    return name
+
+
+def open_namespace(api: ClusterApi) -> str:
+    """Make a namespace of a whole control plane, and return its name when pods can be made in it."""
+    name = new_namespace(api)
+    wait_for(lambda: has_account(api, name), timeout=60, what="the namespace has its ServiceAccount")
     return name

@@ -1,6 +1,6 @@
 """What a controller process needs, imported and compiled: processes that are forked from here start at once."""
 
-import jobgate.cluster.writer
+import jobgate.cluster.client
 import jobgate.serving.leader  # noqa: F401
 from controlplane.jobs import dijob
 from jobgate.controller.jobs import remembered

@@ -94,8 +94,16 @@ class InstalledWebhook:
         self.plane.kubectl("apply", "-f", "-", input=yaml.safe_dump_all(kept))
         ClusterObjects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
 
-    def restart(self, settings: Sequence[str] = ()) -> None:
-        """Start the server again, at the same port, with other settings."""
+    def use(self, settings: Sequence[str] = ()) -> Self:
+        """Have the server run with these settings: start it, or start it again at the same port if it has others."""
+        if self._server is None:
+            self._settings = list(settings)
+            return self.start()
+        if self._settings != list(settings):
+            self._restart(settings)
+        return self
+
+    def _restart(self, settings: Sequence[str]) -> None:
         port, run = self.port, self._run
         self.stop()
         self._settings = list(settings)

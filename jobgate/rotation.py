@@ -7,9 +7,9 @@ import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from prometheus_client import Counter, Gauge
 
@@ -18,7 +18,6 @@ from certs import (
     Conflict,
     Refusal,
     Rotation,
-    RotationReport,
     RotationSettings,
     Stage,
     Step,
@@ -33,14 +32,13 @@ from certs.state import RotationState, read_state
 from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, Selection
 from jobgate.cluster.client import Client
 from jobgate.cluster.endpoints import Address, Endpoints
-from jobgate.cluster.events import EventRecorder
+from jobgate.cluster.events import event, write_event
 from jobgate.cluster.informer import Api, Backoff, Informer
-from jobgate.cluster.objects import asked_version
+from jobgate.cluster.objects import ObjectClient, asked_version
 from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import Server
 from jobgate.cluster.tls_secret import TlsSecret
-from jobgate.cluster.writer import Writer
 from jobgate.serving.leader import LeaderMetrics, LeaderSettings, lead_until_stopped
 
 #: Longest time between two passes, in seconds: clocks jump, machines sleep, watches break.
@@ -174,7 +172,7 @@ class RotationScope:
     addresses: tuple[Address, ...] = ()
 
 
-def places(client: Writer, scope: RotationScope) -> Places:
+def places(client: Client, scope: RotationScope) -> Places:
     """Return what the rotation reads and writes in a cluster."""
     selection = scope.selection
     return Places(
@@ -186,7 +184,7 @@ def places(client: Writer, scope: RotationScope) -> Places:
 
 
 async def rotate_once(
-    client: Writer,
+    client: Client,
     scope: RotationScope,
     settings: RotationSettings,
     patience: timedelta,
@@ -195,72 +193,64 @@ async def rotate_once(
     on_step: Callable[[Step], None],
 ) -> Wait | Blocked:
     """Make one pass. With `now`, replace the generation that is current when it begins."""
-    async with events_of(client, scope) as events:
 
-        def done(step: Step) -> None:
-            on_step(step)
-            announce(step, rotation.seen, events)
+    async def done(step: Step) -> None:
+        on_step(step)
+        await announce(client, scope, step, rotation.seen)
 
-        if now:
-            observed = await Rotation(places(client, scope), settings).observe()
-            settings = replace(settings, beyond=read_state(observed.stored, settings.names, observed.now).number)
-        rotation = Rotation(places(client, scope), settings, on_step=done)
-        return await rotation.run(patience)
+    if now:
+        observed = await Rotation(places(client, scope), settings).observe()
+        settings = replace(settings, beyond=read_state(observed.stored, settings.names, observed.now).number)
+    rotation = Rotation(places(client, scope), settings, on_step=done)
+    return await rotation.run(patience)
 
 
-async def status_of(client: Writer, scope: RotationScope, settings: RotationSettings) -> RotationReport:
+async def status_of(client: Client, scope: RotationScope, settings: RotationSettings) -> dict[str, Any]:
     """Return a report, and change nothing."""
     used = places(client, scope)
     observed = await Rotation(used, settings).observe()
     return report(observed, await used.probe.look(), settings)
 
 
-async def keep(client: Writer, scope: RotationScope, settings: RotationSettings, leader: LeaderSettings) -> None:
+async def keep(client: Client, scope: RotationScope, settings: RotationSettings, leader: LeaderSettings) -> None:
     """Rotate while the Lease is held, until SIGTERM or SIGINT.
 
     Raises:
         OSError: the port cannot be listened on.
     """
     metrics = RotationMetrics()
-    async with events_of(client, scope) as events:
 
-        def done(step: Step) -> None:
-            metrics.count(step)
-            announce(step, rotation.seen, events)
+    async def done(step: Step) -> None:
+        metrics.count(step)
+        await announce(client, scope, step, rotation.seen)
 
-        rotation = Rotation(places(client, scope), settings, on_step=done)
-        # Only objects that the account may read by name are watched. CRDs are read at each pass.
-        watched: list[tuple[Resource, Client]] = [
-            (SECRETS, client.named(scope.secret, scope.selection.namespace)),
-            *((one, client.named(scope.selection.configuration, "")) for one in (MUTATING, VALIDATING)),
-        ]
-        keeper = Keeper(rotation, watched)
-        metrics.follow(keeper, settings)
-        await lead_until_stopped(
-            client, leader, keeper.work, settled=lambda: keeper.settled, metrics=metrics, started="rotation started"
-        )
-
-
-def events_of(client: Writer, scope: RotationScope) -> EventRecorder:
-    """Return a recorder of Events on the Secret."""
-    about = {"kind": "Secret", "namespace": scope.selection.namespace, "name": scope.secret}
-    return EventRecorder(client, {"apiVersion": "v1", **about}, "jobgate-certificates")
+    rotation = Rotation(places(client, scope), settings, on_step=done)
+    # Only objects that the account may read by name are watched. CRDs are read at each pass.
+    watched: list[tuple[Resource, Client]] = [
+        (SECRETS, client.named(scope.secret, scope.selection.namespace)),
+        *((one, client.named(scope.selection.configuration, "")) for one in (MUTATING, VALIDATING)),
+    ]
+    keeper = Keeper(rotation, watched)
+    metrics.follow(keeper, settings)
+    await lead_until_stopped(
+        client, leader, keeper.work, settled=lambda: keeper.settled, metrics=metrics, started="rotation started"
+    )
 
 
-def announce(step: Step, seen: RotationSnapshot | None, events: EventRecorder) -> None:
-    """Record an Event if the stored certificate could not be served."""
+async def announce(objects: ObjectClient, scope: RotationScope, step: Step, seen: RotationSnapshot | None) -> None:
+    """Record an Event on the Secret if the stored certificate could not be served."""
     if seen is None or not isinstance(step, Stage) or not step.emergency:
         return
-    uid = str(seen.stored.origin["metadata"]["uid"]) if seen.stored.found else ""
+    about = {"apiVersion": "v1", "kind": "Secret", "namespace": scope.selection.namespace, "name": scope.secret}
+    if seen.stored.found:  # kubectl describe finds Events by the uid
+        about["uid"] = str(seen.stored.origin["metadata"]["uid"])
     if any(entry.bundle.strip() for target in seen.targets for entry in target.entries):
-        events.record(
-            "Warning",
-            "CertificateReplaced",
-            f"{step.why}: issuing a new one; servers keep the last good certificate until then",
-            uid,
-        )
+        message = f"{step.why}: issuing a new one; servers keep the last good certificate until then"
+        made = event(about, ("Warning", "CertificateReplaced", message), "jobgate-certificates", datetime.now(UTC))
     else:
-        events.record("Normal", "CertificateIssued", f"{step.why}: issuing the first one", uid)
+        message = f"{step.why}: issuing the first one"
+        made = event(about, ("Normal", "CertificateIssued", message), "jobgate-certificates", datetime.now(UTC))
+    await write_event(objects, made)
 
 
 def sentence(step: Step) -> str:

@@ -1,5 +1,6 @@
-"""What all tests share: the control plane."""
+"""What all tests share: the control planes, and how tests are spread over processes."""
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -8,23 +9,36 @@ import pytest
 pytest_plugins = ["controlplane.fixtures"]
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Keep the tests of one control plane in one process, where tests run in several: each would start its own.
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: tests of a control plane mostly wait for it."""
+    return (os.cpu_count() or 1) + 1
 
-    xdist reads these marks as soon as all tests are collected, so that is too late to set them.
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Keep the tests of one control plane in one process, and those of one file, where tests run in several.
+
+    What they share is made once then. xdist reads these marks as soon as all tests are collected, so that is too late
+    to set them.
     """
-    if planes := _planes(item):
-        item.add_marker(pytest.mark.xdist_group(min(planes, key=len)))
+    file = item.nodeid.partition("::")[0]
+    item.add_marker(pytest.mark.xdist_group(min(_planes(item), key=len, default=file)))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the tests of the control planes, the longest groups: those of one follow each other."""
+    items.sort(key=lambda item: -max(map(len, _planes(item)), default=0))
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the collected tests are made of to no later garbage collection: each would go through all of it."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Stop a control plane, and what runs beside it, after its last test: an idle one takes a fifth of a core.
-
-    Only where tests run in several processes: all tests of a control plane follow each other there.
-    """
+    """Stop a control plane, and what runs beside it, after its last test: an idle one takes a fifth of a core."""
     yield
-    if "PYTEST_XDIST_WORKER" not in os.environ or not isinstance(item, pytest.Function):
+    if not isinstance(item, pytest.Function):
         return
     for name in _planes(item) - _planes(nextitem):
         for fixture in item._fixtureinfo.name2fixturedefs.get(name, ()):

@@ -5,7 +5,7 @@
 - `rule`: what validation checks: a name, what it reads, a check; `plan`: when each rule of a kind is called;
   `quiet`: rules that are not called for a valid job
 - `draft`: the object being defaulted, which records its own patch; `restore`: what a forgetful writer erased
-- `conversion`: older shapes, for `jobgate convert`; `trace`: W3C trace context
+- `trace`: W3C trace context
 - `text`: every text of a finding, bounded and escaped
 - `path`: the place of a field, exact, and printed as Kubernetes prints it
 - `cause`: what is wrong (`Cause` and its kinds), and warnings (`Notice`)
@@ -32,10 +32,9 @@ from webhook.cause import (
     TypeInvalid,
 )
 from webhook.context import Access, Context, NoObjects, Objects, Operation, PluginProfile, Settings, User
-from webhook.conversion import Conversion
 from webhook.draft import Draft
 from webhook.job import Job
-from webhook.kind import Default, GroupVersionKind, Kind, OperatorProfile, Registry, Schema
+from webhook.kind import ConvertedJob, Default, GroupVersionKind, Kind, OperatorProfile, Registry, Schema
 from webhook.path import Path
 from webhook.review import Phase, review
 from webhook.rule import Rule, adds_nothing, rule
@@ -46,7 +45,7 @@ __all__ = [
     "Access",
     "Cause",
     "Context",
-    "Conversion",
+    "ConvertedJob",
     "Default",
     "DependsOn",
     "Draft",

@@ -10,7 +10,6 @@ from pydantic import BaseModel
 
 from webhook.cause import Cause
 from webhook.context import Context, PluginProfile
-from webhook.conversion import Convert
 from webhook.draft import Draft
 from webhook.job import Job
 from webhook.plan import Plan
@@ -72,6 +71,24 @@ class OperatorProfile(Protocol):
     def pod(self, job: Job[Any], task: Task) -> dict[str, Any]:
         """Return the Pod that the operator makes of a task: a template is judged as that Pod."""
 
+
+@dataclass(frozen=True, slots=True)
+class ConvertedJob:
+    """A job in the shape of today.
+
+    Attributes:
+        job: the new object.
+        decisions: what was decided where the shapes differ, a sentence each, for the user to check.
+        fault: why the object cannot be converted; empty if it can.
+    """
+
+    job: dict[str, Any]
+    decisions: tuple[str, ...]
+    fault: str = ""
+
+
+#: Gives the conversion of an object, or None where it is no older shape of the kind.
+Convert: TypeAlias = Callable[[Mapping[str, Any]], ConvertedJob | None]
 
 #: Where a word of tasks is: see `Kind.task_words`.
 TaskWord: TypeAlias = str | Callable[[Any, Mapping[str, Any]], Any]

@@ -9,10 +9,10 @@ Most jobs are right, and of those it is known sooner which rules find nothing (`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -45,10 +45,6 @@ JOB_WORDS = frozenset(
         "volumes",
     }
 )
-
-
-#: Sets of words of a kind's jobs for which the rules to call are remembered.
-_REMEMBERED: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +94,10 @@ class Plan:
         self._kind = kind
         self._words: dict[str, Word] = {}
         self._part = part_of(kind.spec, kind.parts)
-        self.rules = tuple(Planned(rule) for rule in kind.rules if self._has(rule))
-        when = sorted({word for planned in self.rules for word in planned.rule.when})
-        asked = {word: self.word(word) for word in when if not word.startswith(TASKS)}
-        self._asked_fields = [(word, one.attributes[0]) for word, one in asked.items() if len(one.attributes) == 1]
-        self._asked = [(word, one) for word, one in asked.items() if len(one.attributes) > 1]
-        self._asked_of_tasks = [(word, word.removeprefix(TASKS)) for word in when if word.startswith(TASKS)]
+        self.rules = tuple(rule for rule in kind.rules if self._has(rule))
+        self._when = sorted({word for rule in self.rules for word in rule.when})
         # Most jobs of a kind say the same words.
-        self._called = lru_cache(maxsize=_REMEMBERED)(self.chosen)
+        self._chosen = lru_cache(maxsize=256)(self.chosen)
         self.quiet = Quiet(kind, self)
 
     def word(self, word: str) -> Word:
@@ -130,7 +122,7 @@ class Plan:
     def unreadable(self, spec: BaseModel) -> Iterator[Path]:
         """Yield where the words of the job are that cannot be read, except its parts."""
         parts = self.word(self._kind.parts)
-        for word in sorted({word for planned in self.rules for word in planned.of_the_job}):
+        for word in sorted({word for rule in self.rules for word in rule.of_the_job}):
             meaning = self.word(word)
             if meaning != parts and not meaning.fits(spec):
                 yield meaning.path
@@ -143,27 +135,26 @@ class Plan:
             whole: whether all of it fits its schema.
             updates: whether it is an update.
         """
-        fields = job.spec.__dict__
-        said = {word for word, field in self._asked_fields if fields.get(field) is not None}
-        said |= {word for word, meaning in self._asked if meaning.read(job.spec) is not None}
-        for word, of_task in self._asked_of_tasks:
-            for task in job.tasks:
-                if task.says(of_task):
-                    said.add(word)
-                    break
-        called = self._called(frozenset(said), updates)
+        called = self._chosen(frozenset(word for word in self._when if self._says(job, word)), updates)
         if whole:
-            return [(planned.rule, job) for planned in called]
+            return [(rule, job) for rule in called]
         broken = self._broken(job)
-        return [(planned.rule, seen) for planned in called if (seen := planned.seen(job, broken)) is not None]
+        return [(rule, seen) for rule in called if (seen := _seen(rule, job, broken)) is not None]
 
-    def chosen(self, said: frozenset[str], updates: bool) -> Sequence[Planned]:
+    def chosen(self, said: frozenset[str], updates: bool) -> Sequence[Rule]:
         """Return the rules that are called for a job that says these words."""
-        return tuple(
-            planned
-            for planned in self.rules
-            if (updates or not planned.rule.updates) and not (planned.when and planned.when.isdisjoint(said))
-        )
+        return [
+            rule
+            for rule in self.rules
+            if (updates or not rule.updates) and not (rule.when and said.isdisjoint(rule.when))
+        ]
+
+    def _says(self, job: Job[Any], word: str) -> bool:
+        """Tell whether a job has a word, and it fits its schema."""
+        of_task = word.removeprefix(TASKS)
+        if of_task == word:
+            return self.word(word).read(job.spec) is not None
+        return any(task.says(of_task) for task in job.tasks)
 
     def _has(self, rule: Rule) -> bool:
         """Tell whether the kind has one of the words that a rule is called for, and that all its words are words."""
@@ -208,35 +199,19 @@ class Plan:
 
     def _broken(self, job: Job[Any]) -> frozenset[str]:
         """Return the words of a job that cannot be read; `tasks.` for its tasks as a whole."""
-        words = {word for planned in self.rules for word in planned.of_the_job} | {self._kind.parts}
+        words = {word for rule in self.rules for word in rule.of_the_job} | {self._kind.parts}
         broken = {word for word in words if not self.word(word).fits(job.spec)}
         return frozenset(broken | {TASKS} if self._kind.parts in broken else broken)
 
 
-class Planned:
-    """A rule of a plan, with what it reads sorted by where it is."""
-
-    __slots__ = ("each", "of_the_job", "rule", "when", "whole")
-
-    def __init__(self, rule: Rule) -> None:
-        self.rule = rule
-        self.when = frozenset(rule.when)
-        self.of_the_job = frozenset(word for word in (*rule.reads, *rule.whole) if not word.startswith(TASKS))
-        self.each = _of_tasks(rule.reads)
-        self.whole = _of_tasks(rule.whole)
-
-    def seen(self, job: Job[Any], broken: frozenset[str]) -> Job[Any] | None:
-        """Return a job that does not fit its schema as the rule is to see it; None where it cannot read it."""
-        if not self.of_the_job.isdisjoint(broken) or (TASKS in broken and (self.each or self.whole)):
-            return None
-        if any(not self.whole.isdisjoint(task.broken) for task in job.tasks):
-            return None
-        return job.of(tuple(task for task in job.tasks if self.each.isdisjoint(task.broken)))
+def _seen(rule: Rule, job: Job[Any], broken: frozenset[str]) -> Job[Any] | None:
+    """Return a job that does not fit its schema as a rule is to see it; None where the rule cannot read it."""
+    if not rule.of_the_job.isdisjoint(broken) or (TASKS in broken and (rule.of_each_task or rule.of_all_tasks)):
+        return None
+    if any(not rule.of_all_tasks.isdisjoint(task.broken) for task in job.tasks):
+        return None
+    return job.of(tuple(task for task in job.tasks if rule.of_each_task.isdisjoint(task.broken)))
 
 
 def _slip(rule: Rule, word: object, kind: Kind) -> str:
     return f"the rule {rule.name} reads {word}, which is no word of {kind.kind} or its tasks"
-
-
-def _of_tasks(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(word.removeprefix(TASKS) for word in words if word.startswith(TASKS))

@@ -83,7 +83,7 @@ class Quiet:
         #: By word, what reads it of a plain job: see `Job.said`.
         self.reader = cache(self._reader)
         self._defaults = [as_rule(default) for default in kind.defaults]
-        self._all = [*(planned.rule for planned in plan.rules), *self._defaults]
+        self._all = [*plan.rules, *self._defaults]
         words = {word for rule in self._all for word in (*rule.when, *rule.without)}
 
         def of(place: str) -> frozenset[str]:
@@ -200,7 +200,7 @@ class Quiet:
             )
 
         def by_condition(*, updates: bool) -> Sequence[tuple[Condition, Sequence[Rule]]]:
-            rules = not_quiet(planned.rule for planned in self._plan.chosen(frozenset(said), updates))
+            rules = not_quiet(self._plan.chosen(frozenset(said), updates))
             return [(quiet, [*those]) for quiet, those in groupby(rules, attrgetter("quiet"))]
 
         rules = {updates: by_condition(updates=updates) for updates in (False, True)}

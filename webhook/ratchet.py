@@ -15,7 +15,7 @@ from webhook.path import Path, keyed
 
 
 @dataclass(slots=True)
-class Known:
+class Identities:
     """What was found out about an object and the values in it, so that many causes cost no more than its size."""
 
     lists: dict[int, list[Hashable]] = field(default_factory=dict)
@@ -30,7 +30,9 @@ class Known:
         return self.values[id(value)][1]
 
 
-def identity(rule: str, cause: Cause, document: Mapping[str, Any], known: Known, *, whole: bool = False) -> Hashable:
+def identity(
+    rule: str, cause: Cause, document: Mapping[str, Any], known: Identities, *, whole: bool = False
+) -> Hashable:
     """Return what makes a fault the same fault before and after an UPDATE.
 
     Args:

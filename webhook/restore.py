@@ -14,20 +14,6 @@ from typing import Any
 from webhook.draft import Operation, escape
 
 
-def restored(written: Any, stored: Any) -> Any:
-    """Return what was stored, and beside it what the writer filled in where nothing stood.
-
-    Objects are merged field by field, and lists item by item where they are of one length; else what was stored wins.
-    """
-    if isinstance(written, dict) and isinstance(stored, dict):
-        added = {key: value for key, value in written.items() if stored.get(key) is None and not _zero(value)}
-        kept = {key: restored(written.get(key), value) for key, value in stored.items() if key not in added}
-        return kept | added
-    if isinstance(written, list) and isinstance(stored, list) and len(written) == len(stored):
-        return [restored(one, other) for one, other in zip(written, stored, strict=True)]
-    return stored
-
-
 def _zero(value: Any) -> bool:
     """Tell whether a value is what a struct is written as in which nothing is set."""
     values = [value]
@@ -50,7 +36,7 @@ def restoration(document: Mapping[str, Any], old: Mapping[str, Any]) -> list[Ope
         document: the object as the writer sent it.
         old: the object as it is stored.
     """
-    patch = list(_operations(document.get("spec"), restored(document.get("spec"), old.get("spec")), "/spec"))
+    patch = list(_operations(document.get("spec"), old.get("spec"), "/spec"))
     metadata = document.get("metadata")
     managed = old["metadata"].get("managedFields") if isinstance(old.get("metadata"), dict) else None
     if isinstance(metadata, dict) and managed is not None and metadata.get("managedFields") != managed:
@@ -58,20 +44,28 @@ def restoration(document: Mapping[str, Any], old: Mapping[str, Any]) -> list[Ope
     return patch
 
 
-def _operations(value: Any, wanted: Any, pointer: str) -> Iterator[Operation]:
-    """Yield the operations that make `value` the one that is wanted, each as deep as it can stand."""
-    if value is None and wanted is not None:
-        yield {"op": "add", "path": pointer, "value": wanted}
-    elif isinstance(value, dict) and isinstance(wanted, dict):
-        for key in [key for key in value if key not in wanted]:
-            yield {"op": "remove", "path": f"{pointer}/{escape(key)}"}
-        for key in wanted:
-            yield from _operations(value.get(key), wanted[key], f"{pointer}/{escape(key)}")
-    elif isinstance(value, list) and isinstance(wanted, list) and len(value) == len(wanted):
-        for index, (one, other) in enumerate(zip(value, wanted, strict=True)):
-            if one is None and other is not None:
-                yield {"op": "replace", "path": f"{pointer}/{index}", "value": other}  # to add would be to insert
-            else:
-                yield from _operations(one, other, f"{pointer}/{index}")
-    elif value != wanted or type(value) is not type(wanted):
-        yield {"op": "replace", "path": pointer, "value": wanted}
+def _operations(written: Any, stored: Any, pointer: str, put: str = "add") -> Iterator[Operation]:
+    """Yield the operations that bring `written` back to `stored`, each as deep as it can stand.
+
+    Objects are compared field by field, and lists item by item where they are of one length; else what was stored wins.
+
+    Args:
+        written: a value of the update.
+        stored: the value at the same place of the stored object.
+        pointer: that place.
+        put: the operation that sets a value where there is null: to add to a list would be to insert.
+    """
+    if written is None and stored is not None:
+        yield {"op": put, "path": pointer, "value": stored}
+    elif isinstance(written, dict) and isinstance(stored, dict):
+        for key, value in written.items():
+            if key not in stored and _zero(value):
+                yield {"op": "remove", "path": f"{pointer}/{escape(key)}"}
+        for key, value in stored.items():
+            if value is not None or _zero(written.get(key)):
+                yield from _operations(written.get(key), value, f"{pointer}/{escape(key)}")
+    elif isinstance(written, list) and isinstance(stored, list) and len(written) == len(stored):
+        for index, (one, other) in enumerate(zip(written, stored, strict=True)):
+            yield from _operations(one, other, f"{pointer}/{index}", "replace")
+    elif written != stored or type(written) is not type(stored):
+        yield {"op": "replace", "path": pointer, "value": stored}

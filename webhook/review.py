@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from enum import StrEnum
 from typing import Any
 
+from msgspec.json import Encoder
 from msgspec.structs import replace
 from pydantic import BaseModel
 
@@ -17,7 +17,7 @@ from webhook.draft import Draft
 from webhook.job import Job
 from webhook.kind import Kind, Registry
 from webhook.path import Path
-from webhook.ratchet import Known, identity
+from webhook.ratchet import Identities, identity
 from webhook.restore import restoration
 from webhook.view import opaque, view, without
 
@@ -96,6 +96,8 @@ def review(
 
 
 _REVIEWED = frozenset({Operation.CREATE, Operation.UPDATE})
+#: Writes equal values as one text.
+_TEXT = Encoder(order="deterministic")
 
 
 def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:
@@ -202,7 +204,7 @@ class _Stored:
 
     def __init__(self, kind: Kind, old: Mapping[str, Any], context: Context) -> None:
         self.warned = 0
-        self._known = Known()
+        self._known = Identities()
         self._causes = {
             identity(rule, finding, old, self._known, whole=rule == SCHEMA)
             for rule, finding in _findings(kind, old, replace(context, old=None), None, updates=True)
@@ -303,22 +305,7 @@ def _metadata_text(document: Any, key: str) -> str:
 
 def same(one: Any, other: Any) -> bool:
     """Tell whether two JSON values are the same: unlike `==`, which takes 1, 1.0 and true for each other."""
-    with suppress(RecursionError):
-        if one != other:
-            return False
-    pairs = [(one, other)]
-    while pairs:
-        left, right = pairs.pop()
-        if type(left) is not type(right):
-            return False
-        if isinstance(left, dict):
-            if left.keys() != right.keys():
-                return False
-            pairs.extend((value, right[key]) for key, value in left.items())
-        elif isinstance(left, list):
-            if len(left) != len(right):
-                return False
-            pairs.extend(zip(left, right, strict=True))
-        elif left != right:
-            return False
-    return True
+    try:
+        return bool(one == other) and _TEXT.encode(one) == _TEXT.encode(other)
+    except (RecursionError, ValueError):  # the second: half a character has no UTF-8
+        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, TypeAlias, TypeVar
 
 from webhook.cause import Cause, Notice
@@ -66,6 +67,21 @@ class Rule:
     def __call__(self, job: Job[Any], context: Context) -> Iterable[Cause | Notice]:
         """Yield all that the rule finds."""
         return self.check(job, context)
+
+    @cached_property
+    def of_the_job(self) -> frozenset[str]:
+        """The words of the job that it reads."""
+        return frozenset(word for word in (*self.reads, *self.whole) if not word.startswith(TASKS))
+
+    @cached_property
+    def of_each_task(self) -> frozenset[str]:
+        """The words that it reads of one task at a time."""
+        return frozenset(word.removeprefix(TASKS) for word in self.reads if word.startswith(TASKS))
+
+    @cached_property
+    def of_all_tasks(self) -> frozenset[str]:
+        """The words that it reads of all tasks together."""
+        return frozenset(word.removeprefix(TASKS) for word in self.whole if word.startswith(TASKS))
 
     @property
     def words(self) -> tuple[str, ...]:

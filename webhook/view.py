@@ -167,33 +167,28 @@ def opaque(model: type[BaseModel], path: Path | str) -> bool:
 
 def without(document: Mapping[str, Any], paths: Iterable[Path | str]) -> dict[str, Any]:
     """Return the object without the values at these paths; the places of list items stay as they are."""
-    copy: dict[str, Any] = dict(document)
-    copied = {id(copy)}
-    blanks: dict[int, type] = {}
+    tree: dict[Any, Any] = {}  # the steps that follow each step; None where a path ends
     for path in paths:
-        *way, last = steps_of(path) or [""]
-        container: Any = copy
-        for step in way:
-            below = container[step] if _holds(container, step) else None
-            if not isinstance(below, dict | list):
-                container = None
-                break
-            if id(below) not in copied:
-                below = below.copy()
-                copied.add(id(below))
-                container[step] = below
-            container = below
-        if _holds(container, last):
-            if isinstance(container, list) and isinstance(last, int):
-                if id(container) not in blanks:
-                    blanks[id(container)] = dict if any(isinstance(item, dict) for item in container) else str
-                container[last] = blanks[id(container)]()
-            else:
-                del container[last]
-    return copy
+        below = tree
+        for step in steps_of(path):
+            below = below.setdefault(step, {})
+        below[None] = {}
+    left_out: dict[str, Any] = _without(document, tree)
+    return left_out
 
 
-def _holds(container: Any, step: str | int) -> bool:
-    if isinstance(container, dict):
-        return step in container
-    return isinstance(container, list) and isinstance(step, int) and step < len(container)
+def _without(value: Any, tree: Mapping[Any, Any]) -> Any:
+    """Return a value without what the paths of a tree lead to."""
+    if isinstance(value, Mapping):
+        return {
+            key: _without(part, tree[key]) if key in tree else part
+            for key, part in value.items()
+            if None not in tree.get(key, ())
+        }
+    if isinstance(value, list):
+        items: list[Any] = list(value)
+        blank = dict if any(isinstance(item, dict) for item in value) else str
+        for place in tree.keys() & range(len(value)):
+            items[place] = blank() if None in tree[place] else _without(value[place], tree[place])
+        return items
+    return value

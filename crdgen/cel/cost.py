@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from crdgen.cel.tree import CelCall, CelList, CelMap, Comprehension, Constant, Expression, Identifier, Select
+from crdgen.cel.tree import Expression
 from crdgen.cel.types import REQUEST, Type
 from crdgen.escaping import RESERVED
 
@@ -101,21 +101,21 @@ class _Estimator:
 
     def _of(self, node: Expression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of expression
         match node:
-            case Constant(value):
+            case Expression("literal" | "unsigned", value):
                 return 0, _Value(len(value) if isinstance(value, str | bytes) else 1)
-            case Identifier(name):
+            case Expression("name", name):
                 return 1, self._locals.get(name) or self._at(self._self)
-            case Select(operand, field, test):
+            case Expression("select" | "has", name, (operand,)):
                 cost, around = self.of(operand)
-                return cost + 1, _Value(1) if test else self._field(around, field)
-            case CelList(elements, _):
-                return self._written(_LIST, elements, ())
-            case CelMap(entries):
-                return self._written(_MAP, [value for _, value, _ in entries], [key for key, _, _ in entries])
-            case CelCall():
+                return cost + 1, _Value(1) if node.kind == "has" else self._field(around, name)
+            case Expression("list", _, items):
+                return self._written(_LIST, items, ())
+            case Expression("map", _, entries):
+                return self._written(_MAP, entries[1::2], entries[::2])
+            case Expression("call" | "method"):
                 return self._call(node)
-            case Comprehension():
-                return self._comprehension(node)
+            case Expression("loop"):
+                return self._loop(node)
             case _:
                 return _OBJECT, _Value(self._most)
 
@@ -144,35 +144,35 @@ class _Estimator:
         cost += sum(each for each, _ in found) + sum(self.of(key)[0] for key in keys)
         return cost, _Value(len(found), inner=max((value for _, value in found), key=self._size, default=_Value(0)))
 
-    def _comprehension(self, node: Comprehension) -> tuple[int, _Value]:
-        cost, over = self.of(node.range)
+    def _loop(self, node: Expression) -> tuple[int, _Value]:
+        variable, second, accumulator = node.value
+        cost, over = self.of(node.parts[0])
         count = self._size(over)
-        began, initial = self.of(node.initial)
+        began, initial = self.of(node.parts[1])
         outer = self._locals
         key = _Value(1 if over.kind.startswith("list") else self._key, kind="int")
         value = self._inner(over)
         single = value if over.kind.startswith("list") else key
-        names = {node.variable: key, node.second: value} if node.second else {node.variable: single}
-        self._locals = outer | names | {node.accumulator: initial}
-        condition, _ = self.of(node.condition)
-        step, made = self.of(node.step)
+        names = {variable: key, second: value} if second else {variable: single}
+        self._locals = outer | names | {accumulator: initial}
+        condition, _ = self.of(node.parts[2])
+        step, made = self.of(node.parts[3])
         # What `map` and `filter` make grows with each step; what `optMap` names does not.
-        grows = isinstance(node.initial, CelList | CelMap) and node.range != CelList((), frozenset())
-        self._locals = outer | {node.accumulator: _Value(count, inner=made.inner) if grows else initial}
-        ended, result = self.of(node.result)
+        grows = node.parts[1].kind in {"list", "map"} and node.parts[0] != Expression("list", ())
+        self._locals = outer | {accumulator: _Value(count, inner=made.inner) if grows else initial}
+        ended, result = self.of(node.parts[4])
         self._locals = outer
         return cost + began + ended + count * (condition + step), result
 
-    def _call(self, node: CelCall) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of call
-        parts = [] if node.target is None else [node.target]
-        found = [self.of(part) for part in (*parts, *node.arguments)]
+    def _call(self, node: Expression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of call
+        found = [self.of(part) for part in node.parts]
         costs, values = [cost for cost, _ in found], [value for _, value in found]
         total = sum(costs)
-        match node.function:
+        match node.value:
             case "_?_:_":
                 return costs[0] + max(costs[1:]), max(values[1:], key=self._size)
             case "_&&_" | "_||_" | "!_":
-                return total + (node.function == "!_"), _Value(1)
+                return total + (node.value == "!_"), _Value(1)
             case "_[_]":
                 return total + 1, self._inner(values[0])
             case "@in" if values[1].kind == "map":
@@ -184,18 +184,18 @@ class _Estimator:
                 return total + self._most, _Value(1)
             case "lists.range":
                 # Nothing bounds a number that is not written out.
-                number = node.arguments[0]
-                count = max(0, number.value) if isinstance(number, Constant) else UNKNOWN
+                number = node.parts[0]
+                count = max(0, number.value) if number.kind == "literal" else UNKNOWN
                 return total + count + _LIST, _Value(count, inner=_Value(1))
         sizes = [self._size(value) for value in values] or [1]
         inner = self._inner(values[0]) if values and values[0].kind.startswith("list") else _Value(1)
-        price = _PRICES.get(node.function)
+        price = _PRICES.get(node.value)
         item = inner.size if inner.place or inner.kind in _TEXTS else 1
         cost, size = price(_Sizes(sizes[0], sizes[-1], item, sum(sizes))) if price else (1, None)
-        if node.function == "string" and values[0].kind not in {"bytes", "dyn"}:
+        if node.value == "string" and values[0].kind not in {"bytes", "dyn"}:
             size = None
-        made = inner if node.function in _OF_ITEMS else None
-        if node.function == "_+_":
+        made = inner if node.value in _OF_ITEMS else None
+        if node.value == "_+_":
             inners = [value.inner or self._inner(value) for value in values if value.kind.startswith("list")]
             made = max(inners, key=self._size, default=None)
         return total + cost, _Value(max(self._most, sum(sizes)) if size is None else size, inner=made)

@@ -25,8 +25,7 @@ from crdgen import re2
 from crdgen.cel.cost import bound
 from crdgen.cel.declarations import checking, describe_opaque, running
 from crdgen.cel.errors import CompilationError, NotEvaluated, failed, sentence
-from crdgen.cel.reading import read
-from crdgen.cel.tree import CelCall, CelList, Comprehension, Constant, Expression, walk
+from crdgen.cel.tree import Expression, read, walk
 from crdgen.cel.types import Type, type_of
 from crdgen.cel.values import in_order, text_of, value_of
 from crdgen.durations import nanoseconds
@@ -248,32 +247,27 @@ def _sentences(text: str, objects: Mapping[str, Type]) -> list[str]:
 def _unlike(tree: Expression) -> str:
     """Return why the library would not evaluate the expression as the API server does; empty where it does."""
     for node in walk(tree):
-        if isinstance(node, CelCall) and (node.function in _ONLY_TYPED or node.function.startswith("format.")):
-            return f"uses {node.function}"
-    loops = [node for node in walk(tree) if isinstance(node, Comprehension)]
-    repeated = [
-        part for node in loops for part in walk(node) if isinstance(part, CelCall) and part.function == "format"
-    ]
-    given = {part.id: part.arguments[0] for part in repeated}.values()
-    times = prod(max(1, len(each.elements)) if isinstance(each, CelList) else _MOST_REPEATED for each in given)
+        if node.kind in {"call", "method"} and (node.value in _ONLY_TYPED or node.value.startswith("format.")):
+            return f"uses {node.value}"
+    loops = [node for node in walk(tree) if node.kind == "loop"]
+    repeated = [part for node in loops for part in walk(node) if (part.kind, part.value) == ("method", "format")]
+    given = {part.id: part.parts[1] for part in repeated}.values()
+    times = prod(max(1, len(each.parts)) if each.kind == "list" else _MOST_REPEATED for each in given)
     return "uses format within comprehensions too often" if times > _MOST_REPEATED else ""
 
 
 def _literal_problems(node: Expression) -> list[str]:
     """Return literals that Kubernetes rejects when a rule is made (cel-go, cel/validator.go)."""
     match node:
-        case CelCall(None, "timestamp", (Constant(str(text)),)) if not _is_time(text):
+        case Expression("call", "timestamp", (Expression("literal", str(text)),)) if not _is_time(text):
             return [f"{text!r} is no time such as 2006-01-02T15:04:05Z"]
-        case CelCall(None, "duration", (Constant(str(text)),)) if nanoseconds(text) is None:
+        case Expression("call", "duration", (Expression("literal", str(text)),)) if nanoseconds(text) is None:
             return [f"{text!r} is no duration such as 1h30m"]
-        case CelCall(_, "matches", (*_, Constant(str(text)))) if problem := re2.problem(text):
+        case Expression(_, "matches", (*_, Expression("literal", str(text)))) | Expression(
+            "method", "find" | "findAll", (_, Expression("literal", str(text)), *_)
+        ) if problem := re2.problem(text):
             return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
-        case CelCall(target, "find" | "findAll", (Constant(str(text)), *_)) if target and (
-            problem := re2.problem(text)
-        ):
-            return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
-        case _:
-            return []
+    return []
 
 
 def _is_time(text: str) -> bool:

@@ -1,116 +1,144 @@
-"""The syntax tree of a compiled expression (cel.expr.CheckedExpr); `crdgen.cel.reading` makes it."""
+"""The syntax tree and the types of a compiled expression, read from what the CEL library serializes.
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeAlias, cast
+The message is cel.expr.CheckedExpr; no package has its Python classes. So it is read as a message whose fields are all
+unknown, by their numbers.
+"""
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
+
+from google.protobuf.empty_pb2 import Empty
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Base:
-    #: The expression's own number, by which its type is known; 0 for one that nobody compiled.
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression, with what is below it; two that are the same have the same `str`.
+
+    | kind | value | parts |
+    |---|---|---|
+    | `literal`, `unsigned` | the value | |
+    | `name`, `message` | the name | |
+    | `select`, `has` | the field | its operand |
+    | `call`, `method` | the function, or operator | the arguments; of a method, the target before them |
+    | `list`, `map` | which entries are optional | the items; the keys and values in turn |
+    | `loop`: `all`, `map`, … | the variable, the second one, the accumulator | range, start, condition, step, result |
+    """
+
+    kind: str
+    value: Any = None
+    parts: "tuple[Expression, ...]" = ()
+    #: Its number, by which its type is known; 0 for one that nobody compiled.
     id: int = field(default=0, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Constant(_Base):
-    """A literal: None, a bool, int, float, str or bytes, or an `Unsigned`."""
-
-    value: Any
-
-
-class Unsigned(int):
-    """An unsigned integer."""
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Identifier(_Base):
-    """A name."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Select(_Base):
-    """`operand.field`, or whether it is there."""
-
-    operand: "Expression"
-    field: str
-    test: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CelCall(_Base):
-    """A function; operators are functions too."""
-
-    target: "Expression | None"
-    function: str
-    arguments: "tuple[Expression, ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class CelList(_Base):
-    """`[a, ?b]`; `optional` are the places of the optional ones."""
-
-    elements: "tuple[Expression, ...]"
-    optional: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class CelMap(_Base):
-    """`{key: value, ?key: value}`: key, value, whether it is optional."""
-
-    entries: "tuple[tuple[Expression, Expression, bool], ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class Message(_Base):
-    """`Type{...}`; rules have no type to make."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Comprehension(_Base):
-    """What `all`, `exists`, `map` and the like become."""
-
-    variable: str
-    second: str
-    range: "Expression"
-    accumulator: str
-    initial: "Expression"
-    condition: "Expression"
-    step: "Expression"
-    result: "Expression"
-
-
-Expression: TypeAlias = Constant | Identifier | Select | CelCall | CelList | CelMap | Message | Comprehension
-
-
-def children(node: Expression) -> Iterator[Expression]:
-    """Yield what is directly below the node."""
-    pending: list[Any] = [getattr(node, each.name) for each in fields(node)]
-    for value in pending:
-        if isinstance(value, _Base):
-            yield cast("Expression", value)
-        elif isinstance(value, tuple):
-            pending += value
 
 
 def walk(node: Expression) -> Iterator[Expression]:
     """Yield the node and all below it."""
     yield node
-    for child in children(node):
-        yield from walk(child)
+    for part in node.parts:
+        yield from walk(part)
 
 
 def rewritten(node: Expression, rule: Callable[[Expression], Expression]) -> Expression:
     """Return the tree with each node replaced by what the rule makes of it, the innermost first."""
+    return rule(replace(node, parts=tuple(rewritten(part, rule) for part in node.parts)))
 
-    def below(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(map(below, value))
-        return rewritten(cast("Expression", value), rule) if isinstance(value, _Base) else value
 
-    return rule(replace(node, **{each.name: below(getattr(node, each.name)) for each in fields(node)}))
+_Fields: TypeAlias = dict[int, list[Any]]
+
+_PRIMITIVE: Final = {1: "bool", 2: "int", 3: "uint", 4: "double", 5: "string", 6: "bytes"}
+_NUMBERS: Final = frozenset({"bool", "int", "uint", "double", "timestamp", "duration"})
+_WELL_KNOWN: Final = {2: "timestamp", 3: "duration"}
+
+
+def read(serialized: bytes) -> tuple[Expression, Mapping[int, str]]:
+    """Return the tree of a serialized expression, and the type of each of its parts, by the part's number."""
+    message = _fields(_fields(serialized)[2][0])
+    types = {entry[1][0]: _type(entry[2][0]) for entry in map(_fields, message.get(3, ()))}
+    return _node(message[4][0]), types
+
+
+def _fields(data: bytes) -> _Fields:
+    """Return the values of each field of a message, by its number."""
+    found: _Fields = {}
+    for each in UnknownFieldSet(Empty.FromString(data)):
+        found.setdefault(each.field_number, []).append(each.data)
+    return found
+
+
+def _type(data: bytes) -> str:  # noqa: PLR0911 - one for each kind of type
+    """Return a type as `list(int)`; `object` for what has fields, `dyn` for what is not typed."""
+    for number, (value, *_) in _fields(data).items():
+        match number:
+            case 3 | 4:
+                return _PRIMITIVE.get(value, "dyn")
+            case 5:
+                return _WELL_KNOWN.get(value, "dyn")
+            case 6:
+                return f"list({_type(_fields(value)[1][0])})" if value else "list(dyn)"
+            case 7:
+                return "map"
+            case 9:
+                name = str(value.decode())
+                return "object" if name.startswith("schema.") else name
+            case 14:
+                opaque = _fields(value)
+                inner = _type(opaque[2][0]) if 2 in opaque else "dyn"
+                # An optional number has the size of a number.
+                return inner if inner in _NUMBERS else "optional"
+    return "dyn"
+
+
+def _node(data: bytes) -> Expression:
+    message = _fields(data)
+    for number, (value, *_) in message.items():
+        if number in _READERS:
+            return replace(_READERS[number](_fields(value)), id=message.get(2, [0])[0])
+    return Expression("literal")
+
+
+def _literal(fields: _Fields) -> Expression:
+    for number, (value, *_) in fields.items():
+        if number in _LITERALS:
+            return Expression("unsigned" if number == _UNSIGNED else "literal", _LITERALS[number](value))
+    return Expression("literal")
+
+
+def _text(fields: _Fields, number: int) -> str:
+    return str(fields[number][0].decode()) if number in fields else ""
+
+
+def _nodes(fields: _Fields, *numbers: int) -> tuple[Expression, ...]:
+    return tuple(_node(data) for number in numbers for data in fields.get(number, ()))
+
+
+def _struct(fields: _Fields) -> Expression:
+    if 1 in fields:
+        return Expression("message", _text(fields, 1))
+    entries = [_fields(entry) for entry in fields.get(2, ())]
+    optional = tuple(entry.get(5, [0])[0] for entry in entries)
+    return Expression("map", optional, tuple(node for entry in entries for node in _nodes(entry, 3, 4)))
+
+
+_UNSIGNED: Final = 4
+_LITERALS: Final[dict[int, Callable[[Any], Any]]] = {
+    2: bool,
+    3: lambda value: value - 2**64 if value >= 2**63 else value,
+    _UNSIGNED: int,
+    5: lambda value: struct.unpack("<d", struct.pack("<Q", value))[0],
+    6: bytes.decode,
+    7: bytes,
+}
+_READERS: Final[dict[int, Callable[[_Fields], Expression]]] = {
+    3: _literal,
+    4: lambda fields: Expression("name", _text(fields, 1)),
+    5: lambda fields: Expression("has" if fields.get(3, [0])[0] else "select", _text(fields, 2), _nodes(fields, 1)),
+    6: lambda fields: Expression("method" if 1 in fields else "call", _text(fields, 2), _nodes(fields, 1, 3)),
+    7: lambda fields: Expression("list", tuple(fields.get(2, ())), _nodes(fields, 1)),
+    8: _struct,
+    9: lambda fields: Expression(
+        "loop", tuple(_text(fields, number) for number in (1, 8, 3)), _nodes(fields, 2, 4, 5, 6, 7)
+    ),
+}

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from crdgen.cli.sources import UsageError, name_of, objects, one_definition, output_argument, write_json
-from crdgen.evaluate import Evaluation, Reason, Violation, evaluate
-from crdgen.lint import Severity, lint
+from crdgen.evaluate import ErrorType, Evaluation, Violation, evaluate
+from crdgen.lint import LintSeverity, lint
 from crdgen.reading import Manifest
 from crdgen.resource.text import to_yaml
 from crdgen.schema.look import mapping, missing, path_of, shown
@@ -27,11 +27,11 @@ EXAMPLES: Final = """
 """
 
 _WORDS: Final = {
-    Reason.REQUIRED: "Required value",
-    Reason.NOT_SUPPORTED: "Unsupported value",
-    Reason.TOO_LONG: "Too long",
-    Reason.TOO_MANY: "Too many",
-    Reason.DUPLICATE: "Duplicate value",
+    ErrorType.REQUIRED: "Required value",
+    ErrorType.NOT_SUPPORTED: "Unsupported value",
+    ErrorType.TOO_LONG: "Too long",
+    ErrorType.TOO_MANY: "Too many",
+    ErrorType.DUPLICATE: "Duplicate value",
 }
 
 
@@ -82,7 +82,7 @@ def _definition(file: str) -> dict[str, Any]:
     """Return the CRD, if the API server accepts it."""
     definition = one_definition(file).object
     for finding in lint(definition):
-        if finding.severity is Severity.ERROR:
+        if finding.severity is LintSeverity.ERROR:
             raise UsageError(
                 f"{file}: the API server rejects the CRD: {finding.path}: {finding.problem} (see crdgen lint)"
             )
@@ -150,7 +150,7 @@ def _lines(verdict: _Verdict) -> Iterator[str]:
 
 def _cause(violation: Violation) -> str:
     """Return what `kubectl` prints of a cause: path, reason, value, message."""
-    value = "" if violation.reason is Reason.REQUIRED else f"{shown(violation.value, 200)}: "
+    value = "" if violation.reason is ErrorType.REQUIRED else f"{shown(violation.value, 200)}: "
     return f"{_path(violation.path)}: {_WORDS.get(violation.reason, 'Invalid value')}: {value}{violation.message}"
 
 

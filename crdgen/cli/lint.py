@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 from crdgen.cli.sources import KIND, UsageError, files, name_of, objects, output_argument, write_json
-from crdgen.lint import Finding, Severity, lint
+from crdgen.lint import Finding, LintSeverity, lint
 
 ABOUT: Final = """Report errors, which the API server rejects, and warnings, for fields that have no effect or a
 surprising one.
@@ -55,7 +55,7 @@ def run(options: Namespace) -> int:
     if broken:
         return 2
     every = [finding for findings in found.values() for finding in findings]
-    return int(any(options.strict or finding.severity is Severity.ERROR for finding in every))
+    return int(any(options.strict or finding.severity is LintSeverity.ERROR for finding in every))
 
 
 def _lint(file: str) -> dict[str, list[Finding]]:
@@ -80,7 +80,7 @@ def text(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
         f"{file}: {finding.severity}: {finding.path or '(document)'}: {finding.problem}\n"
         f"    {finding.fix} [{finding.rule}]\n"
         for file, findings in findings_by_file.items()
-        for finding in sorted(findings, key=lambda found: found.severity is not Severity.ERROR)
+        for finding in sorted(findings, key=lambda found: found.severity is not LintSeverity.ERROR)
     ]
     return "".join([*paragraphs, _summary(findings_by_file)])
 
@@ -96,7 +96,7 @@ def entries(findings_by_file: Mapping[str, Sequence[Finding]]) -> list[dict[str,
 
 def _summary(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
     every = [finding for findings in findings_by_file.values() for finding in findings]
-    errors = sum(finding.severity is Severity.ERROR for finding in every)
+    errors = sum(finding.severity is LintSeverity.ERROR for finding in every)
     parts = [_count(errors, "error"), _count(len(every) - errors, "warning")]
     return f"{_count(len(findings_by_file), 'file')}: {', '.join(parts)}\n"
 

@@ -26,20 +26,27 @@ def names(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
             what = f"{shown(was)} is now {shown(now)}: clients that use the old one fail"
             yield Change(f"spec.names.{key}", what, (Break.CLIENTS,), "keep it")
     for key in ("shortNames", "categories"):
-        yield from _words(key, words(_at(old, "names", key)), words(_at(new, "names", key)))
+        was, now = (dict.fromkeys(words(_at(one, "names", key))) for one in (old, new))
+        why = "`kubectl get` and scripts that use it no longer find the objects"
+        yield from _entries(f"spec.names.{key}", was, now, why)
     for key in ("labels", "annotations"):
         if canonical(mapping(old, "metadata", key)) != canonical(mapping(new, "metadata", key)):
             yield Change(f"metadata.{key}", f"the {key} of the CRD changed", text=True)
 
 
-def _words(key: str, was: list[str], now: list[str]) -> Iterator[Change]:
-    for word in was:
-        if word not in now:
-            what = f"{word} is removed: `kubectl get {word}` and scripts that use it no longer find the objects"
-            yield Change(f"spec.names.{key}", what, (Break.CLIENTS,), "keep it")
-    for word in now:
-        if word not in was:
-            yield Change(f"spec.names.{key}", f"{word} is new")
+def _entries(path: str, was: Mapping[str, Any], now: Mapping[str, Any], lost: str = "") -> Iterator[Change]:
+    """Yield the entries of a list that are new, otherwise or removed; `lost` says what clients lose by that, if any."""
+    for name in was:
+        if name in now:
+            if canonical(was[name]) != canonical(now[name]):
+                yield Change(path, f"{name} is otherwise")
+        elif lost:
+            yield Change(path, f"{name} is removed: {lost}", (Break.CLIENTS,), "keep it")
+        else:
+            yield Change(path, f"{name} is removed")
+    for name in now:
+        if name not in was:
+            yield Change(path, f"{name} is new")
 
 
 def _at(crd: Mapping[str, Any], *keys: str) -> Any:
@@ -96,6 +103,7 @@ def _webhook(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
         yield Change("spec.conversion.webhook.conversionReviewVersions", what)
 
 
+_COLUMNS: Final = "additionalPrinterColumns"
 _SCALE: Final = ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")
 
 
@@ -109,46 +117,24 @@ def views(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
         what = "the status subresource is new: a status in a write of the whole object is ignored"
         fix = "add it to a new version, and let controllers of that one write to /status"
         yield Change("subresources.status", what, (Break.CLIENTS,), fix)
-    yield from _scale(mapping(old, "subresources").get("scale"), mapping(new, "subresources").get("scale"))
-    yield from _selectable(old, new)
-    yield from _columns(old, new)
+    yield from _scale(mapping(old, "subresources"), mapping(new, "subresources"))
+    fields, selectable = (named(one.get("selectableFields"), "jsonPath") for one in (old, new))
+    yield from _entries("selectableFields", fields, selectable, "selectors that use it are rejected")
+    yield from _entries(_COLUMNS, named(old.get(_COLUMNS)), named(new.get(_COLUMNS)))
 
 
-def _scale(was: Any, now: Any) -> Iterator[Change]:
+def _scale(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     path = "subresources.scale"
-    if was is None and now is not None:
+    if old.get("scale") is None and new.get("scale") is not None:
         yield Change(path, "the scale subresource is new")
-    elif was is not None and now is None:
+    elif old.get("scale") is not None and new.get("scale") is None:
         what = "the scale subresource is removed: autoscalers and `kubectl scale` fail"
         yield Change(path, what, (Break.CLIENTS,), "keep it")
     else:
         for key in _SCALE:
-            old, new = mapping(was).get(key), mapping(now).get(key)
-            if old is None and new is not None:
-                yield Change(f"{path}.{key}", f"{shown(new)} is new")
-            elif old != new:
-                what = (
-                    f"{shown(old)} is {'gone' if new is None else f'now {shown(new)}'}: autoscalers read another field"
-                )
+            before, after = mapping(old, "scale").get(key), mapping(new, "scale").get(key)
+            if before is not None and before != after:
+                what = f"{shown(before)} is now {shown(after)}: autoscalers read another field"
                 yield Change(f"{path}.{key}", what, (Break.CLIENTS,), "keep the path")
-
-
-def _selectable(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    was, now = (named(one.get("selectableFields"), "jsonPath") for one in (old, new))
-    for path in was.keys() - now.keys():
-        what = f"{path} is removed: selectors that use it are rejected"
-        yield Change("selectableFields", what, (Break.CLIENTS,), "keep it")
-    for path in now.keys() - was.keys():
-        yield Change("selectableFields", f"{path} is new")
-
-
-def _columns(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    key = "additionalPrinterColumns"
-    was, now = named(old.get(key)), named(new.get(key))
-    for name in was.keys() | now.keys():
-        if name not in now:
-            yield Change(key, f"column {name} is removed")
-        elif name not in was:
-            yield Change(key, f"column {name} is new")
-        elif canonical(was[name]) != canonical(now[name]):
-            yield Change(key, f"column {name} is otherwise")
+            elif before != after:
+                yield Change(f"{path}.{key}", f"{shown(after)} is new")

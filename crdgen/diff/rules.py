@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from crdgen.cel import available, uses_old_self
 from crdgen.cel.tree import Expression
 from crdgen.diff.change import REJECTS, Break, Change, SchemaPair
-from crdgen.diff.unchanged import passes_unchanged, spelled, tree_of
+from crdgen.diff.unchanged import passes_unchanged, tree_of
 from crdgen.schema import VALIDATIONS
 from crdgen.schema.look import canonical, children, members, shown
 
@@ -31,11 +31,7 @@ def rules(pair: SchemaPair) -> Iterator[Change]:
                 yield pair.change(f"rule {shown(text)} has another message, reason or fieldPath")
             continue
         tree = _tree(pair, key)
-        equal = (
-            one
-            for one, other in gone.items()
-            if one[1] == optional and other and tree and spelled(other) == spelled(tree)
-        )
+        equal = (one for one, other in gone.items() if one[1] == optional and other and str(other) == str(tree))
         same = next(equal, None)
         if same is not None:
             del gone[same]

@@ -64,27 +64,30 @@ def _gone(name: str, version: Mapping[str, Any], stored: list[str], ask: str) ->
     return Change(_path(name), f"the version is removed, which was not served, and {_STATUS} does not name it")
 
 
+#: What is said of a flag of a version that is now on, and now off.
+_FLAGS: Final = {
+    "served": (
+        "the version is now served",
+        "the version is no longer served: clients that use it get a 404",
+    ),
+    "storage": (
+        "objects are now stored in this version when they are written; those written before stay as they are",
+        f"objects are now written in another version; {_STATUS} names this one until all are rewritten",
+    ),
+    "deprecated": ("the version is now deprecated", "the version is no longer deprecated"),
+}
+
+
 def _flags(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    path = _path(name)
-    if old.get("served") is True and new.get("served") is not True:
-        what = "the version is no longer served: clients that use it get a 404"
-        yield Change(f"{path}.served", what, (Break.CLIENTS,), _SERVE)
-    if new.get("served") is True and old.get("served") is not True:
-        yield Change(f"{path}.served", "the version is now served")
-    if new.get("storage") is True and old.get("storage") is not True:
-        what = "objects are now stored in this version when they are written; those written before stay as they are"
-        yield Change(f"{path}.storage", f"{what} until each is rewritten")
-    if old.get("storage") is True and new.get("storage") is not True:
-        what = (
-            f"objects are no longer stored in this version when they are written; {_STATUS} names it until it is taken"
-        )
-        yield Change(f"{path}.storage", f"{what} out, which is right when every object is rewritten")
-    if bool(old.get("deprecated")) != bool(new.get("deprecated")):
-        yield Change(
-            f"{path}.deprecated", f"the version is {'now' if new.get('deprecated') else 'no longer'} deprecated"
-        )
+    for flag, (on, off) in _FLAGS.items():
+        was, now = old.get(flag) is True, new.get(flag) is True
+        if was and not now:
+            breaks = ((Break.CLIENTS,), _SERVE) if flag == "served" else ((), "")
+            yield Change(f"{_path(name)}.{flag}", off, *breaks)
+        if now and not was:
+            yield Change(f"{_path(name)}.{flag}", on)
     if old.get("deprecationWarning") != new.get("deprecationWarning"):
-        yield Change(f"{path}.deprecationWarning", "the warning changed", text=True)
+        yield Change(f"{_path(name)}.deprecationWarning", "the warning changed", text=True)
 
 
 def _between(

@@ -1,7 +1,6 @@
 """What a field may hold, in words."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -15,15 +14,6 @@ _SMALLEST: Final = -(2**31)
 _LARGEST: Final = 2**31 - 1
 #: A longer pattern would be all that is seen of a table.
 LONGEST: Final = 40
-# A pattern of nothing but digits, signs, points and exponents.
-_OF_DIGITS: Final = re.compile(r"[][0-9eE+.,*?^$(){}|\\-]+")
-_KEYWORDS: Final = {
-    "array": ("items", "maxItems", "minItems", LIST_TYPE),
-    "boolean": (),
-    "number": ("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"),
-    "object": ("additionalProperties", "maxProperties", "minProperties"),
-    "string": ("maxLength", "minLength", "pattern"),
-}
 
 
 def type_of(schema: Mapping[str, Any]) -> str:
@@ -45,16 +35,6 @@ def kubernetes_type(schema: Mapping[str, Any]) -> str:
     return "Volume" if {"configMap", "emptyDir"} <= properties.keys() else ""
 
 
-def types_of(schema: Mapping[str, Any]) -> list[str]:
-    """Return the JSON types that a field of several may have: none where it has one, or may be anything."""
-    if schema.get(INT_OR_STRING) is True:
-        return ["integer", "string"]
-    if schema.get(PRESERVE) is not True or "type" in schema:
-        return []
-    found = [kind for kind, shut in SHUT.items() if not _says(schema, shut)]
-    return found if len(found) < len(SHUT) else []
-
-
 def patterns_of(schema: Mapping[str, Any]) -> list[str]:
     """Return the patterns that a text must match, all of them."""
     branches = [mapping(branch) for branch in members(schema.get("allOf"))]
@@ -66,41 +46,21 @@ def _says(schema: Mapping[str, Any], shut: Mapping[str, Any]) -> bool:
     return all(schema.get(key) == bound for key, bound in shut.items()) or shut in members(schema.get("allOf"))
 
 
-def _several(schema: Mapping[str, Any], kinds: list[str]) -> str:
-    """Return several types, each with the bounds that hold for it."""
-    patterns = patterns_of(schema)
-    if kinds == ["number", "string"] and patterns and all(_OF_DIGITS.fullmatch(one) for one in patterns):
-        return " ".join(["decimal as number or text", *_bounds(_part(schema, "number"))])
-    return " or ".join(_type(_part(schema, kind)) for kind in kinds)
-
-
-def _part(schema: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Return what a field of several types says of one of them."""
-    wide = "number" if kind == "integer" else kind
-    part = {key: schema[key] for key in _KEYWORDS[wide] if key in schema}
-    if kind == "number" and part.get("multipleOf") == 1:
-        kind = "integer"
-    if kind == "integer" and part.get("multipleOf") == 1:
-        del part["multipleOf"]
-    patterns = patterns_of(schema)
-    return {"type": kind} | part | ({"pattern": patterns[0]} if kind == "string" and patterns else {})
-
-
 def _type(schema: Mapping[str, Any]) -> str:
     enum = members(schema.get("enum"))
     if enum:
         return ", ".join(code(one) if isinstance(one, str) and one else value(one) for one in enum)
     if schema.get("pattern") == QUANTITY_PATTERN:
         return "quantity"
-    kinds = types_of(schema)
-    if kinds:
-        return _several(schema, kinds)
     if schema.get("type") == "array":
         return ", ".join([f"list of {type_of(mapping(schema, 'items'))}", *_counts(schema, "Items")])
     extra = schema.get("additionalProperties")
     if isinstance(extra, Mapping):
         return ", ".join([f"map of {type_of(extra)}", *_counts(schema, "Properties")])
-    kind = schema.get("format") or schema.get("type")
+    if schema.get(PRESERVE) is True and "type" not in schema:
+        several = [kind for kind, shut in SHUT.items() if not _says(schema, shut)]
+        return " or ".join(several) if len(several) < len(SHUT) else "anything"
+    kind = "integer or string" if schema.get(INT_OR_STRING) is True else schema.get("format") or schema.get("type")
     return kubernetes_type(schema) or " ".join([kind if isinstance(kind, str) else "anything", *_bounds(schema)])
 
 

@@ -4,7 +4,7 @@ All functions are pure and never change their input. None raises, whatever JSON 
 CEL rules take time that is linear in the size of the object.
 """
 
-from crdgen.evaluate.check import Reason, Violation
+from crdgen.evaluate.check import ErrorType, Violation
 from crdgen.evaluate.evaluation import Evaluation, Evaluator, evaluate
 
-__all__ = ["Evaluation", "Evaluator", "Reason", "Violation", "evaluate"]
+__all__ = ["ErrorType", "Evaluation", "Evaluator", "Violation", "evaluate"]

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 from crdgen.schema import ARTICLES, Schema
 
 
-class Reason(StrEnum):
-    """Kubernetes' names for what is wrong with a field."""
+class ErrorType(StrEnum):
+    """What is wrong with a field, as Kubernetes names it (field.ErrorType)."""
 
     REQUIRED = "Required"
     INVALID = "Invalid"
@@ -27,7 +27,7 @@ class Violation:
     """Where, what and why; the message says what would be right and repeats neither path nor value."""
 
     path: tuple[str | int, ...]
-    reason: Reason
+    reason: ErrorType
     value: Any
     message: str
 
@@ -49,7 +49,7 @@ CONTAINERS: Final = (dict, list)
 def wrong_type(value: Any, wanted: str) -> list[Violation]:
     """Return the violation of a value that has another JSON type."""
     rather = ", not null" if value is None else ""
-    return [Violation((), Reason.TYPE_INVALID, value, f"must be {ARTICLES[wanted]}{rather}")]
+    return [Violation((), ErrorType.TYPE_INVALID, value, f"must be {ARTICLES[wanted]}{rather}")]
 
 
 def under(step: str | int, found: list[Violation]) -> list[Violation]:

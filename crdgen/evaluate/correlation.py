@@ -24,13 +24,16 @@ class CorrelatedValue(NamedTuple):
 
     def step(self, step: str | int, schema: Schema) -> "CorrelatedValue | None":
         """Return the pair of a child, or None where the old one is not known."""
-        if isinstance(step, int):
-            old = _counterpart(schema, self.new, self.old, step)
-            return None if old is None else CorrelatedValue.of(self.new[step], old)
-        # Fields are matched by their names, those of an atomic map, too.
-        if not isinstance(self.new, dict) or not isinstance(self.old, dict):
+        if isinstance(step, str):
+            # Fields are matched by their names, those of an atomic map, too.
+            is_known = all(isinstance(value, dict) and step in value for value in (self.new, self.old))
+            return CorrelatedValue.of(self.new[step], self.old[step]) if is_known else None
+        if not keeps_items_apart(schema) or not all(isinstance(value, list) for value in (self.new, self.old)):
             return None
-        return CorrelatedValue.of(self.new[step], self.old[step]) if step in self.new and step in self.old else None
+        item, keys = self.new[step], schema.get(LIST_MAP_KEYS, ())
+        wanted = _key(item, keys)
+        found = [old for old in self.old if wanted and _key(old, keys) == wanted]
+        return CorrelatedValue.of(item, found[0]) if found else None
 
 
 def keeps_items_apart(schema: Schema) -> bool:
@@ -38,22 +41,9 @@ def keeps_items_apart(schema: Schema) -> bool:
     return schema.get(LIST_TYPE) == "map"
 
 
-def _counterpart(schema: Schema, new: Any, old: Any, index: int) -> Any:
-    """Return the old item of a map list with the keys of a new one, or None where there is none."""
-    keys: Sequence[str] = schema.get(LIST_MAP_KEYS, ())
-    if not keeps_items_apart(schema) or not keys or not isinstance(old, list):
-        return None
-    if not isinstance(new, list) or index >= len(new) or not isinstance(new[index], dict):
-        return None
-    wanted = _key(new[index], keys)
-    return (
-        next((item for item in old if isinstance(item, dict) and _key(item, keys) == wanted), None) if wanted else None
-    )
-
-
-def _key(item: dict[str, Any], keys: Sequence[str]) -> tuple[Any, ...] | None:
-    if not all(isinstance(item.get(key), bool | float | int | str) for key in keys):
-        return None
+def _key(item: Any, keys: Sequence[str]) -> tuple[Any, ...]:
+    if not isinstance(item, dict) or not all(isinstance(item.get(key), bool | float | int | str) for key in keys):
+        return ()
     return tuple(identity(item[key]) for key in keys)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crdgen.evaluate import metadata
-from crdgen.evaluate.check import Check, Reason, Violation
+from crdgen.evaluate.check import Check, ErrorType, Violation
 from crdgen.evaluate.correlation import unchanged
 from crdgen.evaluate.metadata import resources
 from crdgen.evaluate.pruning import Default, Prune, defaulter, pruner
@@ -28,9 +28,9 @@ def scale(subresources: Mapping[str, Any], written: Mapping[str, Any]) -> Iterat
             continue
         if name == "labelSelectorPath":
             if not isinstance(found, str):
-                yield Violation(steps, Reason.INVALID, found, "must be a string, for scaling")
+                yield Violation(steps, ErrorType.INVALID, found, "must be a string, for scaling")
         elif not (isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _MOST):
-            yield Violation(steps, Reason.INVALID, found, f"must be an integer from 0 to {_MOST}, for scaling")
+            yield Violation(steps, ErrorType.INVALID, found, f"must be an integer from 0 to {_MOST}, for scaling")
 
 
 def _at(value: Any, steps: tuple[str, ...]) -> Any:
@@ -132,7 +132,7 @@ def _type(spec: Mapping[str, Any], version: str, written: Mapping[str, Any]) -> 
     wanted = {"apiVersion": f"{spec['group']}/{version}", "kind": spec["names"]["kind"]}
     for field, right in wanted.items():
         if written.get(field) != right:
-            yield Violation((field,), Reason.INVALID, written.get(field), f"must be {right}")
+            yield Violation((field,), ErrorType.INVALID, written.get(field), f"must be {right}")
 
 
 class Evaluator:
@@ -175,13 +175,13 @@ class Evaluator:
 
     def _new(self, found: list[Violation], value: Any, old: Any) -> list[Violation]:
         """Return the violations of what changed; where items were there twice before, they still may be."""
-        twice = any(violation.reason is Reason.DUPLICATE for violation in found)
-        twice_before = twice and any(before.reason is Reason.DUPLICATE for before in self._check(old) or ())
+        twice = any(violation.reason is ErrorType.DUPLICATE for violation in found)
+        twice_before = twice and any(before.reason is ErrorType.DUPLICATE for before in self._check(old) or ())
         # A field that is not there is missing in the object around it.
-        places = (violation.path[: -1 if violation.reason is Reason.REQUIRED else None] for violation in found)
+        places = (violation.path[: -1 if violation.reason is ErrorType.REQUIRED else None] for violation in found)
         return [
             violation
             for violation, place in zip(found, places, strict=True)
-            if not (violation.reason is Reason.DUPLICATE and twice_before)
+            if not (violation.reason is ErrorType.DUPLICATE and twice_before)
             and not unchanged(self._schema, place, value, old)
         ]

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from crdgen.decode.decoder import Decoder
 from crdgen.decode.objectmeta import OBJECT_META
 from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label, is_label_value, is_subdomain, masked
-from crdgen.evaluate.check import Check, Reason, Violation, built, under
+from crdgen.evaluate.check import Check, ErrorType, Violation, built, under
 from crdgen.schema import EMBEDDED, Schema, limits
 from crdgen.schema.look import utf8
 
@@ -22,7 +22,7 @@ _LABEL_VALUE: Final = "at most 63 letters, digits, dashes, _ and dots; an annota
 _GENERATED: Final = 58
 
 
-def _wrong(at: str, value: Any, message: str, reason: Reason = Reason.INVALID) -> Violation:
+def _wrong(at: str, value: Any, message: str, reason: ErrorType = ErrorType.INVALID) -> Violation:
     """Return the violation of a field below metadata, named as the API server does: `ownerReferences.uid`."""
     return Violation(("metadata", *at.split(".")), reason, value, message)
 
@@ -34,7 +34,7 @@ def name_of_custom_resource(metadata: Mapping[str, Any]) -> Iterator[Violation]:
         yield _wrong("generateName", generated, f"must be {SUBDOMAIN}; it may end with a dash")
     made = name or (f"{generated[:_GENERATED]}aaaaa" if generated else "")
     if not made:
-        yield _wrong("name", "", "must be set, or generateName", Reason.REQUIRED)
+        yield _wrong("name", "", "must be set, or generateName", ErrorType.REQUIRED)
     elif not is_subdomain(made):
         yield _wrong("name", made, f"must be {SUBDOMAIN}")
 
@@ -80,7 +80,7 @@ def annotations(metadata: Mapping[str, Any]) -> Iterator[Violation]:
             yield _wrong("annotations", key, f"must be {KEY}")
     size = sum(len(utf8(key)) + len(utf8(value)) for key, value in held.items())
     if size > limits.ANNOTATIONS:
-        yield _wrong("annotations", size, f"bytes are too many: the limit is {limits.ANNOTATIONS}", Reason.TOO_LONG)
+        yield _wrong("annotations", size, f"bytes are too many: the limit is {limits.ANNOTATIONS}", ErrorType.TOO_LONG)
 
 
 def owners(metadata: Mapping[str, Any]) -> Iterator[Violation]:
@@ -134,7 +134,7 @@ def judged(metadata: Any, checks: Iterable[MetadataCheck]) -> Iterator[Violation
     decoded = decoder.read(metadata, OBJECT_META, "metadata")
     problems = [found for found in decoder.problems if not found.unknown]
     for found in problems:
-        yield Violation(("metadata",), Reason.TYPE_INVALID, found.value, found.problem)
+        yield Violation(("metadata",), ErrorType.TYPE_INVALID, found.value, found.problem)
     for check in () if problems else checks:
         yield from check(decoded)
 
@@ -153,7 +153,7 @@ def of_custom_resource(
     stored = before or {}
     for field in ("name", "namespace") if isinstance(written, dict) else ():
         if stored.get(field) and written.get(field) and written[field] != stored[field]:
-            yield Violation(("metadata", field), Reason.INVALID, written[field], f"must stay {stored[field]}")
+            yield Violation(("metadata", field), ErrorType.INVALID, written[field], f"must stay {stored[field]}")
 
 
 def resources(schema: Schema) -> Check | None:
@@ -182,15 +182,15 @@ def resources(schema: Schema) -> Check | None:
 def _resource(value: dict[str, Any]) -> Iterator[Violation]:
     for name in ("apiVersion", "kind"):
         if name not in value:
-            yield Violation((name,), Reason.REQUIRED, None, "must be set")
+            yield Violation((name,), ErrorType.REQUIRED, None, "must be set")
         elif not isinstance(value[name], str):
-            yield Violation((name,), Reason.INVALID, value[name], "must be a string")
+            yield Violation((name,), ErrorType.INVALID, value[name], "must be a string")
         elif not value[name]:
-            yield Violation((name,), Reason.INVALID, "", "must not be empty")
+            yield Violation((name,), ErrorType.INVALID, "", "must not be empty")
     version, kind = value.get("apiVersion"), value.get("kind")
     if isinstance(version, str) and version.count("/") > 1:
-        yield Violation(("apiVersion",), Reason.INVALID, version, "must be a version, or a group and a version")
+        yield Violation(("apiVersion",), ErrorType.INVALID, version, "must be a version, or a group and a version")
     if isinstance(kind, str) and kind and not is_label(kind.lower()):
-        yield Violation(("kind",), Reason.INVALID, kind, "must be a name of letters, digits and dashes")
+        yield Violation(("kind",), ErrorType.INVALID, kind, "must be a name of letters, digits and dashes")
     if "metadata" in value:
         yield from judged(value["metadata"], OF_EMBEDDED)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from crdgen import cel
 from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL
-from crdgen.evaluate.check import Reason, Violation
+from crdgen.evaluate.check import ErrorType, Violation
 from crdgen.evaluate.correlation import CorrelatedValue
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
 from crdgen.schema.look import children, utf8
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 _LONGEST_MESSAGE: Final = 5 * 1024
 _REASONS: Final = {
-    "FieldValueInvalid": Reason.INVALID,
-    "FieldValueForbidden": Reason.FORBIDDEN,
-    "FieldValueRequired": Reason.REQUIRED,
-    "FieldValueDuplicate": Reason.DUPLICATE,
+    "FieldValueInvalid": ErrorType.INVALID,
+    "FieldValueForbidden": ErrorType.FORBIDDEN,
+    "FieldValueRequired": ErrorType.REQUIRED,
+    "FieldValueDuplicate": ErrorType.DUPLICATE,
 }
 _BLOCKING: Final = frozenset(
-    {Reason.NOT_SUPPORTED, Reason.REQUIRED, Reason.TOO_LONG, Reason.TOO_MANY, Reason.TYPE_INVALID}
+    {ErrorType.NOT_SUPPORTED, ErrorType.REQUIRED, ErrorType.TOO_LONG, ErrorType.TOO_MANY, ErrorType.TYPE_INVALID}
 )
 _NOT_CHECKED: Final = (
     "some validation rules were not checked because the object was invalid; "
@@ -98,7 +98,7 @@ class Rules:
         run = _Run(unchecked)
         run.unchecked += self.unchecked
         if any(violation.reason in _BLOCKING for violation in found):
-            return [Violation((), Reason.INVALID, None, _NOT_CHECKED)]
+            return [Violation((), ErrorType.INVALID, None, _NOT_CHECKED)]
         before = None if old is None else CorrelatedValue.of(value, old)
         return list(_walk(self.root, value, before, None, run))
 
@@ -208,11 +208,11 @@ def _own(
         except cel.NotEvaluated as error:
             run.unchecked.append(f"{rule.where} was not checked: it {error}")
         except cel.EvaluationError as error:
-            yield Violation((), Reason.INVALID, kind, _failure(error, rule))
+            yield Violation((), ErrorType.INVALID, kind, _failure(error, rule))
         else:
             if not holds and (rule.uses_old_self or nearest is None or not nearest.same):
                 # A rule that does not compare is not held against a part that is as it was.
-                reason = _REASONS.get(rule.source.get("reason", ""), Reason.INVALID)
+                reason = _REASONS.get(rule.source.get("reason", ""), ErrorType.INVALID)
                 yield Violation(rule.path, reason, value, _message(rule, run, variables, most, old=old is not None))
 
 

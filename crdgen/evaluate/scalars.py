@@ -6,7 +6,7 @@ from decimal import Decimal
 from math import inf, isclose, isfinite
 from typing import Any, Final, TypeAlias
 
-from crdgen.evaluate.check import Check, Reason, Violation, identity, quoted, wrong_type
+from crdgen.evaluate.check import Check, ErrorType, Violation, identity, quoted, wrong_type
 from crdgen.formats import text_format
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERN
 from crdgen.re2 import matcher
@@ -84,7 +84,7 @@ def _all(tests: list[Test], value: Any) -> list[Violation] | None:
     return [violation for test in tests if (violation := test(value))] or None
 
 
-def _invalid(holds: Callable[[Any], bool], message: str, reason: Reason = Reason.INVALID) -> Test:
+def _invalid(holds: Callable[[Any], bool], message: str, reason: ErrorType = ErrorType.INVALID) -> Test:
     return lambda value: None if holds(value) else Violation((), reason, value, message)
 
 
@@ -95,7 +95,7 @@ def _enum(schema: Schema) -> list[Test]:
     allowed = {_plain(member) for member in members}
     message = supported_values(members)
 
-    return [_invalid(lambda value: _plain(value) in allowed, message, Reason.NOT_SUPPORTED)]
+    return [_invalid(lambda value: _plain(value) in allowed, message, ErrorType.NOT_SUPPORTED)]
 
 
 def supported_values(enum: list[Any]) -> str:
@@ -117,7 +117,7 @@ def _length(schema: Schema) -> list[Test]:
     if "maxLength" in schema:
         most: int = schema["maxLength"]
         message = f"may not be longer than {most} characters"
-        tests.append(_invalid(lambda value: len(value) <= most, message, Reason.TOO_LONG))
+        tests.append(_invalid(lambda value: len(value) <= most, message, ErrorType.TOO_LONG))
     return tests
 
 

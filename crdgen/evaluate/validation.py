@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from crdgen.evaluate.check import (
     ENOUGH,
     Check,
-    Reason,
+    ErrorType,
     Violation,
     identity,
     under,
@@ -42,11 +42,11 @@ def branches(schema: Schema) -> Check | None:
     def check(value: Any) -> list[Violation] | None:
         found = [violation for branch in every for violation in branch(value) or ()]
         if some and all(branch(value) for branch in some):
-            found.append(Violation((), Reason.INVALID, value, "must match one of the alternatives"))
+            found.append(Violation((), ErrorType.INVALID, value, "must match one of the alternatives"))
         if one and sum(branch(value) is None for branch in one) != 1:
-            found.append(Violation((), Reason.INVALID, value, "must match exactly one of the alternatives"))
+            found.append(Violation((), ErrorType.INVALID, value, "must match exactly one of the alternatives"))
         if none is not None and none(value) is None:
-            found.append(Violation((), Reason.INVALID, value, "must not match the excluded form"))
+            found.append(Violation((), ErrorType.INVALID, value, "must not match the excluded form"))
         return found or None
 
     return check
@@ -96,7 +96,7 @@ def _nullable(check: Check, schema: Schema) -> Check:
 
     # A null is held against the enum and against nothing else; it is no member even where the enum lists it.
     enum = schema.get("enum")
-    rejection = [Violation((), Reason.NOT_SUPPORTED, None, supported_values(enum))] if enum else None
+    rejection = [Violation((), ErrorType.NOT_SUPPORTED, None, supported_values(enum))] if enum else None
 
     def check_unless_null(value: Any) -> list[Violation] | None:
         return rejection if value is None else check(value)
@@ -126,7 +126,7 @@ def object_checker(schema: Schema) -> Check:
                     found += under(key, problems)
                     if len(found) >= ENOUGH:
                         break
-        missing = [Violation((key,), Reason.REQUIRED, None, "must be set") for key in required if key not in value]
+        missing = [Violation((key,), ErrorType.REQUIRED, None, "must be set") for key in required if key not in value]
         if missing or counted:
             found = [*(found or []), *missing, *_count(schema, value)] or None
         return found
@@ -146,9 +146,9 @@ def _count(schema: Schema, value: dict[str, Any]) -> Iterator[Violation]:
     least = schema.get("minProperties", 0)
     most = schema.get("maxProperties", len(value))
     if len(value) < least:
-        yield Violation((), Reason.INVALID, value, f"must have at least {least} entries")
+        yield Violation((), ErrorType.INVALID, value, f"must have at least {least} entries")
     if len(value) > most:
-        yield Violation((), Reason.TOO_MANY, value, f"must have at most {most} entries")
+        yield Violation((), ErrorType.TOO_MANY, value, f"must have at most {most} entries")
 
 
 Test: TypeAlias = Callable[[list[Any]], list[Violation]]
@@ -185,11 +185,11 @@ def _length(schema: Schema) -> list[Test]:
     if "minItems" in schema:
         least: int = schema["minItems"]
         text = "must have at least one item" if least == 1 else f"must have at least {least} items"
-        tests.append(lambda value: [] if len(value) >= least else [Violation((), Reason.INVALID, value, text)])
+        tests.append(lambda value: [] if len(value) >= least else [Violation((), ErrorType.INVALID, value, text)])
     if "maxItems" in schema:
         most: int = schema["maxItems"]
         more = f"must have at most {most} item{'' if most == 1 else 's'}"
-        tests.append(lambda value: [] if len(value) <= most else [Violation((), Reason.TOO_MANY, value, more)])
+        tests.append(lambda value: [] if len(value) <= most else [Violation((), ErrorType.TOO_MANY, value, more)])
     return tests
 
 
@@ -224,5 +224,5 @@ def _duplicates(keys: list[Any], describe: Callable[[Any], str]) -> list[Violati
         if place != index and known not in reported:
             reported.add(known)
             message = f"[{place}] already has this {describe(key)}"
-            found.append(Violation((index,), Reason.DUPLICATE, key, message))
+            found.append(Violation((index,), ErrorType.DUPLICATE, key, message))
     return found

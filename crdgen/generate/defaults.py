@@ -6,7 +6,7 @@ from typing import Any
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.check import CONTAINERS
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.walk import FORMS, SAID
+from crdgen.generate.walk import FORMS
 from crdgen.schema import LIST_TYPE, Schema
 from crdgen.schema.look import path_of, plain, without
 
@@ -74,9 +74,7 @@ def _rejection(default: Any, schema: Schema) -> tuple[str, str] | None:
         fix = "give the default a time zone: `datetime(…, tzinfo=UTC)`"
     if found.message.startswith("must be a multiple of 0."):
         fix = "the API server rejects whole numbers as multiples of a step below 1: use a `Rule`"
-    # Of a decimal's text a pattern says the bounds, which nobody reads.
-    message = f"must be {schema[SAID]}" if SAID in schema and not at else found.message
-    problem = f"the default {default!r} is not valid for the schema of the field{where}: {message}"
+    problem = f"the default {default!r} is not valid for the schema of the field{where}: {found.message}"
     return problem, fix
 
 

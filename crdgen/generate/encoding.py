@@ -1,9 +1,8 @@
 """Defaults as JSON, in the form that the model writes and reads."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date, time
-from enum import Enum
 from math import isfinite
 from typing import Any
 
@@ -81,7 +80,7 @@ def json_of(default: Any) -> Any:
     """Return a default as JSON, whatever it is a default of: aliases, and the values of enums."""
     _reject_chance(default)
     try:
-        return checked(_plain(default), default)
+        return checked(to_jsonable_python(default, by_alias=True), default)
     except (PydanticSerializationError, UnicodeDecodeError, RecursionError) as error:
         raise NotJsonError(*_unwritable(default)) from error
 
@@ -128,29 +127,6 @@ def _unwritable(default: Any) -> tuple[str, str]:
         fix = 'let bytes be base64: `val_json_bytes="base64"` and `ser_json_bytes="base64"` in the model\'s config'
         return f"the default {default!r} cannot be written as JSON, in which bytes are text", fix
     return f"the default {default!r} cannot be written as JSON", "give a default of the field's type, or None"
-
-
-def _plain(default: Any) -> Any:
-    if isinstance(default, BaseModel):
-        return _dumped(default)
-    if isinstance(default, Enum):
-        return _plain(default.value)
-    if isinstance(default, Mapping):
-        return {to_jsonable_python(key): _plain(value) for key, value in default.items()}
-    if isinstance(default, list | tuple):
-        return [_plain(value) for value in default]
-    if isinstance(default, set | frozenset):
-        return sorted((_plain(value) for value in default), key=repr)
-    return to_jsonable_python(default, by_alias=True)
-
-
-def _dumped(default: BaseModel) -> Any:
-    dumped: Any = default.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)
-    if isinstance(dumped, dict) or default.__pydantic_root_model__:
-        return dumped
-    # A serializer of its own makes something else of it; what it reads is an object.
-    fields = type(default).model_fields
-    return {field.alias or name: _plain(getattr(default, name)) for name, field in fields.items()}
 
 
 def _scalars(value: Any) -> Iterator[Any]:

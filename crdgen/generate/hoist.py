@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.walk import CLOSED, DEPRECATED, MIXED, NAME, SAID
+from crdgen.generate.walk import CLOSED, DEPRECATED, MIXED, NAME
 from crdgen.schema import LIST_MAP_KEYS, PRESERVE, TEXTS, VALUES, Schema
 from crdgen.schema.look import without
 
@@ -54,7 +54,7 @@ def _keyword(key: str, variants: list[Schema], path: str, parent: Schema, branch
     held = [variant.get(key, _MISSING) for variant in variants]
     if key in TEXTS or key == PRESERVE:
         parent[key] = next(value for value in held if value is not _MISSING)
-    elif key in {CLOSED, DEPRECATED, MIXED, NAME, SAID}:
+    elif key in {CLOSED, DEPRECATED, MIXED, NAME}:
         return
     elif all(value == held[0] for value in held):
         parent[key] = held[0]

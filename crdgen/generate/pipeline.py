@@ -16,7 +16,7 @@ from crdgen.generate.keywords import keywords
 from crdgen.generate.known import known, ranges
 from crdgen.generate.tidy import descriptions, order, policy, tidy
 from crdgen.generate.unions import unions
-from crdgen.generate.walk import Stage, rewrite
+from crdgen.generate.walk import Transform, rewrite
 from crdgen.schema import Schema
 from crdgen.schema.look import without
 
@@ -31,7 +31,7 @@ def extensions(schema: Schema, path: str) -> Schema:
 
 # The order is the pipeline's: markers find nodes that already have one type, defaults are held against what the markers
 # made of it, and texts are tidied last.
-STAGES: Final[tuple[Stage, ...]] = (
+STAGES: Final[tuple[Transform, ...]] = (
     *(keywords, unions, known, keys, extensions, ranges, parents, defaults, descriptions),
 )
 

@@ -9,7 +9,7 @@ from inspect import cleandoc
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError, SchemaErrors
-from crdgen.generate.walk import DEPRECATED, MIXED, PREFIX, SAID, map_children
+from crdgen.generate.walk import DEPRECATED, MIXED, PREFIX, map_children
 from crdgen.schema import ARTICLES, INT_OR_STRING, OF_OBJECTS, PRESERVE, TYPES, Schema
 from crdgen.schema.look import with_children, without
 
@@ -103,9 +103,9 @@ def descriptions(schema: Schema, _path: str) -> Schema:
 
 def taken(schema: Schema) -> str:
     """Return the sentence, or nothing where the node's own keywords say it: a type, or the values of an enum."""
-    if not schema.get(PRESERVE) or schema.keys() & {"type", "enum"} or not schema.keys() & {SAID, MIXED}:
+    if not schema.get(PRESERVE) or schema.keys() & {"type", "enum"} or MIXED not in schema:
         return ""
-    members = [schema[SAID]] if SAID in schema else list(dict.fromkeys(map(_said, schema[MIXED])))
+    members = list(dict.fromkeys(map(_said, schema[MIXED])))
     if schema.get("nullable"):
         members.append("null")
     *others, last = members
@@ -114,8 +114,6 @@ def taken(schema: Schema) -> str:
 
 def _said(part: Schema) -> str:
     """Return what one of the members takes."""
-    if SAID in part:
-        return str(part[SAID])
     kind = part["type"]
     if "enum" in part:
         return " or ".join(json.dumps(value, ensure_ascii=False) for value in part["enum"])

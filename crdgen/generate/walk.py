@@ -7,10 +7,10 @@ from crdgen.generate.errors import SchemaErrors
 from crdgen.schema import BRANCHES, Schema
 from crdgen.schema.look import with_children
 
-Stage: TypeAlias = Callable[[Schema, str], Schema]
+Transform: TypeAlias = Callable[[Schema, str], Schema]
 
 
-def rewrite(schema: Schema, path: str, stage: Stage) -> Schema:
+def rewrite(schema: Schema, path: str, stage: Transform) -> Schema:
     """Return the schema with every node rewritten, children before their parents; the input is not changed."""
     errors = SchemaErrors()
     result = _rewritten(schema, path, stage, errors)
@@ -18,7 +18,7 @@ def rewrite(schema: Schema, path: str, stage: Stage) -> Schema:
     return result
 
 
-def _rewritten(schema: Schema, path: str, stage: Stage, errors: SchemaErrors) -> Schema:
+def _rewritten(schema: Schema, path: str, stage: Transform, errors: SchemaErrors) -> Schema:
     before = len(errors)
     inner = map_children(schema, path, lambda child, at: _rewritten(child, at, stage, errors))
     if len(errors) == before:
@@ -27,7 +27,7 @@ def _rewritten(schema: Schema, path: str, stage: Stage, errors: SchemaErrors) ->
     return schema
 
 
-def map_children(schema: Schema, path: str, function: Stage) -> Schema:
+def map_children(schema: Schema, path: str, function: Transform) -> Schema:
     """Return a shallow copy of the node whose direct children went through the function."""
     result = with_children(schema, lambda child, step: function(child, path + step))
     if KEYS in schema:
@@ -59,8 +59,6 @@ CLOSED: Final = "x-crdgen-closed"
 NAME: Final = "x-crdgen-name"
 # The one-type schemas that a node of several types was made of.
 MIXED: Final = "x-crdgen-mixed"
-# What a value must be, in words, where keywords are hard to read: `a decimal, as a number or a text, at least 0`.
-SAID: Final = "x-crdgen-said"
 # The computed fields of a model, by their JSON names: of use only where it is written, and not read.
 COMPUTED: Final = "x-crdgen-computed"
 # The sentence of a deprecated field, for its description.

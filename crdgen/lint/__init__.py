@@ -9,6 +9,6 @@ them.
 """
 
 from crdgen.lint.checking import check_structural, lint
-from crdgen.lint.rule import Finding, Severity
+from crdgen.lint.rule import Finding, LintSeverity
 
-__all__ = ["Finding", "Severity", "check_structural", "lint"]
+__all__ = ["Finding", "LintSeverity", "check_structural", "lint"]

@@ -8,34 +8,34 @@ from typing import Any, Final
 from crdgen.decode.decoder import DEPTH, Decoder, DecodingProblem, is_too_deep
 from crdgen.lint import conversion, defaults, keywords, lists, names, structure, validations, version, versions
 from crdgen.lint.node import Node, nodes
-from crdgen.lint.rule import COMPILED, EVALUATED, Finding, LintRule, Problem, Severity, error, family, warning
+from crdgen.lint.rule import COMPILED, EVALUATED, Finding, Issue, LintRule, LintSeverity, error, family, warning
 from crdgen.lint.shape import DEFINITION, SCHEMA
 from crdgen.lint.versions import Definition
 from crdgen.schema import Schema
 
 
 @warning("this linter")
-def document_is_nested_reasonably(_: object) -> Iterator[Problem]:
+def document_is_nested_reasonably(_: object) -> Iterator[Issue]:
     """Extremely nested documents are not checked."""
-    yield Problem("", f"the document is nested more than {DEPTH} levels deep, and was not checked", "flatten it")
+    yield Issue("", f"the document is nested more than {DEPTH} levels deep, and was not checked", "flatten it")
 
 
 @error("apiextensions types.go, types_jsonschema.go and marshal.go of v1")
-def value_has_the_right_type(found: DecodingProblem) -> Iterator[Problem]:
+def value_has_the_right_type(found: DecodingProblem) -> Iterator[Issue]:
     """The API server decodes the document into typed values before it validates them."""
-    yield Problem("", found.problem, found.fix)
+    yield Issue("", found.problem, found.fix)
 
 
 @error("k8s.io/apimachinery, pkg/runtime/serializer/json")
-def field_is_known(found: DecodingProblem) -> Iterator[Problem]:
+def field_is_known(found: DecodingProblem) -> Iterator[Issue]:
     """Strict decoding, which kubectl requests, rejects unknown fields; otherwise they are dropped with a warning."""
-    yield Problem("", found.problem, found.fix)
+    yield Issue("", found.problem, found.fix)
 
 
 @warning("apiextensions marshal.go of v1, UnmarshalJSON of JSONSchemaPropsOrArray and JSONSchemaPropsOrBool")
-def field_within_items_is_known(found: DecodingProblem) -> Iterator[Problem]:
+def field_within_items_is_known(found: DecodingProblem) -> Iterator[Issue]:
     """Below items and additionalProperties, unknown fields are dropped even with strict decoding."""
-    yield Problem("", f"{found.problem}, and silently dropped", found.fix)
+    yield Issue("", f"{found.problem}, and silently dropped", found.fix)
 
 
 def _of_problem(found: DecodingProblem, *, strict: bool) -> Iterator[Finding]:
@@ -44,7 +44,7 @@ def _of_problem(found: DecodingProblem, *, strict: bool) -> Iterator[Finding]:
     if found.unseen:
         rule = field_within_items_is_known
     elif found.unknown:
-        rule = field_is_known if strict else replace(field_is_known, severity=Severity.WARNING)
+        rule = field_is_known if strict else replace(field_is_known, severity=LintSeverity.WARNING)
     yield from rule.findings(found, found.path)
 
 
@@ -59,7 +59,7 @@ _OF_VERSION: Final = family(version)
 _OF_SCHEMA: Final[tuple[LintRule[Node], ...]] = tuple(
     rule for module in (structure, keywords, lists, validations, defaults) for rule in family(module)
 )
-_WARNINGS: Final = tuple(rule for rule in _OF_SCHEMA if rule.severity is Severity.WARNING and not rule.phase)
+_WARNINGS: Final = tuple(rule for rule in _OF_SCHEMA if rule.severity is LintSeverity.WARNING and not rule.phase)
 _PHASES: Final = tuple(
     tuple(rule for rule in _OF_SCHEMA if rule.phase == phase and rule not in _WARNINGS)
     for phase in (0, COMPILED, EVALUATED)
@@ -131,7 +131,7 @@ def _errors(every: list[Node], *, stop: bool) -> list[Finding]:
     found: list[Finding] = []
     for phase in _PHASES:
         found += _of_nodes(phase, every)
-        if stop or any(finding.severity is Severity.ERROR for finding in found):
+        if stop or any(finding.severity is LintSeverity.ERROR for finding in found):
             break
     return found
 

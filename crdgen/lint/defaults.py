@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import takewhile
 from typing import Any, Final
 
 from crdgen.evaluate import Evaluator
@@ -10,7 +9,7 @@ from crdgen.evaluate.metadata import resources
 from crdgen.evaluate.pruning import pruner
 from crdgen.formats import text_format
 from crdgen.lint.node import Node, NodeLevel
-from crdgen.lint.rule import EVALUATED, Problem, error, warning
+from crdgen.lint.rule import EVALUATED, Issue, error, warning
 from crdgen.schema import BRANCHES, EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
 from crdgen.schema.look import path_of, with_children
 
@@ -25,14 +24,14 @@ _NOT_EVALUATED: Final = (re.error, RecursionError, ArithmeticError, ValueError)
 
 
 @error("apiextensions validation.go, withForbiddenDefaults", "default", phase=EVALUATED)
-def default_is_allowed_here(node: Node) -> Iterator[Problem]:
+def default_is_allowed_here(node: Node) -> Iterator[Issue]:
     """The API server sets apiVersion, kind and metadata; they have no defaults."""
     if node.no_default and "default" in node.schema and not node.branch:
-        yield Problem("default", f"there must be no default: {node.no_default}", "remove it")
+        yield Issue("default", f"there must be no default: {node.no_default}", "remove it")
 
 
 @error("schema/defaulting/validation.go", "default", phase=EVALUATED)
-def default_is_pruned(node: Node) -> Iterator[Problem]:
+def default_is_pruned(node: Node) -> Iterator[Issue]:
     """Defaults have declared fields only; others would be pruned."""
     if _is_seen(node) and not node.inside_meta:
         value = {_VALUE: node.schema["default"]}
@@ -43,18 +42,18 @@ def default_is_pruned(node: Node) -> Iterator[Problem]:
             return
         if pruned != value:
             fix = "declare the fields, or remove them from the default"
-            yield Problem("default", "the default has fields that are not declared", fix)
+            yield Issue("default", "the default has fields that are not declared", fix)
 
 
 @error("schema/defaulting/validation.go", "default", phase=EVALUATED)
-def default_is_valid(node: Node) -> Iterator[Problem]:
+def default_is_valid(node: Node) -> Iterator[Issue]:
     """A default is valid on its own: it is validated before nested defaults are set."""
     if _is_seen(node):
         yield from _violations(node.schema)
 
 
 @error("schema/objectmeta/validation.go", "default", phase=EVALUATED)
-def default_of_a_resource_is_whole(node: Node) -> Iterator[Problem]:
+def default_of_a_resource_is_whole(node: Node) -> Iterator[Issue]:
     """A default that is an embedded resource has apiVersion, kind and valid metadata."""
     if not _is_seen(node):
         return
@@ -63,57 +62,42 @@ def default_of_a_resource_is_whole(node: Node) -> Iterator[Problem]:
         schema, value = _surrounded(node)
     check = resources(schema)
     for violation in (check(value) if check else None) or ():
-        yield Problem(
+        yield Issue(
             f"default{path_of(violation.path)}", f"the default is no whole resource: {violation.message}", "correct it"
         )
 
 
 @warning("schema/defaulting/algorithm.go", "properties")
-def default_can_be_set(node: Node) -> Iterator[Problem]:
+def default_can_be_set(node: Node) -> Iterator[Issue]:
     """Defaults of fields are set only in objects that are present: a missing parent needs `default: {}`."""
-    if node.branch or node.field == "status" or not _may_be_left_out(node) or _is_within_another(node):
+    parent = node.parent
+    # An entry of a map or list is there, or there is no entry.
+    is_field = parent is not None and bool(node.name) and node.level is NodeLevel.FIELD and not node.branch
+    if not is_field or parent is None or node.name in parent.schema.get("required", ()) or node.field == "status":
         return
-    defaulted = list(_defaulted(node))
-    if not defaulted:
+    if node.schema.keys() & {"default", "minProperties", "required"} or node.flag("nullable") or node.type != "object":
         return
-    below = defaulted[0].field.removeprefix(node.field).lstrip(".")
-    problem = f"the default of {below} is not set if {node.field} is left out, because {node.name} has no default"
-    above = (list(takewhile(lambda around: around is not node.parent, leaf.around)) for leaf in defaulted)
-    objects = list(dict.fromkeys(around for chain in above for around in reversed(chain)))
-    names = ", ".join(around.field for around in objects)
-    those = "it" if len(objects) == 1 else "them"
-    fix = f"require {those}: {names}"
-    if not any(True for around in objects for _ in _violations(around.schema | {"default": {}})):
-        fix = f"write default: {{}} for {names}, or require {those}"
-    yield Problem("", problem, f"{fix}; ignore this if a missing object has its own meaning")
+    for name in [name for name, field in node.properties.items() if "default" in field][:1]:
+        problem = f"the default of {name} is not set if {node.field} is left out, because {node.name} has no default"
+        can_be_empty = not any(True for _ in _violations(node.schema | {"default": {}}))
+        fix = f"write default: {{}} for {node.field}, or require it" if can_be_empty else f"require it: {node.field}"
+        yield Issue("", problem, f"{fix}; ignore this if a missing object has its own meaning")
 
 
 @warning("schema/defaulting/algorithm.go", "default")
-def default_of_the_root_is_never_set(node: Node) -> Iterator[Problem]:
-    """The root has no default, because the object itself is never missing."""
-    if node.is_root and "default" in node.schema:
-        yield Problem("default", "the default of the root has no effect", "write defaults for its fields")
-
-
-@warning("schema/defaulting/algorithm.go", "default")
-def default_of_an_entry_replaces_null(node: Node) -> Iterator[Problem]:
-    """A default of list items or map values only replaces null."""
-    is_value = node.parent is not None and node.schema is node.parent.values
-    if "default" in node.schema and not node.branch and (node.level is NodeLevel.ITEM or is_value):
-        yield Problem("default", "a default of list items or map values only replaces null", "write it for its fields")
+def default_has_an_effect(node: Node) -> Iterator[Issue]:
+    """The default of the object itself is never set. A default of list items or map values only replaces null."""
+    is_entry = node.level is NodeLevel.ITEM or (node.parent is not None and node.schema is node.parent.values)
+    if node.is_root:
+        yield Issue("default", "the default of the root has no effect", "write defaults for its fields")
+    elif is_entry and not node.branch:
+        yield Issue("default", "a default of list items or map values only replaces null", "write it for its fields")
 
 
 @warning("schema/defaulting/validation.go, which holds it against the schema alone", "default", phase=EVALUATED)
-def default_leaves_the_object_valid(node: Node) -> Iterator[Problem]:
-    """The API server does not fully validate defaults: duplicate items and int-or-string are not checked."""
-    if _is_seen(node) and not any(True for _ in _violations(node.schema)):
-        yield from _violations(node.schema, whole=True)
-
-
-@warning("schema/defaulting/validation.go, which does not look below additionalProperties", "default", phase=EVALUATED)
-def default_within_a_map_is_valid(node: Node) -> Iterator[Problem]:
-    """The API server does not validate defaults within map values, but sets them: objects get invalid fields."""
-    if node.unseen_defaults and not node.branch and "default" in node.schema:
+def default_leaves_the_object_valid(node: Node) -> Iterator[Issue]:
+    """The API server does not check the defaults of map values, nor others for duplicate items and int-or-string."""
+    if not node.branch and (node.unseen_defaults or not any(True for _ in _violations(node.schema))):
         yield from _violations(node.schema, whole=True)
 
 
@@ -122,7 +106,7 @@ def _is_seen(node: Node) -> bool:
     return "default" in node.schema and not node.branch and not node.unseen_defaults
 
 
-def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Problem]:
+def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Issue]:
     """Return what is wrong with the default: as the API server checks defaults, or as it does the `whole` object."""
     wrapped = {"type": "object", "properties": {_VALUE: schema if whole else _as_defaults_are_checked(schema)}}
     value = {_VALUE: schema["default"]}
@@ -133,7 +117,7 @@ def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Problem]:
         return
     for violation in violations:
         problem = f"the default breaks the schema: {violation.message}"
-        yield Problem(f"default{path_of(violation.path[1:])}", problem, "correct it, or what it breaks")
+        yield Issue(f"default{path_of(violation.path[1:])}", problem, "correct it, or what it breaks")
 
 
 def _as_defaults_are_checked(schema: Schema) -> Schema:
@@ -151,41 +135,6 @@ def _as_defaults_are_checked(schema: Schema) -> Schema:
         if keyword in plain:
             plain[keyword] = [_as_defaults_are_checked(branch) for branch in plain[keyword]]
     return plain
-
-
-def _defaulted(node: Node) -> Iterator[Node]:
-    """Return what has a default below an object, as far as objects that may be left out reach."""
-    pending = [child for child in node.children if child.level is NodeLevel.FIELD and not child.branch]
-    while pending:
-        child = pending.pop(0)
-        if child.schema is child.parent.values if child.parent else True:
-            continue
-        if "default" in child.schema:
-            yield child
-        elif _may_be_empty(child):
-            pending += [inner for inner in child.children if inner.level is NodeLevel.FIELD and not inner.branch]
-
-
-def _may_be_left_out(node: Node) -> bool:
-    """Return whether the object is a field that may be left out, and then nothing is in its place.
-
-    An entry of a map or list is there, or there is no entry.
-    """
-    parent = node.parent
-    is_optional = parent is not None and bool(node.name) and node.name not in parent.schema.get("required", ())
-    return is_optional and node.level is NodeLevel.FIELD and _may_be_empty(node)
-
-
-def _may_be_empty(node: Node) -> bool:
-    """Return whether the object could have the default `{}`, and has none."""
-    is_bare = not node.schema.keys() & {"default", "minProperties", "required"} and not node.flag("nullable")
-    return is_bare and node.type == "object" and bool(node.properties)
-
-
-def _is_within_another(node: Node) -> bool:
-    """Return whether the parent object has the same gap, and so the finding."""
-    parent = node.parent
-    return parent is not None and parent.field != "status" and _may_be_left_out(parent)
 
 
 def _surrounded(node: Node) -> tuple[Schema, Any]:

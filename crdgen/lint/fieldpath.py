@@ -8,9 +8,8 @@ from typing import Any, Final
 from crdgen.decode.objectmeta import METADATA
 from crdgen.schema import EMBEDDED, PRESERVE, Schema
 
-_TOKEN: Final = re.compile(r"'.*?(?<!\\)'|'.*|[.\[\]]|[^.\[\]]+", re.DOTALL)
-
-_UNKNOWN_ESCAPE: Final = re.compile(r"\\[^abfnrtv'\\]")
+# One step of a rule's path: a name, or one in quotes.
+_NAME: Final = re.compile(r"\.(?P<name>[^.\[\]]+)|\['(?P<quoted>(?:[^'\\]|\\[abfnrtv'\\])*)'\]", re.DOTALL)
 # One step of kubectl's JSONPath: a name, a name in quotes, items by index, slice, wildcard or filter, or all below.
 _STEP: Final = re.compile(
     r"\.(?P<name>(?:\\.|[^.\[\]\\()'\"\s{}*])+)"
@@ -101,23 +100,12 @@ def _below(schema: Schema, step: re.Match[str]) -> Schema | None:
 
 
 def _steps(path: str, *, brackets: bool) -> Iterator[str]:
-    tokens = iter(_TOKEN.findall(path))
-    for part in tokens:
-        if part == ".":
-            name = next(tokens, None)
-            if name is None:
-                raise PathError("ends with a dot")
-            yield name
-        elif part == "[" and brackets:
-            name = next(tokens, "")
-            if len(name) < 2 or name[0] != "'" or name[-1] != "'":
-                raise PathError("wants a name in single quotes between brackets")
-            if unknown := _UNKNOWN_ESCAPE.search(name):
-                raise PathError(f"has the unknown escape {unknown[0]}")
-            yield name[1:-1].replace("\\'", "'").replace("\\\\", "\\")
-            if next(tokens, None) != "]":
-                raise PathError("has a bracket that is not closed")
-        elif part == "[":
+    position = 0
+    while position < len(path):
+        step = _NAME.match(path, position)
+        if step is None:
+            raise PathError(f"cannot be read from {path[position:]} on")
+        if step["name"] is None and not brackets:
             raise PathError("must not have brackets")
-        else:
-            raise PathError(f"must begin with a dot: .{part}")
+        yield step["name"] or step["quoted"].replace("\\'", "'").replace("\\\\", "\\")
+        position = step.end()

@@ -7,7 +7,7 @@ from crdgen import re2
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.formats import text_format
 from crdgen.lint.node import Node
-from crdgen.lint.rule import Problem, error, warning
+from crdgen.lint.rule import Issue, error, warning
 from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE
 from crdgen.schema.limits import INTEGER_FORMATS, NUMBER_FORMATS
 
@@ -52,23 +52,23 @@ _EVEN_EMPTY: Final = frozenset({"$ref", "additionalItems", "dependencies"})
 
 
 @error("apiextensions validation.go, specStandardValidatorV3; schema/convert.go", *UNSUPPORTED)
-def keyword_is_supported(node: Node) -> Iterator[Problem]:
+def keyword_is_supported(node: Node) -> Iterator[Issue]:
     """Structural schemas have no references, no definitions and no keywords that are expensive to validate."""
     for keyword, fix in UNSUPPORTED.items():
         if keyword in node.schema and (node.schema[keyword] or keyword in _EVEN_EMPTY):
-            yield Problem(keyword, f"{keyword} is not supported", fix)
+            yield Issue(keyword, f"{keyword} is not supported", fix)
 
 
 @error("schema/validation.go, validateValueValidation", "pattern")
-def pattern_is_of_go(node: Node) -> Iterator[Problem]:
+def pattern_is_of_go(node: Node) -> Iterator[Issue]:
     """Patterns are compiled by Go, which has no look-around and no back-references."""
     pattern = node.schema.get("pattern")
     if pattern and (problem := re2.problem(pattern)):
-        yield Problem("pattern", f"Go cannot compile the pattern: it has {problem.what}", problem.fix)
+        yield Issue("pattern", f"Go cannot compile the pattern: it has {problem.what}", problem.fix)
 
 
 @warning("apiserver/validation/formats.go", "format")
-def format_is_checked(node: Node) -> Iterator[Problem]:
+def format_is_checked(node: Node) -> Iterator[Issue]:
     """The API server validates some formats, each for one type, and ignores all others."""
     name = node.schema.get("format")
     if not name or node.branch:
@@ -82,11 +82,11 @@ def format_is_checked(node: Node) -> Iterator[Problem]:
         fix = "write a pattern or a rule, or remove it"
     if not checked:
         what = f"a value of type {node.type}" if node.type else "a value without a type"
-        yield Problem("format", f"format {name} is ignored for {what}", fix)
+        yield Issue("format", f"format {name} is ignored for {what}", fix)
 
 
 @warning("kube-openapi validation/strfmt/duration.go", "format")
-def duration_is_of_go(node: Node) -> Iterator[Problem]:
+def duration_is_of_go(node: Node) -> Iterator[Issue]:
     """Format duration has Go's syntax; ISO 8601 durations are rejected or misread."""
     if node.schema.get("format") != "duration" or node.branch or node.type not in {"", "string"}:
         return
@@ -99,23 +99,23 @@ def duration_is_of_go(node: Node) -> Iterator[Problem]:
         )
         problem = f"{other} is ISO 8601, but {problem}" if other else problem
         fix = "give an example in Go's syntax, or replace the format with a pattern"
-        yield Problem("format", problem, fix)
+        yield Issue("format", problem, fix)
 
 
 @warning("kube-openapi validation/validate", *_TYPED)
-def keyword_fits_the_type(node: Node) -> Iterator[Problem]:
+def keyword_fits_the_type(node: Node) -> Iterator[Issue]:
     """Bounds for another type have no effect."""
     if node.branch or node.type not in _OF_TYPE or node.flag(INT_OR_STRING):
         return
     for keyword in sorted((node.schema.keys() & _TYPED) - _OF_TYPE[node.type]):
         if node.schema[keyword] not in (False, [], {}):
-            yield Problem(
+            yield Issue(
                 keyword, f"{keyword} has no effect on a value of type {node.type}", "remove it, or correct the type"
             )
 
 
 @warning("kube-openapi validation/validate/values.go", *_TYPED)
-def bounds_leave_something(node: Node) -> Iterator[Problem]:
+def bounds_leave_something(node: Node) -> Iterator[Issue]:
     """No value satisfies a minimum above its maximum: the API server accepts the schema, but no object.
 
     Where any type may stand, it is how a schema says which types may not: not surprising. A bound that is no value of
@@ -128,33 +128,33 @@ def bounds_leave_something(node: Node) -> Iterator[Problem]:
         least, most = node.schema.get(low), node.schema.get(high)
         exclusive = low == "minimum" and (node.flag("exclusiveMinimum") or node.flag("exclusiveMaximum"))
         if least is not None and most is not None and (least > most or (exclusive and least == most)):
-            yield Problem(low, f"no value satisfies {low} {least} and {high} {most}", "correct one of them")
+            yield Issue(low, f"no value satisfies {low} {least} and {high} {most}", "correct one of them")
     for keyword in _SIZES:
         if node.schema.get(keyword, 0) < 0:
-            yield Problem(keyword, f"no value has {keyword} {node.schema[keyword]}", "write a number from 0 on")
+            yield Issue(keyword, f"no value has {keyword} {node.schema[keyword]}", "write a number from 0 on")
     if node.schema.get("multipleOf") == 0:
-        yield Problem("multipleOf", "no value is a multiple of 0", "write a number above 0")
+        yield Issue("multipleOf", "no value is a multiple of 0", "write a number above 0")
     for keyword, text in unfit_bounds(node.schema).items():
-        yield Problem(keyword, f"a value {text}", "write a bound that is a value of the type")
+        yield Issue(keyword, f"a value {text}", "write a bound that is a value of the type")
 
 
 @warning("kube-openapi validation/validate/values.go", "enum")
-def enum_can_be_met(node: Node) -> Iterator[Problem]:
+def enum_can_be_met(node: Node) -> Iterator[Issue]:
     """An enum has values of the field's type; a nullable field with an enum must list null."""
     enum = node.schema.get("enum")
     if not enum or node.branch:
         return
     strange = [value for value in enum if value is not None and not _has_type(value, node)]
     if strange:
-        yield Problem("enum", f"{strange[0]!r} is no value of type {node.type}", "remove it, or correct the type")
+        yield Issue("enum", f"{strange[0]!r} is no value of type {node.type}", "remove it, or correct the type")
     if node.flag("nullable"):
-        yield Problem(
+        yield Issue(
             "enum", "an enum rejects null, so nullable says nothing", "remove nullable, or write a rule for the enum"
         )
 
 
 @warning("schema/pruning/algorithm.go", "required")
-def required_field_is_declared(node: Node) -> Iterator[Problem]:
+def required_field_is_declared(node: Node) -> Iterator[Issue]:
     """A required field that is not declared is pruned before validation, so no object is valid."""
     if node.branch or node.type != "object" or node.flag(PRESERVE) or "additionalProperties" in node.schema:
         return
@@ -162,7 +162,7 @@ def required_field_is_declared(node: Node) -> Iterator[Problem]:
     for name in node.schema.get("required", ()):
         if name not in known:
             fix = "declare it in properties, or do not require it"
-            yield Problem(
+            yield Issue(
                 "required", f"{name} is required but not declared, so it is always pruned and no object is valid", fix
             )
 
@@ -181,28 +181,25 @@ def _has_type(value: Any, node: Node) -> bool:
 
 
 @warning("schema/pruning/algorithm.go", "type")
-def object_has_fields(node: Node) -> Iterator[Problem]:
+def object_has_fields(node: Node) -> Iterator[Issue]:
     """An object that declares no fields loses all of them; `properties: {}` declares that it has none."""
-    if not _is_bare(node) or _is_metadata(node):
+    if not _is_bare(node):
         return
-    fix = "declare the fields, or write properties: {} for none, or x-kubernetes-preserve-unknown-fields: true"
-    yield Problem("", f"{node.field or 'the object'} declares no fields, so all its fields are pruned", fix)
-
-
-@warning("schema/pruning/algorithm.go", "type")
-def template_keeps_its_metadata(node: Node) -> Iterator[Problem]:
-    """The metadata of a template is pruned like any other object; only that of whole objects is known."""
-    if _is_bare(node) and _is_metadata(node):
+    # The metadata of a template is pruned like any other object: only that of whole objects is known.
+    if node.name == "metadata" and node.parent is not None and "spec" in node.parent.properties:
         fix = f"declare labels, annotations, finalizers, name and namespace, or write {PRESERVE}: true"
-        yield Problem("", f"labels and annotations of {node.field} are pruned", fix)
+        yield Issue("", f"labels and annotations of {node.field} are pruned", fix)
+    else:
+        fix = "declare the fields, or write properties: {} for none, or x-kubernetes-preserve-unknown-fields: true"
+        yield Issue("", f"{node.field or 'the object'} declares no fields, so all its fields are pruned", fix)
 
 
 @warning("schema/pruning/algorithm.go", "additionalProperties")
-def map_of_anything_keeps_it(node: Node) -> Iterator[Problem]:
+def map_of_anything_keeps_it(node: Node) -> Iterator[Issue]:
     """Objects in a map with values of any type lose all their fields."""
     if node.schema.get("additionalProperties") is True and not node.branch and not node.flag(PRESERVE):
         fix = "write x-kubernetes-preserve-unknown-fields: true in its place"
-        yield Problem("additionalProperties", "objects within additionalProperties: true lose their fields", fix)
+        yield Issue("additionalProperties", "objects within additionalProperties: true lose their fields", fix)
 
 
 def _is_bare(node: Node) -> bool:
@@ -217,13 +214,8 @@ def _is_bare(node: Node) -> bool:
     )
 
 
-def _is_metadata(node: Node) -> bool:
-    """Return whether the node is the metadata of something that looks like a template: it has a spec, too."""
-    return node.name == "metadata" and node.parent is not None and "spec" in node.parent.properties
-
-
 @warning("k8s.io/apimachinery, pkg/util/validation: DNS1123LabelMaxLength", "type")
-def names_fit_what_is_made_of_them(node: Node) -> Iterator[Problem]:
+def names_fit_what_is_made_of_them(node: Node) -> Iterator[Issue]:
     """Objects may have names of 253 characters; labels and hosts of pods, and Services, named after them, 63."""
     if not node.is_root:
         return
@@ -232,7 +224,7 @@ def names_fit_what_is_made_of_them(node: Node) -> Iterator[Problem]:
     if longest > 63 and _makes_pods(node):
         fix = "write metadata: {type: object, properties: {name: {type: string, maxLength: 50}}}, or use a webhook"
         problem = f"names of {longest} characters are taken, and pods' labels, hosts and Services take at most 63"
-        yield Problem("properties[metadata]", problem, fix)
+        yield Issue("properties[metadata]", problem, fix)
 
 
 def _makes_pods(root: Node) -> bool:

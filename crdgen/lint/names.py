@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from crdgen.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
 from crdgen.evaluate.metadata import COMMON
 from crdgen.formats import is_uri
-from crdgen.lint.rule import Problem, error, warning
+from crdgen.lint.rule import Issue, error, warning
 from crdgen.lint.versions import Definition
 from crdgen.schema import limits
 from crdgen.schema.limits import API_APPROVED, COMMUNITY_GROUPS
@@ -25,39 +25,39 @@ _STORAGE_LIMIT: Final = 1_572_864
 
 
 @error("pkg/apis/apiextensions/v1/register.go")
-def document_is_a_definition(definition: Definition) -> Iterator[Problem]:
+def document_is_a_definition(definition: Definition) -> Iterator[Issue]:
     """The document is a CustomResourceDefinition of v1, the only version since Kubernetes 1.22."""
     for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
         found = definition.decoded.get(field, "")
         if found and found != wanted:
-            yield Problem(field, f"{field} must be {wanted}, not {found}", f"write {wanted}")
+            yield Issue(field, f"{field} must be {wanted}, not {found}", f"write {wanted}")
 
 
 @warning("k8s.io/apimachinery, pkg/runtime/serializer/json")
-def document_says_what_it_is(definition: Definition) -> Iterator[Problem]:
+def document_says_what_it_is(definition: Definition) -> Iterator[Issue]:
     """Without apiVersion and kind, `kubectl` cannot apply a document."""
     for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
         if not definition.decoded.get(field):
-            yield Problem(field, f"there is no {field}: kubectl does not apply it", f"write {field}: {wanted}")
+            yield Issue(field, f"there is no {field}: kubectl does not apply it", f"write {field}: {wanted}")
 
 
 @error("k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes")
-def document_fits_a_request(definition: Definition) -> Iterator[Problem]:
+def document_fits_a_request(definition: Definition) -> Iterator[Issue]:
     """The document fits the size limit of requests."""
     measured = _bytes(definition.raw)
     if measured > _REQUEST_LIMIT:
-        yield Problem("", f"{measured} bytes: requests are limited to {_REQUEST_LIMIT}", "drop descriptions")
+        yield Issue("", f"{measured} bytes: requests are limited to {_REQUEST_LIMIT}", "drop descriptions")
 
 
 @warning("k8s.io/apimachinery, pkg/api/validation/objectmeta.go; etcd, --max-request-bytes")
-def document_fits_client_side_apply(definition: Definition) -> Iterator[Problem]:
+def document_fits_client_side_apply(definition: Definition) -> Iterator[Issue]:
     """The document fits the annotation of client-side apply and the size limit of etcd."""
     measured = _bytes(definition.raw)
     if measured > _STORAGE_LIMIT:
-        yield Problem("", f"{measured} bytes: the default limit of etcd is {_STORAGE_LIMIT}", "drop descriptions")
+        yield Issue("", f"{measured} bytes: the default limit of etcd is {_STORAGE_LIMIT}", "drop descriptions")
     elif measured > limits.ANNOTATIONS:
         fix = "drop or shorten descriptions, or apply with --server-side"
-        yield Problem(
+        yield Issue(
             "", f"{measured} bytes: the limit of kubectl apply without --server-side is {limits.ANNOTATIONS}", fix
         )
 
@@ -71,42 +71,36 @@ def _bytes(document: Mapping[str, Any]) -> int:
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinition")
-def name_is_plural_and_group(definition: Definition) -> Iterator[Problem]:
+def name_is_plural_and_group(definition: Definition) -> Iterator[Issue]:
     """The name of a CRD is its plural, a dot and its group."""
     plural, group = definition.names.get("plural", ""), definition.group
     name, prefix = definition.metadata.get("name", ""), definition.metadata.get("generateName", "")
-    wanted = f"{plural}.{group}"
-    # Where plural or group is wrong or missing, the fix says to correct it first.
-    faulty = [
-        path
-        for path, is_good in (("spec.names.plural", is_label(plural)), ("spec.group", _is_domain(group)))
-        if not is_good
-    ]
-    fix = f"write metadata.name: {wanted}"
-    if faulty:
-        fix = f"write {' and '.join(faulty)} first: the name is made of {'it' if len(faulty) == 1 else 'them'}"
-    if not is_subdomain(name) or (name != wanted and not faulty):
+    wanted, fix = f"{plural}.{group}", f"write metadata.name: {plural}.{group}"
+    is_made = is_label(plural) and _is_domain(group)
+    if not is_made:
+        fix = "correct spec.names.plural and spec.group first: the name is made of them"
+    if not is_subdomain(name) or (is_made and name != wanted):
         problem = f"name {name!r} must be spec.names.plural, a dot and spec.group: {SUBDOMAIN}"
-        yield Problem("metadata.name", problem, fix)
-    if prefix and (faulty or prefix != wanted):
-        yield Problem("metadata.generateName", "a CustomResourceDefinition cannot have a generated name", fix)
+        yield Issue("metadata.name", problem, fix)
+    if prefix and (not is_made or prefix != wanted):
+        yield Issue("metadata.generateName", "a CustomResourceDefinition cannot have a generated name", fix)
 
 
 @error("k8s.io/apimachinery, pkg/api/validation/objectmeta.go")
-def metadata_is_valid(definition: Definition) -> Iterator[Problem]:
+def metadata_is_valid(definition: Definition) -> Iterator[Issue]:
     """Labels, annotations, owner references and finalizers are valid."""
     for check in COMMON:
         for found in check(definition.metadata):
             problem = f"{'.'.join(map(str, found.path[1:]))}: {shown(found.value)} {found.message}"
-            yield Problem(path_of(found.path).lstrip("."), problem, "correct it")
+            yield Issue(path_of(found.path).lstrip("."), problem, "correct it")
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
-def group_is_a_domain(definition: Definition) -> Iterator[Problem]:
+def group_is_a_domain(definition: Definition) -> Iterator[Issue]:
     """A group is a DNS name with a dot, so that groups of different authors do not collide."""
     group = definition.group
     if not _is_domain(group):
-        yield Problem(
+        yield Issue(
             "spec.group",
             f"group {group!r} must be a DNS subdomain with a dot, such as shop.example.com",
             "set spec.group to a subdomain of a domain that you own",
@@ -118,7 +112,7 @@ def _is_domain(group: str) -> bool:
 
 
 @error("apiextensions validation.go, validateAPIApproval; apihelpers/helpers.go")
-def group_of_the_community_is_approved(definition: Definition) -> Iterator[Problem]:
+def group_of_the_community_is_approved(definition: Definition) -> Iterator[Issue]:
     """Groups below k8s.io and kubernetes.io need an approval of the Kubernetes community."""
     if not any(definition.group == owner or definition.group.endswith(f".{owner}") for owner in COMMUNITY_GROUPS):
         return
@@ -127,7 +121,7 @@ def group_of_the_community_is_approved(definition: Definition) -> Iterator[Probl
     if not approval.startswith("unapproved") and not is_url:
         path = f"metadata.annotations[{API_APPROVED}]"
         fix = "take a group of your own; or write the URL of the review, or unapproved and why"
-        yield Problem(
+        yield Issue(
             path,
             f"group {definition.group} belongs to the Kubernetes community, and {API_APPROVED} names no approval",
             fix,
@@ -135,11 +129,11 @@ def group_of_the_community_is_approved(definition: Definition) -> Iterator[Probl
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
-def scope_is_known(definition: Definition) -> Iterator[Problem]:
+def scope_is_known(definition: Definition) -> Iterator[Issue]:
     """The scope is Namespaced or Cluster."""
     scope = definition.spec.get("scope", "")
     if scope not in _SCOPES:
-        yield Problem(
+        yield Issue(
             "spec.scope",
             f"scope must be Namespaced or Cluster, not {scope!r}",
             "set spec.scope to Namespaced or Cluster",
@@ -147,7 +141,7 @@ def scope_is_known(definition: Definition) -> Iterator[Problem]:
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionNames")
-def names_are_labels(definition: Definition) -> Iterator[Problem]:
+def names_are_labels(definition: Definition) -> Iterator[Issue]:
     """All names of a kind are DNS labels; kind and listKind may have upper-case letters."""
     names = definition.names
     kind = names.get("kind", "")
@@ -163,19 +157,19 @@ def names_are_labels(definition: Definition) -> Iterator[Problem]:
             # It is derived from kind, which has a finding itself.
             continue
         if not is_label(name):
-            yield Problem(
+            yield Issue(
                 f"spec.names.{field}", f"{field} {name!r}{derived} must be a label: {LABEL}", "write another name"
             )
     for field in ("shortNames", "categories"):
         for index, name in enumerate(names.get(field, ())):
             if not is_label(name):
                 path = f"spec.names.{field}[{index}]"
-                yield Problem(path, f"{name!r} must be a label: {LABEL}", "write another name")
+                yield Issue(path, f"{name!r} must be a label: {LABEL}", "write another name")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionNames")
-def list_has_a_kind_of_its_own(definition: Definition) -> Iterator[Problem]:
+def list_has_a_kind_of_its_own(definition: Definition) -> Iterator[Issue]:
     """The kind of objects and the kind of lists of them differ."""
     kind = definition.names.get("kind", "")
     if kind and definition.names.get("listKind") == kind:
-        yield Problem("spec.names.listKind", "kind and listKind are the same", f"write {kind}List")
+        yield Issue("spec.names.listKind", "kind and listKind are the same", f"write {kind}List")

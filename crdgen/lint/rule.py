@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from crdgen.decode.decoder import under
 
 
-class Severity(StrEnum):
+class LintSeverity(StrEnum):
     """How serious a finding is."""
 
     #: The API server rejects it, at least with strict decoding, which `kubectl` requests.
@@ -30,7 +30,7 @@ class Finding:
     path: str
     problem: str
     fix: str
-    severity: Severity
+    severity: LintSeverity
     rule: str
 
 
@@ -42,7 +42,7 @@ COMPILED: Final = 1
 EVALUATED: Final = 2
 
 
-class Problem(NamedTuple):
+class Issue(NamedTuple):
     """A violation: its path below the checked thing (empty for the thing itself), the problem and the fix."""
 
     at: str
@@ -60,15 +60,15 @@ class LintRule(Generic[Subject]):
         phase: 0, `COMPILED` or `EVALUATED`.
     """
 
-    check: Callable[[Subject], Iterator[Problem]]
-    severity: Severity
+    check: Callable[[Subject], Iterator[Issue]]
+    severity: LintSeverity
     source: str
     keywords: frozenset[str] = frozenset()
     phase: int = 0
 
     @property
     def name(self) -> str:
-        """Name in findings and in the documentation: `list-map-keys-are-there`."""
+        """Name in findings and in the documentation: `map-keys-identify-items`."""
         return self.check.__name__.replace("_", "-")
 
     @property
@@ -85,16 +85,16 @@ class LintRule(Generic[Subject]):
 
 def error(
     source: str, *keywords: str, phase: int = 0
-) -> Callable[[Callable[[Subject], Iterator[Problem]]], LintRule[Subject]]:
+) -> Callable[[Callable[[Subject], Iterator[Issue]]], LintRule[Subject]]:
     """Make a function a rule whose violations the API server rejects."""
-    return lambda check: LintRule(check, Severity.ERROR, source, frozenset(keywords), phase)
+    return lambda check: LintRule(check, LintSeverity.ERROR, source, frozenset(keywords), phase)
 
 
 def warning(
     source: str, *keywords: str, phase: int = 0
-) -> Callable[[Callable[[Subject], Iterator[Problem]]], LintRule[Subject]]:
+) -> Callable[[Callable[[Subject], Iterator[Issue]]], LintRule[Subject]]:
     """Make a function a rule whose violations the API server accepts."""
-    return lambda check: LintRule(check, Severity.WARNING, source, frozenset(keywords), phase)
+    return lambda check: LintRule(check, LintSeverity.WARNING, source, frozenset(keywords), phase)
 
 
 def family(module: ModuleType) -> tuple[LintRule[Any], ...]:

@@ -8,7 +8,7 @@ from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL, UNKNOWN, Estimate, estimate, mo
 from crdgen.cel.types import type_of
 from crdgen.lint.fieldpath import PathError, resolve
 from crdgen.lint.node import Node
-from crdgen.lint.rule import COMPILED, Problem, error, warning
+from crdgen.lint.rule import COMPILED, Issue, error, warning
 from crdgen.schema import LIST_TYPE, PRESERVE, VALIDATIONS
 
 if TYPE_CHECKING:
@@ -48,79 +48,64 @@ def _rules(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
-def rule_is_there(node: Node) -> Iterator[Problem]:
-    """The expressions of a CEL rule are not empty."""
+def rule_is_complete(node: Node) -> Iterator[Issue]:
+    """A CEL rule has an expression, a reason of four, and a message of one line, at least if it has several lines."""
     for path, rule in _rules(node):
-        if not rule.get("rule", "").strip():
-            yield Problem(f"{path}.rule", "the rule is empty", "write an expression that is true for valid values")
-        expression = rule.get("messageExpression", "")
-        if expression and not expression.strip():
-            yield Problem(f"{path}.messageExpression", "the messageExpression is empty", "write it, or remove it")
-
-
-@error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
-def message_is_one_line(node: Node) -> Iterator[Problem]:
-    """A message is one line; a CEL rule of several lines needs a message."""
-    for path, rule in _rules(node):
-        message, expression = rule.get("message", ""), rule.get("rule", "").strip()
-        trimmed = message.strip()
-        if message and not trimmed:
-            yield Problem(f"{path}.message", "the message is blank", "write what is wrong, or remove it")
-        elif _LINE_BREAKS & set(trimmed):
-            yield Problem(f"{path}.message", "the message has line breaks", "write it in one line")
-        elif _LINE_BREAKS & set(expression) and not trimmed:
-            yield Problem(f"{path}.message", "a rule of several lines needs a message", "write what the rule wants")
-
-
-@error("apiextensions validation.go, supportedValidationReason", VALIDATIONS)
-def reason_is_known(node: Node) -> Iterator[Problem]:
-    """The reason of a CEL rule is one of four."""
-    for path, rule in _rules(node):
-        if "reason" in rule and rule["reason"] not in _REASONS:
-            yield Problem(
-                f"{path}.reason", f"there is no reason {rule['reason']}", f"set reason to one of {', '.join(_REASONS)}"
-            )
+        expression, message, computed = (rule.get(word, "") for word in ("rule", "message", "messageExpression"))
+        if not expression.strip():
+            yield Issue(f"{path}.rule", "the rule is empty", "write an expression that is true for valid values")
+        if computed and not computed.strip():
+            yield Issue(f"{path}.messageExpression", "the messageExpression is empty", "write it, or remove it")
+        if message and not message.strip():
+            yield Issue(f"{path}.message", "the message is blank", "write what is wrong, or remove it")
+        elif _LINE_BREAKS & set(message.strip()):
+            yield Issue(f"{path}.message", "the message has line breaks", "write it in one line")
+        elif _LINE_BREAKS & set(expression.strip()) and not message:
+            yield Issue(f"{path}.message", "a rule of several lines needs a message", "write what the rule wants")
+        if rule.get("reason", _REASONS[0]) not in _REASONS:
+            fix = f"set reason to one of {', '.join(_REASONS)}"
+            yield Issue(f"{path}.reason", f"there is no reason {rule['reason']}", fix)
 
 
 @error("apiextensions validation.go, pathValid; schema/cel/validation.go, ValidFieldPath", VALIDATIONS)
-def field_path_leads_somewhere(node: Node) -> Iterator[Problem]:
+def field_path_leads_somewhere(node: Node) -> Iterator[Issue]:
     """The fieldPath of a CEL rule is a declared field below the rule."""
     for path, rule in _rules(node):
         blamed = rule.get("fieldPath", "")
         if not blamed:
             continue
         if not blamed.strip() or _LINE_BREAKS & set(blamed):
-            yield Problem(f"{path}.fieldPath", "fieldPath must be one line that is not blank", "correct it")
+            yield Issue(f"{path}.fieldPath", "fieldPath must be one line that is not blank", "correct it")
             continue
         try:
             resolve(blamed, node.schema)
         except PathError as error:
-            yield Problem(f"{path}.fieldPath", f"fieldPath {blamed} {error}", "write .name or ['name'] from here on")
+            yield Issue(f"{path}.fieldPath", f"fieldPath {blamed} {error}", "write .name or ['name'] from here on")
 
 
 @error("k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType", VALIDATIONS)
-def rule_sees_a_type(node: Node) -> Iterator[Problem]:
+def rule_sees_a_type(node: Node) -> Iterator[Issue]:
     """CEL rules are on typed values only."""
     if not node.branch and any(True for _ in _rules(node)) and type_of(node.schema, root=node.is_resource) is None:
         fix = "give the value a type, or write the rule for a typed field"
-        yield Problem(VALIDATIONS, "CEL cannot see a value without a type", fix)
+        yield Issue(VALIDATIONS, "CEL cannot see a value without a type", fix)
 
 
 @error("schema/cel/compilation.go", VALIDATIONS, phase=COMPILED)
-def rule_compiles(node: Node) -> Iterator[Problem]:
+def rule_compiles(node: Node) -> Iterator[Issue]:
     """A CEL rule compiles to a boolean, and its messageExpression to a string."""
     for at, text, problems, _ in _compiled(node):
         for problem in problems:
-            yield Problem(at, f"{text!r}: {problem}", "correct the expression")
+            yield Issue(at, f"{text!r}: {problem}", "correct the expression")
 
 
 @warning("ours; the CEL library is optional, and takes a little less than the API server", VALIDATIONS)
-def rule_is_checked(node: Node) -> Iterator[Problem]:
+def rule_is_checked(node: Node) -> Iterator[Issue]:
     """Without the CEL library, CEL rules are not compiled."""
     for at, text, _, unchecked in _compiled(node):
         if unchecked:
             fix = "install it" if unchecked == cel.NOT_INSTALLED else "write the expression shorter"
-            yield Problem(at, f"{text!r} was not checked: {unchecked}", fix)
+            yield Issue(at, f"{text!r} was not checked: {unchecked}", fix)
 
 
 def _compiled(node: Node) -> Iterator[tuple[str, str, list[str], str]]:
@@ -139,22 +124,22 @@ def _compiled(node: Node) -> Iterator[tuple[str, str, list[str], str]]:
 
 
 @error("apiextensions validation.go, forbidOldSelfValidations", VALIDATIONS)
-def old_self_can_be_found(node: Node) -> Iterator[Problem]:
+def old_self_can_be_found(node: Node) -> Iterator[Issue]:
     """The oldSelf of a list item exists in map lists only, because other items have no identity."""
     if node.branch or not node.uncorrelated:
         return
     for one in _expressions(node, "rule"):
         if cel.uses_old_self(one.text):
             problem = f"oldSelf is unknown here: the items of {node.uncorrelated} have no keys"
-            yield Problem(one.path, problem, f"write {LIST_TYPE}: map with keys, or the rule for the list itself")
+            yield Issue(one.path, problem, f"write {LIST_TYPE}: map with keys, or the rule for the list itself")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
-def optional_old_self_is_used(node: Node) -> Iterator[Problem]:
+def optional_old_self_is_used(node: Node) -> Iterator[Issue]:
     """The field optionalOldSelf is set only for CEL rules that use oldSelf."""
     for one in _expressions(node, "rule"):
         if "optionalOldSelf" in one.rule and not cel.uses_old_self(one.text):
-            yield Problem(
+            yield Issue(
                 f"{one.path.removesuffix('rule')}optionalOldSelf",
                 "the rule does not read oldSelf",
                 "remove optionalOldSelf",
@@ -162,7 +147,7 @@ def optional_old_self_is_used(node: Node) -> Iterator[Problem]:
 
 
 @warning("k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType", VALIDATIONS)
-def rule_sees_declared_fields(node: Node) -> Iterator[Problem]:
+def rule_sees_declared_fields(node: Node) -> Iterator[Issue]:
     """Preserved fields are invisible to CEL: a rule on them compiles only for what is declared."""
     if (
         not node.branch
@@ -170,7 +155,7 @@ def rule_sees_declared_fields(node: Node) -> Iterator[Problem]:
         and not node.properties
         and any(True for _ in _expressions(node, "rule"))
     ):
-        yield Problem(VALIDATIONS, "preserved fields are invisible to rules", "declare the fields that the rule reads")
+        yield Issue(VALIDATIONS, "preserved fields are invisible to rules", "declare the fields that the rule reads")
 
 
 # The parts of the limits from which on there is a warning: the estimate is rough, and a small change multiplies it.
@@ -195,7 +180,7 @@ class _RuleCost(NamedTuple):
 
 
 @warning("apiextensions validation.go, StaticEstimatedCostLimit; cel-go, checker/cost.go")
-def rules_are_cheap(root: Node) -> Iterator[Problem]:
+def rules_are_cheap(root: Node) -> Iterator[Issue]:
     """The API server rejects CEL rules whose estimated cost is too high; fields without a bound count as huge."""
     if not root.is_root:
         return
@@ -203,14 +188,14 @@ def rules_are_cheap(root: Node) -> Iterator[Problem]:
     for each in costs:
         if each.cost >= LIMIT * _NEAR:
             problem = f"the {each.keyword} is estimated to cost {_share(each.cost, LIMIT)} {_ALLOWED}"
-            yield Problem(each.path, problem, _fix(each))
+            yield Issue(each.path, problem, _fix(each))
     affordable = [each for each in costs if each.cost <= LIMIT]
     total = sum(each.cost for each in affordable)
     if total >= LIMIT_OF_ALL * _NEAR_OF_ALL:
         dearest = sorted(affordable, key=lambda each: -each.cost)[:_NAMED]
         problem = f"all rules together are estimated to cost {_share(total, LIMIT_OF_ALL)} {_ALLOWED}"
         fix = f"bound what they walk, the most expensive first: {', '.join(each.path for each in dearest)}"
-        yield Problem("", problem, fix)
+        yield Issue("", problem, fix)
 
 
 def _unbranched(node: Node) -> Iterator[Node]:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from crdgen.lint.fieldpath import PathError, column, resolve
-from crdgen.lint.rule import Problem, error, warning
+from crdgen.lint.rule import Issue, error, warning
 from crdgen.lint.versions import DecodedVersion
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE
 from crdgen.schema.limits import (
@@ -27,27 +27,27 @@ _FLAGS_LOST_WITH_STATUS: Final = ("nullable", EMBEDDED, INT_OR_STRING)
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
-def version_has_a_schema(version: DecodedVersion) -> Iterator[Problem]:
+def version_has_a_schema(version: DecodedVersion) -> Iterator[Issue]:
     """Each version has a schema."""
     if version.schema is None:
-        yield Problem("schema.openAPIV3Schema", "there is no schema", "write at least type: object")
+        yield Issue("schema.openAPIV3Schema", "there is no schema", "write at least type: object")
 
 
 @error("apiextensions validation.go, validateDeprecationWarning")
-def deprecation_warning_is_printable(version: DecodedVersion) -> Iterator[Problem]:
+def deprecation_warning_is_printable(version: DecodedVersion) -> Iterator[Issue]:
     """The warning is sent as an HTTP header to clients of a deprecated version."""
     warning = version.written.get("deprecationWarning")
     if warning is None:
         return
     if not version.written.get("deprecated"):
-        yield Problem("deprecationWarning", "the version is not deprecated", "write deprecated: true, or remove it")
+        yield Issue("deprecationWarning", "the version is not deprecated", "write deprecated: true, or remove it")
     if not warning or len(utf8(warning)) > DEPRECATION_WARNING or not warning.isprintable():
         problem = f"a deprecationWarning has 1 to {DEPRECATION_WARNING} printable bytes"
-        yield Problem("deprecationWarning", problem, "write one short line")
+        yield Issue("deprecationWarning", problem, "write one short line")
 
 
 @error("apiextensions validation.go, allowedFieldsAtRootSchema")
-def root_keeps_status_apart(version: DecodedVersion) -> Iterator[Problem]:
+def root_keeps_status_apart(version: DecodedVersion) -> Iterator[Issue]:
     """With a status subresource, status is validated on its own, so keywords about the whole object are not allowed."""
     schema = version.schema
     if schema is None or not version.status_enabled:
@@ -56,11 +56,11 @@ def root_keeps_status_apart(version: DecodedVersion) -> Iterator[Problem]:
     lost += [keyword for keyword in _FLAGS_LOST_WITH_STATUS if schema.get(keyword)]
     for keyword in lost:
         problem = f"the root must not have {keyword} if the version has a status subresource"
-        yield Problem(f"schema.openAPIV3Schema.{keyword}", problem, "write it below spec, or as a rule")
+        yield Issue(f"schema.openAPIV3Schema.{keyword}", problem, "write it below spec, or as a rule")
 
 
 @warning("schema/pruning/algorithm.go")
-def status_is_declared(version: DecodedVersion) -> Iterator[Problem]:
+def status_is_declared(version: DecodedVersion) -> Iterator[Issue]:
     """Without a schema for status, everything written to it is pruned."""
     schema = version.schema
     if schema is None:
@@ -68,7 +68,7 @@ def status_is_declared(version: DecodedVersion) -> Iterator[Problem]:
     keeps = schema.get(PRESERVE)
     if "status" in version.subresources and "status" not in schema.get("properties", {}) and not keeps:
         fix = "declare status in the schema"
-        yield Problem(
+        yield Issue(
             "subresources.status", "the schema does not declare status, so everything written to it is pruned", fix
         )
 
@@ -88,7 +88,7 @@ _SCALE: Final = {
 
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionSubresources")
-def scale_paths_are_of_spec_and_status(version: DecodedVersion) -> Iterator[Problem]:
+def scale_paths_are_of_spec_and_status(version: DecodedVersion) -> Iterator[Issue]:
     """The paths of the scale subresource are in spec and status."""
     scale = version.subresources.get("scale")
     if scale is None:
@@ -97,30 +97,30 @@ def scale_paths_are_of_spec_and_status(version: DecodedVersion) -> Iterator[Prob
         path = scale.get(field, "")
         if (path or field != "labelSelectorPath") and not path.startswith(roots):
             wanted = " or ".join(roots)
-            yield Problem(f"subresources.scale.{field}", f"{field} {path!r} must begin with {wanted}", "correct it")
+            yield Issue(f"subresources.scale.{field}", f"{field} {path!r} must begin with {wanted}", "correct it")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceColumnDefinition")
-def columns_are_complete(version: DecodedVersion) -> Iterator[Problem]:
+def columns_are_complete(version: DecodedVersion) -> Iterator[Issue]:
     """A column has a name, one of five types and a path that begins with a dot."""
     for at, entry in _columns(version):
         if not entry.get("name"):
-            yield Problem(f"{at}.name", "the column has no name", "write one")
+            yield Issue(f"{at}.name", "the column has no name", "write one")
         if entry.get("type") not in COLUMN_TYPES:
             fix = f"set type to one of {', '.join(COLUMN_TYPES)}"
             kind = entry.get("type")
             problem = f"there is no column type {kind!r}" if kind else "the column has no type"
-            yield Problem(f"{at}.type", problem, fix)
+            yield Issue(f"{at}.type", problem, fix)
         if entry.get("format") and entry["format"] not in COLUMN_FORMATS:
             fix = f"set format to one of {', '.join(COLUMN_FORMATS)}, or remove it"
-            yield Problem(f"{at}.format", f"there is no column format {entry['format']!r}", fix)
+            yield Issue(f"{at}.format", f"there is no column format {entry['format']!r}", fix)
         if not entry.get("jsonPath", "").startswith("."):
             path = entry.get("jsonPath", "")
-            yield Problem(f"{at}.jsonPath", f"jsonPath {path!r} must begin with a dot", "write .spec.name or such")
+            yield Issue(f"{at}.jsonPath", f"jsonPath {path!r} must begin with a dot", "write .spec.name or such")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceSelectableFields")
-def selectable_fields_are_scalars(version: DecodedVersion) -> Iterator[Problem]:
+def selectable_fields_are_scalars(version: DecodedVersion) -> Iterator[Issue]:
     """Selectable fields are declared strings, integers or booleans outside of metadata."""
     seen: set[tuple[str, ...]] = set()
     for index, field in enumerate(version.written.get("selectableFields", ())):
@@ -129,24 +129,24 @@ def selectable_fields_are_scalars(version: DecodedVersion) -> Iterator[Problem]:
         try:
             names, schema = resolve(path, version.schema or {}, brackets=False) if path else ([], None)
         except PathError as error:
-            yield Problem(at, f"jsonPath {path} {error}", "write .spec.name or such")
+            yield Issue(at, f"jsonPath {path} {error}", "write .spec.name or such")
             continue
         if not names:
-            yield Problem(at, "jsonPath is empty", "write .spec.name or such")
+            yield Issue(at, "jsonPath is empty", "write .spec.name or such")
             continue
         if names[0] == "metadata":
-            yield Problem(at, "metadata has selectors of its own", "write a field of spec or status")
+            yield Issue(at, "metadata has selectors of its own", "write a field of spec or status")
         if schema is None or schema.get("type") not in SELECTABLE_TYPES:
-            yield Problem(at, f"{path} must be a {', '.join(SELECTABLE_TYPES)}", "write the path of one")
+            yield Issue(at, f"{path} must be a {', '.join(SELECTABLE_TYPES)}", "write the path of one")
         if tuple(names) in seen:
-            yield Problem(at, f"{path} is there twice", "remove one")
+            yield Issue(at, f"{path} is there twice", "remove one")
         seen.add(tuple(names))
     if len(seen) > SELECTABLE_FIELDS:
-        yield Problem("selectableFields", f"{len(seen)} fields: {SELECTABLE_FIELDS} is the most", "remove some")
+        yield Issue("selectableFields", f"{len(seen)} fields: {SELECTABLE_FIELDS} is the most", "remove some")
 
 
 @warning("k8s.io/api, admissionregistration/v1, Rule.resources: `jobs` does not match `jobs/scale`")
-def scale_is_bounded_by_the_schema(version: DecodedVersion) -> Iterator[Problem]:
+def scale_is_bounded_by_the_schema(version: DecodedVersion) -> Iterator[Issue]:
     """Writes to the scale subresource are validated by the schema only; webhooks for the resource do not see them."""
     scale = version.subresources.get("scale", {})
     path = scale.get("specReplicasPath", "")
@@ -159,11 +159,11 @@ def scale_is_bounded_by_the_schema(version: DecodedVersion) -> Iterator[Problem]
         problem = (
             f"{path} has no {' and no '.join(missing)}, and the scale subresource bypasses a webhook that bounds it"
         )
-        yield Problem("subresources.scale", problem, fix)
+        yield Issue("subresources.scale", problem, fix)
 
 
 @warning("pkg/registry/customresource/etcd.go, ScaleREST")
-def scale_paths_are_declared(version: DecodedVersion) -> Iterator[Problem]:
+def scale_paths_are_declared(version: DecodedVersion) -> Iterator[Issue]:
     """The paths of the scale subresource are declared fields."""
     wanted = {"specReplicasPath": "integer", "statusReplicasPath": "integer", "labelSelectorPath": "string"}
     for field, kind in wanted.items():
@@ -173,43 +173,31 @@ def scale_paths_are_declared(version: DecodedVersion) -> Iterator[Problem]:
         try:
             found = column(path, version.schema)
         except PathError as error:
-            yield Problem(at, f"{path} {error}", "declare the field, or correct the path")
+            yield Issue(at, f"{path} {error}", "declare the field, or correct the path")
             continue
         if "[" in path:
-            yield Problem(at, f"{path} must be names after dots", "write the path of a field that is in no list")
+            yield Issue(at, f"{path} must be names after dots", "write the path of a field that is in no list")
         elif found is not None and found.get("type") != kind:
-            yield Problem(at, f"{path} is {found.get('type', 'no type')}, and must be {kind}", "correct the path")
+            yield Issue(at, f"{path} is {found.get('type', 'no type')}, and must be {kind}", "correct the path")
 
 
 @warning("pkg/registry/customresource/tableconvertor/tableconvertor.go")
-def columns_are_declared(version: DecodedVersion) -> Iterator[Problem]:
-    """Columns show declared fields; others are always empty."""
-    for at, path, _ in _readable(version):
-        try:
-            column(path, version.schema or {})
-        except PathError as error:
-            yield Problem(
-                f"{at}.jsonPath", f"the column stays empty: {path} {error}", "declare the field, or correct the path"
-            )
-
-
-@warning("pkg/registry/customresource/tableconvertor/tableconvertor.go")
-def columns_print_their_fields(version: DecodedVersion) -> Iterator[Problem]:
-    """The type of a column matches its field, or is string, which prints any value."""
-    for at, path, wanted in _readable(version):
-        with suppress(PathError):
-            found = column(path, version.schema or {}) or {}
-            kind = "string" if found.get(INT_OR_STRING) else found.get("type", "")
-            if kind and wanted in _PRINTED and kind not in _PRINTED[wanted]:
-                problem = f"{path} is of type {kind}, which a column of type {wanted} never prints"
-                yield Problem(f"{at}.type", problem, "write the type of the field, or string, which prints any value")
-
-
-def _readable(version: DecodedVersion) -> Iterator[tuple[str, str, str]]:
-    """Return where each column is, its path and its type, where a schema says what is there."""
+def columns_print_something(version: DecodedVersion) -> Iterator[Issue]:
+    """A column shows a declared field. Its type is that of the field, or string, which prints any value."""
     for at, entry in _columns(version):
-        if entry.get("jsonPath", "").startswith(".") and version.schema is not None:
-            yield at, entry["jsonPath"], entry.get("type", "")
+        path, wanted = entry.get("jsonPath", ""), entry.get("type", "")
+        if not path.startswith(".") or version.schema is None:
+            continue
+        try:
+            found = column(path, version.schema) or {}
+        except PathError as error:
+            fix = "declare the field, or correct the path"
+            yield Issue(f"{at}.jsonPath", f"the column stays empty: {path} {error}", fix)
+            continue
+        kind = "string" if found.get(INT_OR_STRING) else found.get("type", "")
+        if kind and kind not in _PRINTED.get(wanted, (kind,)):
+            problem = f"{path} is of type {kind}, which a column of type {wanted} never prints"
+            yield Issue(f"{at}.type", problem, "write the type of the field, or string, which prints any value")
 
 
 def _columns(version: DecodedVersion) -> Iterator[tuple[str, Mapping[str, Any]]]:

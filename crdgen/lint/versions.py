@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from crdgen.dns import LABEL, is_label
 from crdgen.lint.node import Node, nodes
-from crdgen.lint.rule import Problem, error, warning
+from crdgen.lint.rule import Issue, error, warning
 from crdgen.schema import INT_OR_STRING, PRESERVE, Schema
 from crdgen.schema.look import mapping
 
@@ -86,84 +86,69 @@ class Definition:
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
-def one_version_is_stored(definition: Definition) -> Iterator[Problem]:
+def one_version_is_stored(definition: Definition) -> Iterator[Issue]:
     """Exactly one version is the storage version."""
     stored = [version.name for version in definition.versions if version.written.get("storage")]
     if len(stored) != 1:
         problem = f"exactly one version is stored, and these have storage: true: {', '.join(stored) or 'none'}"
-        yield Problem("spec.versions", problem, "write storage: true for one version, and false for all others")
+        yield Issue("spec.versions", problem, "write storage: true for one version, and false for all others")
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
-def version_names_are_labels(definition: Definition) -> Iterator[Problem]:
+def version_names_are_labels(definition: Definition) -> Iterator[Issue]:
     """Version names are unique DNS labels."""
     seen: set[str] = set()
     for version in definition.versions:
         if not is_label(version.name):
-            yield Problem(
+            yield Issue(
                 f"{version.path}.name", f"{version.name!r} must be a label: {LABEL}", "write v1, v1beta1 or such"
             )
         if version.name in seen:
-            yield Problem(f"{version.path}.name", f"there are two versions {version.name}", "rename one")
+            yield Issue(f"{version.path}.name", f"there are two versions {version.name}", "rename one")
         seen.add(version.name)
 
 
 @error("apiextensions validation.go, validatePreserveUnknownFields")
-def fields_are_pruned(definition: Definition) -> Iterator[Problem]:
+def fields_are_pruned(definition: Definition) -> Iterator[Issue]:
     """v1 does not preserve unknown fields of whole kinds."""
     if definition.spec.get("preserveUnknownFields"):
         fix = "remove it, and write x-kubernetes-preserve-unknown-fields: true in the schema where fields are kept"
-        yield Problem("spec.preserveUnknownFields", "preserveUnknownFields must not be true", fix)
+        yield Issue("spec.preserveUnknownFields", "preserveUnknownFields must not be true", fix)
 
 
 @warning("apiextensions types.go, CustomResourceDefinitionVersion")
-def some_version_is_served(definition: Definition) -> Iterator[Problem]:
+def some_version_is_served(definition: Definition) -> Iterator[Issue]:
     """At least one version is served."""
     if definition.versions and not any(version.written.get("served") for version in definition.versions):
-        yield Problem("spec.versions", "no version is served", "write served: true for one at least")
+        yield Issue("spec.versions", "no version is served", "write served: true for one at least")
 
 
 @warning("apiextensions validation.go, ValidateCustomResourceDefinitionStoredVersions")
-def stored_versions_stay(definition: Definition) -> Iterator[Problem]:
+def stored_versions_stay(definition: Definition) -> Iterator[Issue]:
     """A version in which objects may still be stored cannot be removed: the next update of the object is rejected."""
     names = {version.name for version in definition.versions}
     for index, name in enumerate(definition.decoded.get("status", {}).get("storedVersions", ())):
         if name not in names:
             fix = "keep the version, rewrite all objects, remove it from status.storedVersions, and then from here"
-            yield Problem(
-                f"status.storedVersions[{index}]", f"objects may be stored as {name}, which is no version", fix
-            )
+            yield Issue(f"status.storedVersions[{index}]", f"objects may be stored as {name}, which is no version", fix)
 
 
 @warning("apiextensions types.go, NoneConverter")
-def versions_hold_the_same_fields(definition: Definition) -> Iterator[Problem]:
-    """Without a conversion webhook, fields are lost that the written version does not declare."""
-    for first, other in _unconverted(definition):
-        differing = sorted(_fields(first) ^ _fields(other))
-        if differing:
+def versions_hold_the_same_fields(definition: Definition) -> Iterator[Issue]:
+    """Without a conversion webhook, fields that another version does not declare are lost, or read as another type."""
+    served = [version for version in definition.versions if version.written.get("served") and version.schema]
+    if definition.spec.get("conversion", {}).get("strategy", "None") != "None":
+        return
+    for first, other in ((served[0], other) for other in served[1:]):
+        if differing := sorted(_fields(first) ^ _fields(other)):
             more = "" if len(differing) == 1 else f" and {len(differing) - 1} more"
             problem = f"{first.name} and {other.name} differ in {differing[0]}{more}: written in one, lost in the other"
-            yield Problem(f"{other.path}.schema", problem, "declare the fields in both, or write a conversion webhook")
-
-
-@warning("apiextensions types.go, NoneConverter")
-def versions_agree_on_types(definition: Definition) -> Iterator[Problem]:
-    """Without a conversion webhook, a field has the same type in all versions."""
-    for first, other in _unconverted(definition):
+            yield Issue(f"{other.path}.schema", problem, "declare the fields in both, or write a conversion webhook")
         types, found = _types(first), _types(other)
-        differing = [field for field in types if field in found and types[field] != found[field]]
-        if differing:
-            field, more = differing[0], "" if len(differing) == 1 else f", and so with {len(differing) - 1} more"
-            problem = f"{field} is {types[field]} in {first.name}, and {found[field]} in {other.name}{more}"
+        for field in [field for field in types if types[field] != found.get(field, types[field])][:1]:
+            problem = f"{field} is {types[field]} in {first.name}, and {found[field]} in {other.name}"
             fix = "give it another name in one of them, or write a conversion webhook"
-            yield Problem(f"{other.path}.schema", f"{problem}: what is written in one cannot be read in the other", fix)
-
-
-def _unconverted(definition: Definition) -> Iterator[tuple[DecodedVersion, DecodedVersion]]:
-    """Yield the first served version with each other one, unless a webhook converts objects."""
-    if definition.spec.get("conversion", {}).get("strategy", "None") == "None":
-        served = [version for version in definition.versions if version.written.get("served") and version.schema]
-        yield from ((served[0], other) for other in served[1:])
+            yield Issue(f"{other.path}.schema", f"{problem}: what is written in one cannot be read in the other", fix)
 
 
 def _types(version: DecodedVersion) -> dict[str, str]:

@@ -17,7 +17,7 @@ from crdgen.generate.walk import declare
 from crdgen.markers.marker import Marker
 from crdgen.schema import INT_OR_STRING, VALIDATIONS, Schema
 
-Reason: TypeAlias = Literal["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]
+RuleReason: TypeAlias = Literal["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]
 _Class = TypeVar("_Class", bound=type)
 
 
@@ -39,7 +39,7 @@ class Rule(Marker):
     rule: str
     message: str = ""
     message_expression: str = ""
-    reason: Reason | None = None
+    reason: RuleReason | None = None
     field_path: str = ""
     optional_old_self: bool = False
 

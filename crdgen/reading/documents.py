@@ -44,7 +44,7 @@ class Document:
         value: None where the document says nothing.
         places: Line and column of the document, by the empty path, and of the items of its list `items`.
         end: The line after it; in JSON, the position.
-        duplicates: The paths of keys that are there twice.
+        duplicates: The paths of keys that are there twice; in JSON, nobody looks for them.
     """
 
     value: Any = None
@@ -210,12 +210,6 @@ def _is_merge(event: Any) -> bool:
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 
 
-class _DuplicateKeys(dict[str, Any]):
-    """An object in which `keys_twice` were written more than once."""
-
-    keys_twice: tuple[str, ...] = ()
-
-
 def next_json(text: str, start: int) -> Document | None:
     """Return the document of a JSON stream that begins at or after a position; None at the end of the text.
 
@@ -228,8 +222,7 @@ def next_json(text: str, start: int) -> Document | None:
         return None
     try:
         value, end = _DECODER.raw_decode(text, start)
-        document = Document(None, {(): _place(text, start)}, end)
-        document.value = _clean(value, (), document.duplicates)
+        document = Document(_clean(value, 0), {(): _place(text, start)}, end)
     except json.JSONDecodeError as error:
         raise DocumentError(f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}", *_place(text, error.pos)) from error
     except RecursionError as error:
@@ -243,29 +236,15 @@ def _place(text: str, position: int) -> tuple[int, int]:
     return text.count("\n", 0, position), position - text.rfind("\n", 0, position) - 1
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    entries = dict(pairs)
-    if len(entries) == len(pairs):
-        return entries
-    repeated, seen = _DuplicateKeys(entries), set[str]()
-    for key, _ in pairs:
-        repeated.keys_twice += (key,) * (key in seen)
-        seen.add(key)
-    return repeated
-
-
-def _clean(value: Any, path: Path, duplicates: list[Path]) -> Any:
-    """Return the value as Go writes it, once it is known to be shallow enough; note keys that were written twice."""
-    if len(path) > MAX_DEPTH:
+def _clean(value: Any, depth: int) -> Any:
+    """Return the value as Go writes it, once it is known to be shallow enough."""
+    if depth > MAX_DEPTH:
         raise ScalarError(_TOO_DEEP)
     if isinstance(value, dict):
-        duplicates.extend((*path, key) for key in getattr(value, "keys_twice", ()))
-        return {as_read(key): _clean(item, (*path, as_read(key)), duplicates) for key, item in value.items()}
+        return {as_read(key): _clean(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_clean(item, (*path, index), duplicates) for index, item in enumerate(value)]
+        return [_clean(item, depth + 1) for item in value]
     return as_read(value) if isinstance(value, str) else json_value(value)
 
 
-_DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=lambda digits: int(digits) if len(digits) <= 400 else float(digits)
-)
+_DECODER: Final = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) <= 400 else float(digits))

@@ -79,6 +79,15 @@ class _Commands(click.Group):
         command: click.Command = getattr(import_module(f"jobgate.cli.{module}"), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of the arguments; an unknown one is reported with similar commands."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(error.command_name, possibilities=list(_COMMANDS), ctx=ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         for section, commands in _SECTIONS.items():
             with formatter.section(section):

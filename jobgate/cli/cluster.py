@@ -17,7 +17,6 @@ from jobgate.names import dns_subdomain
 
 if TYPE_CHECKING:
     from jobgate.cluster.client import Client
-    from jobgate.cluster.writer import Writer
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -125,16 +124,16 @@ async def listed(client: Client, resource: str) -> list[dict[str, Any]] | None:
         raise CannotRead(f"{resource.rstrip('.')} cannot be listed: {error}") from error
 
 
-async def connect(kubeconfig: Path | None) -> Writer:
+async def connect(kubeconfig: Path | None) -> Client:
     """Return a client with the credentials of a kubeconfig, or of the pod's service account.
 
     Raises:
         click.ClickException: there are no credentials.
     """
-    from jobgate.cluster.writer import Writer
+    from jobgate.cluster.client import Client
 
     try:
-        return await Writer.connect(kubeconfig)
+        return await Client.connect(kubeconfig)
     except Exception as error:
         fault = f"no credentials for a cluster: {error}"
         raise click.ClickException(_OUTSIDE if _outside(kubeconfig) else fault) from error

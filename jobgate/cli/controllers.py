@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jobgate.cli.cluster import connect, grouped, listening, own_namespace, require_dns_name
-from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, running, setting
+from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, queues_file, running, setting
 from jobgate.kinds.common.wiring import wired
 from jobgate.plugins.queueing import QUEUES_PODS
 
 if TYPE_CHECKING:
-    from jobgate.cluster.writer import Writer
+    from jobgate.cluster.client import Client
     from jobgate.controller import Controller, ControllerMetrics
     from jobgate.runner.run import RunnerController
     from jobgate.serving.leader import LeaderSettings
@@ -69,7 +69,7 @@ async def lead(
     kinds: Iterable[Kind],
     kubeconfig: Path | None,
     leader: LeaderSettings,
-    controller: Callable[[Writer, ControllerMetrics], Awaitable[Controller | RunnerController]],
+    controller: Callable[[Client, ControllerMetrics], Awaitable[Controller | RunnerController]],
     started: str,
 ) -> None:
     """Run a controller while the Lease is held, until SIGTERM or SIGINT; then release the Lease.
@@ -83,11 +83,11 @@ async def lead(
     for kind in kinds:
         kind.schema.check({})  # compiled now, so that the Lease, once held, is renewed in time
     metrics = ControllerMetrics()
-    async with await connect(kubeconfig) as writer:
-        found = await controller(writer, metrics)
+    async with await connect(kubeconfig) as client:
+        found = await controller(client, metrics)
         with listening(f"{leader.bind}:{leader.health_port}"):
             await lead_until_stopped(
-                writer, leader, found.work, settled=lambda: found.settled, metrics=metrics, started=started
+                client, leader, found.work, settled=lambda: found.settled, metrics=metrics, started=started
             )
 
 
@@ -106,8 +106,8 @@ def control(
     settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=leader.namespace)
     kinds = tuple(wired(configured.kinds, given.runs))
 
-    async def controller(writer: Writer, metrics: ControllerMetrics) -> Controller:
-        return Controller(writer, kinds, settings, metrics)
+    async def controller(client: Client, metrics: ControllerMetrics) -> Controller:
+        return Controller(client, kinds, settings, metrics)
 
     asyncio.run(lead(kinds, kubeconfig, leader, controller, "controller started"))
 
@@ -116,6 +116,7 @@ def control(
 @setting(
     "--queues",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    callback=queues_file,
     help="YAML file of queues that jobs wait in, with weights and quotas.  [default: no job waits]",
 )
 @setting(
@@ -137,7 +138,7 @@ def run(
 ) -> None:
     """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
     from jobgate.cluster.informer import ApiError
-    from jobgate.runner.queues.file import InvalidQueues, read_queues
+    from jobgate.runner.queues.file import read_queues
     from jobgate.runner.run import OperatorRunning, RunnerController, RunnerSettings
     from webhook.server import log
 
@@ -145,10 +146,6 @@ def run(
     given = configured.settings
     if not given.runs:
         raise click.UsageError("name the kinds to run with --run, as --run torchjobs.train.distributed.io")
-    try:
-        waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
-    except (InvalidQueues, OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{queues}: {error}", param_hint="--queues") from None
     queueing = queueing_of(given)
     if queues and queueing and queueing.system in QUEUES_PODS:
         raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
@@ -157,14 +154,14 @@ def run(
         queueing,
         requests_per_second,
         namespace=leader.namespace,
-        queues=waiting,
+        queues=read_queues(queues.read_text(encoding="utf-8")) if queues else None,
         queues_file=queues,
         ignored_operators=frozenset(ignore_operator),
     )
     kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]
 
-    async def runner(writer: Writer, metrics: ControllerMetrics) -> RunnerController:
-        found = RunnerController(writer, kinds, settings, metrics)
+    async def runner(client: Client, metrics: ControllerMetrics) -> RunnerController:
+        found = RunnerController(client, kinds, settings, metrics)
         try:
             await found.alone()
         except (ApiError, OSError) as error:

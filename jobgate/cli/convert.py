@@ -12,7 +12,7 @@ from crdgen.reading import Manifest
 from jobgate.cli.report import OUTPUT_FILE, bullets, read_files
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, judge
-from webhook import Conversion, Registry
+from webhook import ConvertedJob, Registry
 from webhook.text import escaped
 
 
@@ -42,7 +42,7 @@ def convert(context: click.Context, *, file: str, output_file: TextIO) -> None:
     context.exit(0 if done else 1)
 
 
-def _conversion(manifest: Manifest, kinds: Registry) -> Conversion | None:
+def _conversion(manifest: Manifest, kinds: Registry) -> ConvertedJob | None:
     for kind in kinds:
         conversion = kind.conversion(manifest.object) if kind.conversion is not None else None
         if conversion is not None:
@@ -50,7 +50,7 @@ def _conversion(manifest: Manifest, kinds: Registry) -> Conversion | None:
     return None
 
 
-def _faults(manifest: Manifest, conversion: Conversion, kinds: Registry) -> Iterator[str]:
+def _faults(manifest: Manifest, conversion: ConvertedJob, kinds: Registry) -> Iterator[str]:
     """Yield the reasons why a job cannot be converted, or would be denied then."""
     if conversion.fault:
         yield f"{manifest.file}:{manifest.line}: cannot be converted: {conversion.fault}"
@@ -62,7 +62,7 @@ def _faults(manifest: Manifest, conversion: Conversion, kinds: Registry) -> Iter
         yield from bullets(status)
 
 
-def _text(manifest: Manifest, conversion: Conversion | None) -> str:
+def _text(manifest: Manifest, conversion: ConvertedJob | None) -> str:
     if conversion is None:
         return to_yaml(manifest.object)
     comments = "".join(f"# {escaped(' '.join(decision.split()))}\n" for decision in conversion.decisions)

@@ -30,8 +30,9 @@ def explain(
     """Show the pods of the jobs in FILEs, without a cluster.
 
     Shows command, variables, mounts and hosts of the first pod of each task, and the Services and other objects of the
-    job, each with the plugin or prerequisite that it comes from. Prerequisites are looked up in FILEs. FILE may be -
-    for standard input. Exit status: 0; 1 if a job would be denied; 2 if the input is invalid, or no object makes pods.
+    job, each with the plugin or prerequisite that it comes from. Prerequisites are looked up in FILEs. FILE may be a
+    folder, whose YAML and JSON files are read, or - for standard input. Exit status: 0; 1 if a job would be denied; 2
+    if the input is invalid, or no object makes pods.
     """
     manifests = read_files(context, *files)
     known = FileObjects([manifest.object for manifest in manifests], namespace)

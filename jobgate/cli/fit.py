@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from crdgen.cli.sources import UsageError, objects
+from crdgen.cli.sources import UsageError, definitions
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
 from webhook import Registry
 
 _CRDS = "customresourcedefinitions.v1.apiextensions.k8s.io"
-_DEFINITION = "CustomResourceDefinition"
 
 
 @click.command()
@@ -32,14 +31,14 @@ def fit(
 ) -> None:
     """Check whether the CRDs in FILEs, or those of the cluster, are compatible with the kinds of jobs.
 
-    Use it if another chart installs the CRDs. Reports each field that would be dropped or rejected. Exit status: 0 if
-    all are compatible, 1 if one is not or is missing, 2 if they cannot be read.
+    Use it if another chart installs the CRDs. Reports each field that would be dropped or rejected. FILE may be a
+    folder. Exit status: 0 if all are compatible, 1 if one is not or is missing, 2 if they cannot be read.
     """
-    definitions = _read(files) if files else asyncio.run(_stored(kubeconfig))
+    stored = _read(files) if files else asyncio.run(_stored(kubeconfig))
     found = {
-        kind.qualified_plural: misfits(stored, kind)
+        kind.qualified_plural: misfits(stored[kind.qualified_plural], kind)
         for kind in kinds
-        if (stored := definitions.get(kind.qualified_plural)) is not None
+        if kind.qualified_plural in stored
     }
     missing = [] if files else [kind.qualified_plural for kind in kinds if kind.qualified_plural not in found]
     if files and not found:
@@ -53,14 +52,11 @@ def _loses(found: Sequence[Misfit]) -> bool:
 
 
 def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    """Return the CRDs of files, by name."""
-    found: list[Mapping[str, Any]] = []
-    for file in files:
-        try:
-            found += [manifest.object for manifest in objects(file)]
-        except UsageError as error:
-            raise CannotRead(str(error)) from None
-    return _by_name(one for one in found if one.get("kind") == _DEFINITION)
+    """Return the CRDs in files and below folders, by name."""
+    try:
+        return _by_name(manifest.object for file in files for manifest in definitions(file, some=False))
+    except UsageError as error:
+        raise CannotRead(str(error)) from None
 
 
 async def _stored(kubeconfig: Path | None) -> dict[str, Mapping[str, Any]]:
@@ -69,8 +65,8 @@ async def _stored(kubeconfig: Path | None) -> dict[str, Mapping[str, Any]]:
         return _by_name(await listed(client, _CRDS) or [])
 
 
-def _by_name(definitions: Any) -> dict[str, Mapping[str, Any]]:
-    return {str((one.get("metadata") or {}).get("name")): one for one in definitions}
+def _by_name(crds: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {str((one.get("metadata") or {}).get("name")): one for one in crds}
 
 
 def _print(found: Mapping[str, Sequence[Misfit]], missing: Sequence[str], output: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from crdgen.cli.sources import UsageError, content, parsed
+from crdgen.cli.sources import SUFFIXES, UsageError, content, parsed
 from crdgen.reading import Manifest
 from jobgate.difference import readable
 from jobgate.importing.document import looks_like_openpai, unquoted
@@ -27,12 +28,29 @@ OUTPUT_FILE = click.option(
 _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 
-def objects(file: str) -> list[Manifest]:
-    """Return the objects in a file, or from standard input for `-`.
+def read(path: str) -> tuple[list[Manifest], list[str]]:
+    """Return the objects in a file, a folder, or standard input for `-`, and why files cannot be read."""
+    manifests: list[Manifest] = []
+    faults: list[str] = []
+    try:
+        for file in _files(path):
+            try:
+                manifests += _objects(file)
+            except UsageError as error:
+                faults.append(str(error))
+    except OSError as error:
+        faults.append(f"{path}: {error.strerror or error}")
+    return manifests, faults
 
-    Raises:
-        UsageError: it cannot be read.
-    """
+
+def _files(path: str) -> Sequence[str]:
+    """Return the file, or the files that `kubectl apply -f` reads in a folder: not those of folders in it."""
+    if path == "-" or not Path(path).is_dir():
+        return [path]
+    return [str(file) for file in sorted(Path(path).iterdir()) if file.suffix in SUFFIXES and file.is_file()]
+
+
+def _objects(file: str) -> list[Manifest]:
     text, name = content(file), "<stdin>" if file == "-" else file
     try:
         return parsed(text, name)
@@ -62,12 +80,15 @@ def reading_warnings(manifest: Manifest) -> Iterator[str]:
 
 
 def read_files(context: click.Context, *files: str) -> list[Manifest]:
-    """Return the objects in files, and print what kubectl ignores in them; end with status 2 if one cannot be read."""
-    try:
-        manifests = [manifest for file in files for manifest in objects(file)]
-    except UsageError as error:
-        click.echo(str(error), err=True)
+    """Return the objects in files and folders, and print what kubectl ignores in them.
+
+    Ends with status 2 if a file cannot be read.
+    """
+    contents = [read(file) for file in files]
+    if faults := [fault for _, found in contents for fault in found]:
+        click.echo("\n".join(faults), err=True)
         context.exit(2)
+    manifests = [manifest for found, _ in contents for manifest in found]
     for manifest in manifests:
         for warning in reading_warnings(manifest):
             click.echo(f"{manifest.file}:{manifest.line}: {click.style('warning', fg='yellow')}: {warning}", err=True)

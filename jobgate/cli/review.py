@@ -10,9 +10,8 @@ from typing import Any
 import click
 import yaml
 
-from crdgen.cli.sources import UsageError
 from crdgen.reading import Manifest
-from jobgate.cli.report import name_of, objects, reading_warnings, text_report
+from jobgate.cli.report import name_of, read, reading_warnings, text_report
 from jobgate.cli.settings import Configured, installation
 from jobgate.kinds.common.pod_security.policy import Standard, standard
 from jobgate.kinds.common.runner import left_alone
@@ -62,8 +61,8 @@ def review(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Review the objects in FILEs as the webhook would, without a cluster: errors, warnings, changes.
 
-    FILE may be - for standard input. Exit status: 0 if all objects are allowed, 1 if one is denied, 2 if the input is
-    invalid or contains no object of a known kind.
+    FILE may be a folder, whose YAML and JSON files are read, or - for standard input. Exit status: 0 if all objects are
+    allowed, 1 if one is denied, 2 if the input is invalid or contains no object of a known kind.
     """
     if operation == Operation.UPDATE and old is None:
         raise click.UsageError("--operation UPDATE requires the stored objects: --old FILE")
@@ -104,16 +103,13 @@ def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
     manifests: list[Manifest] = []
     broken = False
     for file in files:
-        try:
-            found = objects(file)
-        except UsageError as error:
-            click.echo(str(error), err=True)
-            broken = True
-        else:
-            if not found:
-                click.echo(f"{file}: contains no object", err=True)
-                broken = True
-            manifests += found
+        found, faults = read(file)
+        if not found and not faults:
+            faults = [f"{file}: contains no object"]
+        for fault in faults:
+            click.echo(fault, err=True)
+        manifests += found
+        broken = broken or bool(faults)
     return manifests, broken
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,8 +14,8 @@ import click
 from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, connect, grouped, listening, require_dns_name
 
 if TYPE_CHECKING:
-    from certs import RotationReport, RotationSettings, ServerNames, Step
-    from jobgate.cluster.writer import Writer
+    from certs import RotationSettings, ServerNames, Step
+    from jobgate.cluster.client import Client
     from jobgate.rotation import RotationScope
 
 T = TypeVar("T")
@@ -157,7 +157,7 @@ def rotate(
 
     settings = replace(settings, revoke=revoke)
 
-    async def work(client: Writer) -> Wait | Blocked:
+    async def work(client: Client) -> Wait | Blocked:
         limit = timedelta(seconds=patience)
         return await rotate_once(client, scope, settings, limit, now=force or revoke, on_step=printed)
 
@@ -169,7 +169,7 @@ def rotate(
         raise click.exceptions.Exit(1)
 
 
-def _run(kubeconfig: Path | None, work: Callable[[Writer], Awaitable[T]]) -> T:
+def _run(kubeconfig: Path | None, work: Callable[[Client], Awaitable[T]]) -> T:
     """Run something with a client."""
     from certs import Conflict, Refusal, Unavailable
 
@@ -234,56 +234,24 @@ def status(*, scope: RotationScope, settings: RotationSettings, kubeconfig: Path
     from jobgate.rotation import status_of
 
     found = _run(kubeconfig, lambda client: status_of(client, scope, settings))
-    click.echo(json.dumps(_document(found), indent=2) if output == "json" else _text(found))
-    if found.problems:
+    click.echo(json.dumps(found, indent=2) if output == "json" else _text(found))
+    if found["problems"]:
         raise click.exceptions.Exit(1)
 
 
-def _document(found: RotationReport) -> dict[str, Any]:
-    from certs.generation import issuing_number
-
-    return {
-        "generation": found.generation,
-        "staged": found.staged,
-        "notAfter": _time(found.validity.not_after if found.validity else None),
-        "renewal": _time(found.renewal),
-        "clockSkewSeconds": round(found.skew.total_seconds(), 1),
-        "targets": [
-            {
-                "name": target.name,
-                "entries": target.entries,
-                "trustsGenerations": list(target.generations),
-                "foreignCAs": target.foreign,
-            }
-            for target in found.targets
-        ],
-        "served": [
-            {"address": one.address, "generation": issuing_number(one.leaf) if one.leaf else None, "fault": one.fault}
-            for one in found.served
-        ],
-        "problems": list(found.problems),
-        "next": {"step": type(found.next).__name__.lower(), "why": found.next.why},
-    }
-
-
-def _text(found: RotationReport) -> str:
-    document = _document(found)
-    generation = "none" if found.generation is None else str(found.generation)
-    lines = [f"generation  {generation}" + (f", {found.staged} staged" if found.staged is not None else "")]
-    if found.validity is not None:
-        lines.append(f"expires     {document['notAfter']}, renewal due {document['renewal']}")
-    for target in document["targets"]:
+def _text(report: Mapping[str, Any]) -> str:
+    generation = "none" if report["generation"] is None else str(report["generation"])
+    lines = [f"generation  {generation}" + (f", {report['staged']} staged" if report["staged"] is not None else "")]
+    if report["notAfter"] is not None:
+        lines.append(f"expires     {report['notAfter']}, renewal due {report['renewal']}")
+    for target in report["targets"]:
         trusts = ", ".join(map(str, target["trustsGenerations"])) or "none"
         foreign = f", {target['foreignCAs']} other CAs" if target["foreignCAs"] else ""
         lines.append(f"target      {target['name']}: {target['entries']} entries trust generations {trusts}{foreign}")
     lines += [
         f"server      {one['address']}: " + (one["fault"] or f"serves generation {one['generation']}")
-        for one in document["served"]
+        for one in report["served"]
     ]
-    lines += [f"next        {document['next']['step']}: {found.next.why}"]
-    lines += [f"problem     {problem}" for problem in found.problems]
+    lines += [f"next        {report['next']['step']}: {report['next']['why']}"]
+    lines += [f"problem     {problem}" for problem in report["problems"]]
     return "\n".join(lines)
-
-
-def _time(time: datetime | None) -> str | None:
-    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if time else None

@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import fields
 from importlib.util import find_spec
 from math import isfinite
@@ -111,7 +112,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     from webhook.server import log
     from webhook.server.metrics import Metrics
     from webhook.server.spans import OpenTelemetry
-    from webhook.server.workers import inherited, stop_with_parent, supervise
+    from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
     log.configure()
     metrics = Metrics()
@@ -120,8 +121,8 @@ def serve(  # noqa: PLR0913 - one argument an option
 
     async def parent() -> None:
         stop = asyncio.Event()
-        with server.stopping_on_signals(stop):
-            await supervise(workers, [*_COMMAND, *sys.argv[1:]], bind, port, health_port, stop=stop)
+        with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
+            await Supervisor(workers, [*_COMMAND, *sys.argv[1:]]).run(own, stop=stop)
 
     where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
@@ -151,19 +152,18 @@ def serve(  # noqa: PLR0913 - one argument an option
     endpoint.lacking = certificates.lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting()
-    addresses = server.Addresses(bind=bind, port=port, health_port=health_port)
 
     async def run() -> None:
         _freeze()
         stop = asyncio.Event()
         reloaders = settings_reloaders(endpoint, configured.kind_files)
-        with server.stopping_on_signals(stop):
+        own = server.listen(bind, port, health_port) if sockets is None else nullcontext(sockets)
+        with server.stopping_on_signals(stop), own as listened_on:
             if sockets is not None:
                 stop_with_parent(stop)
             beside = [asyncio.create_task(one.run()) for one in (*reloaders, known, source)]
-            drain = server.Drain(delay=drain_seconds)
             try:
-                await server.serve(endpoint, certificates.context, addresses, drain, stop=stop, sockets=sockets)
+                await server.serve(endpoint, certificates.context, listened_on, stop=stop, delay=drain_seconds)
             finally:
                 for task in beside:
                     task.cancel()
@@ -220,12 +220,12 @@ def _opened(
     origin: SecretName | Files, metrics: Metrics, name: str | None, kubeconfig: Path | None
 ) -> tuple[Certificates, SecretSource | Poller]:
     from jobgate.serving.certificate import opened
-    from webhook.server.candidate import Unfit
+    from webhook.server.candidate import BadCertificate
     from webhook.server.files import Files
 
     try:
         return opened(origin, metrics, name, kubeconfig)
-    except Unfit as error:
+    except BadCertificate as error:
         files = f"{origin.certificate} and {origin.key}" if isinstance(origin, Files) else "certificate"
         raise click.ClickException(f"{files} cannot be served: {error}") from None
 

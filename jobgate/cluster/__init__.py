@@ -2,8 +2,8 @@
 
 - `resource`: a resource, and its path
 - `informer`: one resource, listed and then watched, in memory; `cache`: several, as rules look into them
-- `client`: lists, watches and gets; it alone needs the package `kubernetes`, which takes seconds to import
-- `objects`, `writer`, `events`: requests about single objects, and Events; `access`: SubjectAccessReviews
+- `client`: all requests; it alone needs the package `kubernetes`, which takes seconds to import
+- `objects`: the protocol of requests about single objects; `events`: Events; `access`: SubjectAccessReviews
 - `lease`: leader election
 - `errors`: errors of requests, as those of the rotation; `secret`: the values of a Secret that are kept
 - `tls_secret`, `bundles`, `endpoints`, `server`: what the rotation of certificates reads and writes

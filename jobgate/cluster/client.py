@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import quote
 from urllib.request import getproxies_environment
 
 import msgspec
 import orjson
-from aiohttp import ClientResponse, ClientTimeout
+from aiohttp import ClientError, ClientResponse, ClientTimeout
 from kubernetes.aio import config
 from kubernetes.aio.client import ApiClient, Configuration
 
@@ -22,8 +24,11 @@ from webhook import trace
 WATCH = 120
 #: Timeout of a read of one object, in seconds: a request waits for it.
 GET = 2.0
+#: Timeout of a write, in seconds. Admission webhooks take a part of it.
+WRITE = 15.0
 _CONNECT, _MARGIN = 10.0, 15.0
-_NOT_FOUND = 404
+_FORBIDDEN, _NOT_FOUND = 403, 404
+_JSON, _MERGE = "application/json", "application/merge-patch+json"
 
 
 class _ListMeta(msgspec.Struct):
@@ -41,12 +46,44 @@ class _List(msgspec.Struct):
 _read_list = msgspec.json.Decoder(_List).decode
 
 
-class Client:
-    """Lists, watches and gets. Use it in an `async with`."""
+class Pace:
+    """Lets through so many calls a second, and twice as many at once after a quiet time."""
 
-    def __init__(self, api: ApiClient, pages: Pages | None = None) -> None:
+    def __init__(self, per_second: float) -> None:
+        self._interval = 1.0 / per_second
+        self._burst = 2.0
+        self._next = 0.0
+
+    async def wait(self) -> None:
+        """Wait until the next call may be made."""
+        now = time.monotonic()
+        # What was not used lately is there at once; what is used beyond it is owed.
+        self._next = max(self._next, now - self._burst) + self._interval
+        if self._next > now:
+            await asyncio.sleep(self._next - now)
+
+
+class Client:
+    """A `ClusterClient`, which says what each request does. Use it in an `async with`.
+
+    Clients that are made of it, for some objects only or with a rate limit, use its connection, and close with it.
+    """
+
+    def __init__(
+        self,
+        api: ApiClient,
+        pages: Pages | None = None,
+        *,
+        selector: Mapping[str, str] | None = None,
+        namespace: str = "",
+        pace: Pace | None = None,
+    ) -> None:
+        """Create a client; `selector` and `namespace` are those of lists and watches, `pace` of all other requests."""
         self._api = api
         self._pages = pages or Pages()
+        self._selector = selector or {}
+        self._namespace = namespace
+        self._pace = pace
 
     @classmethod
     async def connect(cls, kubeconfig: Path | None = None, pages: Pages | None = None) -> Self:
@@ -91,7 +128,7 @@ class Client:
     async def _page(self, resource: Resource, limit: int, token: str) -> _List | None:
         """Return at most `limit` objects from a place in the list on, or None if a page cannot hold them."""
         params = {"limit": str(limit), **({"continue": token} if token else {})}
-        response = await self._get(resource.path, params, ClientTimeout(total=60, connect=_CONNECT))
+        response = await self._select(resource, params, ClientTimeout(total=60, connect=_CONNECT))
         body = bytearray()
         async for chunk in response.content.iter_any():
             body += chunk
@@ -102,14 +139,16 @@ class Client:
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
         """Return one object as it is stored now, or None."""
-        path = resource.path_of(name, namespace)
+        if self._pace is not None:
+            await self._pace.wait()
         try:
-            response = await self._get(path, {}, ClientTimeout(total=GET))
+            with _answered():
+                response = await self._get(resource.path_of(name, namespace), {}, ClientTimeout(total=GET))
+                found: dict[str, Any] = orjson.loads(await response.read())
         except ApiError as error:
             if error.code == _NOT_FOUND:
                 return None
             raise
-        found: dict[str, Any] = orjson.loads(await response.read())
         return found
 
     async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
@@ -120,7 +159,7 @@ class Client:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(WATCH),
         }
-        response = await self._get(resource.path, params, ClientTimeout(total=WATCH + _MARGIN, connect=_CONNECT))
+        response = await self._select(resource, params, ClientTimeout(total=WATCH + _MARGIN, connect=_CONNECT))
         try:
             async for line in response.content:
                 yield orjson.loads(line)
@@ -130,22 +169,106 @@ class Client:
     def named(self, name: str, namespace: str) -> Client:
         """Return a client for one object: rights to `list` and `watch` it by `resourceNames` are enough."""
         # An API server grants a right to one name by this selector, and by no other.
-        return Narrowed(self, {"fieldSelector": f"metadata.name={name}"}, namespace)
+        return self.within(namespace, f"metadata.name={name}")
+
+    def labelled(self, selector: str, namespace: str = "") -> Client:
+        """Return a client for objects of a label selector, in a namespace or in all."""
+        labels = {"labelSelector": selector} if selector else {}
+        return Client(self._api, self._pages, selector=labels, namespace=namespace)
+
+    def within(self, namespace: str, fields: str = "") -> Client:
+        """Return a client for objects of a namespace, and of a field selector."""
+        selector = {"fieldSelector": fields} if fields else {}
+        return Client(self._api, self._pages, selector=selector, namespace=namespace)
+
+    def paced(self, per_second: float) -> Client:
+        """Return a client with a rate limit."""
+        return Client(self._api, self._pages, pace=Pace(per_second))
+
+    async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> dict[str, Any]:
+        """Create an object, or try whether it could be."""
+        path = resource.path_of("", manifest["metadata"].get("namespace", "")).rstrip("/")
+        return await self._write("POST", resource, path, manifest, {"dryRun": "All"} if dry else {}, _JSON)
+
+    async def patch(self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Change an object by a merge patch; 409 if it is not as it was found."""
+        metadata = {**changes.get("metadata", {}), **_identity(found)}
+        return await self._write(
+            "PATCH", resource, _path(resource, found), {**changes, "metadata": metadata}, {}, _MERGE
+        )
+
+    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
+        """Delete an object; 409 if it is not as it was found."""
+        options = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": _identity(found),
+            **({"propagationPolicy": propagation} if propagation else {}),
+        }
+        await self._write("DELETE", resource, _path(resource, found), options, {}, _JSON)
+
+    async def set_status(
+        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Change the status of an object by a merge patch; 409 if it is not as it was found."""
+        body = {"metadata": _identity(found), "status": dict(changes)}
+        return await self._write("PATCH", resource, f"{_path(resource, found)}/status", body, {}, _MERGE)
+
+    async def _write(
+        self,
+        method: str,
+        resource: Resource,
+        path: str,
+        body: Mapping[str, Any],
+        params: Mapping[str, str],
+        content: str,
+    ) -> dict[str, Any]:
+        if self._pace is not None:
+            await self._pace.wait()
+        query = {**params, "fieldManager": "jobgate"} if method != "DELETE" else {}
+        with _answered():
+            limits = ClientTimeout(total=WRITE)
+            answer = await self._request(method, path, query, {"Content-Type": content}, limits, dict(body))
+            text = await answer.response.read()
+        try:
+            document = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            document = {}  # of something between us and the API server
+        if not isinstance(document, dict) or not 200 <= answer.status < 300:
+            raise rejection(resource, answer.status, document if isinstance(document, dict) else {})
+        return document
+
+    async def _select(self, resource: Resource, params: Mapping[str, str], limits: ClientTimeout) -> ClientResponse:
+        """Ask for objects of the selector."""
+        path = resource.path_of("", self._namespace).rstrip("/")
+        return await self._get(path, {**params, **self._selector}, limits)
 
     async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> ClientResponse:
-        request = await self._api.param_serialize(
-            "GET",
-            path,
-            query_params=list(params.items()),
-            header_params={"Accept": "application/json", **trace.passed_on()},
-            auth_settings=["BearerToken"],
-        )
-        answer = await self._api.call_api(*request, _request_timeout=limits)
+        answer = await self._request("GET", path, params, trace.passed_on(), limits)
         if answer.status != 200:
             answer.response.release()
             raise ApiError(answer.status)
         response: ClientResponse = answer.response
         return response
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, str],
+        headers: Mapping[str, str],
+        limits: ClientTimeout,
+        body: dict[str, Any] | None = None,
+    ) -> Any:
+        request = await self._api.param_serialize(
+            method,
+            path,
+            query_params=list(params.items()),
+            header_params={"Accept": _JSON, **headers},
+            body=body,
+            auth_settings=["BearerToken"],
+        )
+        return await self._api.call_api(*request, _request_timeout=limits)
 
     async def __aenter__(self) -> Self:
         return self
@@ -154,18 +277,37 @@ class Client:
         await self._api.close()
 
 
-class Narrowed(Client):
-    """A client for some objects only, over the connection of another client, with which it is closed.
+def rejection(resource: Resource, code: int, status: Mapping[str, Any]) -> ApiError:
+    """Return the error of a response that is a Status."""
+    details = status.get("details")
+    causes = details.get("causes") if isinstance(details, dict) else None
+    after = details.get("retryAfterSeconds") if isinstance(details, dict) else None
+    reasons = {one.get("reason") for one in causes or () if isinstance(one, dict)}
+    # A message about an invalid object quotes it; a message about a missing right names it.
+    secret = resource.plural == "secrets" and code != _FORBIDDEN
+    return ApiError(
+        code,
+        str(status.get("reason") or ""),
+        "" if secret else str(status.get("message") or "")[:500],
+        terminating="NamespaceTerminating" in reasons,
+        after=float(after) if isinstance(after, int) else None,
+    )
 
-    The selector is query parameters, as `labelSelector`; without a namespace, objects of all are listed.
-    """
 
-    def __init__(self, client: Client, selector: Mapping[str, str], namespace: str = "") -> None:
-        super().__init__(client._api, client._pages)
-        self._selector = selector
-        self._namespace = namespace
+@contextmanager
+def _answered() -> Iterator[None]:
+    """Raise an `OSError` for all errors of aiohttp."""
+    try:
+        yield
+    except ClientError as error:
+        raise ConnectionError(f"{type(error).__qualname__}: {error}") from error
 
-    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> ClientResponse:
-        prefix, _, plural = path.rpartition("/")
-        within = f"{prefix}/namespaces/{quote(self._namespace, safe='')}/{plural}" if self._namespace else path
-        return await super()._get(within, {**params, **self._selector}, limits)
+
+def _identity(found: Mapping[str, Any]) -> dict[str, str]:
+    """Return the preconditions under which an object is still as it was found."""
+    metadata = found["metadata"]
+    return {key: metadata[key] for key in ("uid", "resourceVersion") if key in metadata}
+
+
+def _path(resource: Resource, found: Mapping[str, Any]) -> str:
+    return resource.path_of(found["metadata"]["name"], found["metadata"].get("namespace", ""))

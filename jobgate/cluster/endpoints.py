@@ -11,7 +11,7 @@ from typing import Any
 from cryptography import x509
 
 from certs import Refusal, Served
-from jobgate.cluster.client import Client, Narrowed
+from jobgate.cluster.client import Client
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.resource import Resource
 
@@ -50,9 +50,9 @@ class Endpoints:
 
     async def addresses(self) -> Sequence[Address]:
         """Return host and port of all endpoints that are ready or terminating: API servers may connect to both."""
-        selector = {"labelSelector": f"kubernetes.io/service-name={self._service}"}
+        ours = self._client.labelled(f"kubernetes.io/service-name={self._service}", self._namespace)
         with translated_errors("list", SLICES, namespace=self._namespace):
-            slices, _ = await Narrowed(self._client, selector, self._namespace).list(SLICES)
+            slices, _ = await ours.list(SLICES)
         found = tuple(dict.fromkeys(address for one in slices for address in addresses_of(one)))
         return found or await self._external()
 

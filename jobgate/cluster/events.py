@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import logging
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any, Final, Literal, Self
+from datetime import datetime
+from typing import Any, Final, Literal
 
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.resource import Resource
 
 EVENTS: Final = Resource("events", "v1", "")
-#: Seconds to wait at the end for pending writes.
-TIMEOUT: Final = 5.0
 #: Most characters of a message (k8s.io/kubernetes, pkg/apis/core/validation/events.go).
 MESSAGE_LIMIT: Final = 1024
 
@@ -53,32 +50,12 @@ def event(
     }
 
 
-class EventRecorder:
-    """Writes Events about one object with a namespace. Use it in an `async with`, which waits for pending writes."""
-
-    def __init__(self, objects: ObjectClient, about: Mapping[str, str], component: str) -> None:
-        self._objects = objects
-        self._about = about
-        self._component = component
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def record(self, kind: Literal["Normal", "Warning"], reason: str, message: str, uid: str = "") -> None:
-        """Write an Event in the background. `kubectl describe` finds Events by the uid of the object."""
-        about = {**self._about, **({"uid": uid} if uid else {})}
-        made = event(about, (kind, reason, message), self._component, datetime.now(UTC))
-        task = asyncio.get_running_loop().create_task(self._write(made))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _write(self, event: Mapping[str, Any]) -> None:
-        try:
-            await self._objects.create(EVENTS, event)
-        except (ApiError, OSError, TimeoutError) as error:
-            _logger.warning("failed to write an Event", extra={"fields": {"reason": str(error)}})
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=TIMEOUT)
+async def write_event(objects: ObjectClient, made: Mapping[str, Any]) -> None:
+    """Write an Event, unless one of its name exists. A failure is logged."""
+    try:
+        await objects.create(EVENTS, made)
+    except (ApiError, OSError, TimeoutError) as error:
+        if not (isinstance(error, ApiError) and error.exists):
+            about = made["involvedObject"]
+            fields = {"object": f"{about['kind']}/{about['name']}", "namespace": about["namespace"]}
+            _logger.warning("failed to write an Event", extra={"fields": {**fields, "reason": str(error)}})

@@ -1,4 +1,4 @@
-"""Requests about single objects. `writer` sends them."""
+"""Requests about single objects. `client` sends them."""
 
 from __future__ import annotations
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from jobgate.cluster.events import EVENTS, event
-from jobgate.cluster.informer import ApiError
+from jobgate.cluster import events as cluster_events
+from jobgate.cluster.events import event
 from jobgate.cluster.objects import ObjectClient
 
 #: Of a job, what an Event says.
 _IDENTITY = ("apiVersion", "kind", "name", "namespace", "uid")
-
-_logger = logging.getLogger("jobgate")
 
 
 async def write_event(
@@ -31,10 +28,4 @@ async def write_event(
     """
     about = {key: job[key] for key in _IDENTITY}
     seal = "\0".join((about["uid"], *said, str(job.get("generation"))))
-    try:
-        await objects.create(EVENTS, event(about, said, component, now, seal))
-    except (ApiError, OSError, TimeoutError) as error:
-        if not (isinstance(error, ApiError) and error.exists):
-            why = f"{type(error).__qualname__}: {error}"
-            fields = {"job": f"{about['namespace']}/{about['name']}", "reason": said[1], "error": why}
-            _logger.warning("failed to write an Event", extra={"fields": fields})
+    await cluster_events.write_event(objects, event(about, said, component, now, seal))

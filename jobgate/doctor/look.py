@@ -12,13 +12,12 @@ from certs import Refusal, Served, Unavailable
 from jobgate.cluster import ApiError
 from jobgate.cluster.access import REVIEWS, is_allowed, service_account
 from jobgate.cluster.bundles import CRDS, clients
-from jobgate.cluster.client import Narrowed
+from jobgate.cluster.client import Client
 from jobgate.cluster.endpoints import HANDSHAKE, SERVICES, SLICES, Address, addresses_of, shown
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.lease import LEASES
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import Server, is_loopback
-from jobgate.cluster.writer import Writer
 from jobgate.doctor import jobs, rights
 from jobgate.doctor.certificates import without_strangers
 from jobgate.doctor.choices import VIEW, namespace_of, read_back, service_of
@@ -81,7 +80,7 @@ class ServerAccess:
 
 
 async def look(
-    client: Writer,
+    client: Client,
     kinds: Registry,
     given: Mapping[str, Any],
     servers: ServerAccess,
@@ -108,7 +107,7 @@ async def look(
     await reader.gather(*_of_installation(namespace), *_of_kinds(kinds))
     service = service_of(reader.seen, namespace, given)
     slices = Ref(SLICES, "", namespace)
-    reader.selectors[slices] = {"labelSelector": f"kubernetes.io/service-name={service}"}
+    reader.selectors[slices] = f"kubernetes.io/service-name={service}"
     await reader.gather(Ref(SERVICES, service, namespace), slices, *_foreign_services(reader.seen, kinds))
 
     try:
@@ -169,7 +168,7 @@ def _jobs(observed: ClusterSnapshot, wanted: Expected) -> list[Ref]:
 
 
 async def _served(
-    client: Writer, observed: ClusterSnapshot, wanted: Expected, servers: ServerAccess
+    client: Client, observed: ClusterSnapshot, wanted: Expected, servers: ServerAccess
 ) -> Sequence[Handshake] | NotChecked:
     """Make a handshake with every server that can be found."""
     if servers.addresses:
@@ -197,12 +196,12 @@ async def _served(
 class _SnapshotReader:
     """Reads a cluster into `seen`, bit by bit; each object and list once."""
 
-    def __init__(self, client: Writer) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
         self._slots = asyncio.Semaphore(CONCURRENCY)
         self.seen = ClusterSnapshot()
         #: Label selectors of lists.
-        self.selectors: dict[Ref, Mapping[str, str]] = {Ref(BINDINGS): {"labelSelector": _NAMED}}
+        self.selectors = {Ref(BINDINGS): _NAMED}
 
     async def first(self) -> None:
         """Read clock and version."""
@@ -234,7 +233,7 @@ class _SnapshotReader:
         )
 
     async def _list(self, ref: Ref) -> None:
-        narrowed = Narrowed(self._client, self.selectors.get(ref, {}), ref.namespace)
+        narrowed = self._client.labelled(self.selectors.get(ref, ""), ref.namespace)
 
         async def read() -> Sequence[Mapping[str, Any]]:
             try:

@@ -19,7 +19,7 @@ from jobgate.packages import provided
 from jobgate.plugins.arguments import Arguments, Takes, parse
 from jobgate.plugins.crew import INDEX_LABEL, TASK_LABEL, Crew, CrewContainer, Member, Part, Variable
 from jobgate.plugins.env import Env, Run
-from jobgate.plugins.plugin import Declared, Derived, Outline, Plugin
+from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from jobgate.plugins.queueing import Queueing
 from jobgate.plugins.ssh import Ssh
@@ -34,7 +34,6 @@ __all__ = [
     "Declared",
     "Derived",
     "Member",
-    "Outline",
     "Part",
     "Plugin",
     "Pod",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from jobgate.plugins.arguments import NoArguments
 from jobgate.plugins.crew import Crew, Member, Part, Variable
 from jobgate.plugins.limits import MOST_PODS, POD_LIMIT, VARIABLE_LIMIT
-from jobgate.plugins.plugin import Outline, Plugin
+from jobgate.plugins.plugin import Plugin
 from jobgate.plugins.pod import Pod
 from webhook import Cause, Forbidden, Path
 from webhook.text import short
@@ -36,10 +36,6 @@ class Env(Plugin[NoArguments]):
         causes = (_too_large(list(crew.contract(member)), member.part, path) for member in members)
         if cause := next((one for one in causes if one), None):
             yield cause  # the other tasks' are hardly shorter
-
-    def finds_nothing(self, job: Outline) -> bool:
-        """Return that few pods and names give no list that is too long."""
-        return True
 
     def wire(self, pod: Pod, member: Member, arguments: NoArguments) -> None:
         """Set the variables of the kind's contract, and those of the place in the task and in the job.

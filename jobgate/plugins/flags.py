@@ -39,6 +39,7 @@ class Flag:
     type: FlagType
     what: str
     offered: bool = True
+    default: str = ""
 
 
 #: By name, without dashes.
@@ -118,21 +119,18 @@ def choices(flags: Flags) -> str:
     )
 
 
-def value_of(arguments: Sequence[str], flags: Flags, name: str, default: str) -> str:
-    """Return the value that Volcano takes for a flag: the last before the first fault, or the default."""
-    value = default
+def value_of(arguments: Sequence[str], flags: Flags, name: str) -> str:
+    """Return the value that Volcano takes for a flag: the last before the first fault, or the default.
+
+    A number is in base ten, whatever base it is written in.
+    """
+    value = flags[name].default
     for argument in read(arguments, flags):
         if argument.fault:
             break
         if argument.name == name:
             value = "true" if argument.value is None else argument.value  # only a switch has none
-    return value
-
-
-def number_of(arguments: Sequence[str], flags: Flags, name: str, default: int) -> int:
-    """Return the number that Volcano takes for a flag: the last before the first fault, or the default."""
-    number = _integer(value_of(arguments, flags, name, ""))
-    return default if number is None else number
+    return str(_integer(value)) if flags[name].type in {FlagType.PORT, FlagType.SECONDS} else value
 
 
 def _fault(name: str, value: str | None, flags: Flags) -> FlagFault | None:

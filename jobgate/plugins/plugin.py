@@ -31,25 +31,6 @@ class Derived(NamedTuple):
     extra: int
 
 
-class Outline(NamedTuple):
-    """What a plugin may ask of an ordinary job: one of few pods, with short names, whose templates set no host names.
-
-    Attributes:
-        name: of the job: a DNS label as services have it, with room for what is appended.
-        plugins: the names of the plugins that it requests, each without arguments.
-        service_made: whether its operator creates the Service of its pods.
-        volumes, mounts: names of volumes in its templates, and paths at which containers mount any.
-        users: whether templates say which users containers run as.
-    """
-
-    name: str
-    plugins: frozenset[str]
-    service_made: bool
-    volumes: frozenset[str]
-    mounts: frozenset[str]
-    users: bool
-
-
 @dataclass(frozen=True, slots=True)
 class Declared:
     """An object in the job's namespace that the controller creates and maintains.
@@ -76,26 +57,9 @@ class Plugin(Generic[A]):
     arguments: type[A]
     imposed: bool = False
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Drop an inherited `finds_nothing` that does not know the `check`, `derived` or `arguments` of this class."""
-        super().__init_subclass__(**kwargs)
-        for one in cls.__mro__:
-            if "finds_nothing" in vars(one):
-                return
-            if not vars(one).keys().isdisjoint({"check", "derived", "arguments"}):
-                cls.finds_nothing = Plugin.finds_nothing  # type: ignore[method-assign]
-                return
-
     def check(self, crew: Crew, arguments: A, path: Path) -> Iterable[Cause | Notice]:
         """Yield what is wrong with asking for it in this job; `path` is where its arguments stand."""
         return ()
-
-    def finds_nothing(self, job: Outline) -> bool:
-        """Return whether `check` surely finds nothing in an ordinary job, nor is what is `derived` from it too long.
-
-        It saves time, no more: most jobs are ordinary, and are not made crews of.
-        """
-        return False
 
     def derived(self, crew: Crew, arguments: A) -> Iterable[Derived]:
         """Yield what is called by the job."""

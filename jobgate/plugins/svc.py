@@ -9,8 +9,8 @@ from jobgate.names import dns_1035_label, dns_label
 from jobgate.plugins.arguments import Arguments
 from jobgate.plugins.crew import Crew, Member, Part
 from jobgate.plugins.limits import CONFIG_LIMIT, ENVIRONMENT_LIMIT, POD_LIMIT, VARIABLE_LIMIT
-from jobgate.plugins.paths import in_the_way, is_inside
-from jobgate.plugins.plugin import Declared, Derived, Outline, Plugin
+from jobgate.plugins.paths import in_the_way
+from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from webhook import Cause, Forbidden, Notice, Path
 from webhook.text import short
@@ -56,10 +56,6 @@ class Svc(Plugin[SvcArguments]):
                 found = f"all {part.replicas} pods have the host name {short(part.hostname)}"
                 text = f"task {short(part.name)} sets hostname: {found}"
                 yield Notice(path, text)
-
-    def finds_nothing(self, job: Outline) -> bool:
-        """Return whether nothing is in the way of the lists."""
-        return f"{job.name}-svc" not in job.volumes and not any(is_inside(path, FOLDER) for path in job.mounts)
 
     def derived(self, crew: Crew, arguments: SvcArguments) -> Iterator[Derived]:
         """Yield the Service, unless the operator creates one, and the volume of the lists."""

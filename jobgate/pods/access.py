@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, TypeAlias
 
-from jobgate.pods.budget import Budget
+from jobgate.pods.budget import AnswerCache, Budget
 from webhook import User
 
 #: Seconds for which an answer holds.
 ALLOWED, DENIED = 30.0, 3.0
-#: Most answers that are kept; the oldest is evicted first.
-MOST: Final = 4096
 #: Questions a second, and at once, for all namespaces together: names of namespaces may be made up.
 RATE, BURST = 200.0, 400.0
 #: Most questions in flight, and the timeout of all that a review needs, in seconds: the API server waits 5 s.
@@ -37,22 +34,19 @@ class PermissionCache:
 
     def __init__(self, ask: Ask, clock: Callable[[], float], budget: Budget | None = None) -> None:
         self._ask = ask
-        self._clock = clock
         self._budget = budget or Budget(clock)
         self._for_all = Budget(clock, RATE, BURST)
-        self._answers: OrderedDict[Question, tuple[bool, float]] = OrderedDict()
+        self._answers = AnswerCache[bool](clock)
         self._flights: dict[Question, asyncio.Task[None]] = {}
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     def may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool | None:
         """Return whether a user may do something with an object; None where that is not known."""
-        answer, until = self._answers.get((user, verb, resource, name, namespace), (False, 0.0))
-        return answer if until > self._clock() else None
+        return self._answers.get((user, verb, resource, name, namespace))
 
     def lacks(self, questions: Iterable[Question]) -> list[Question]:
         """Return those of some questions whose answer is not known, or not for long enough to review with it."""
-        soon = self._clock() + 1.0
-        return [one for one in questions if self._answers.get(one, (False, 0.0))[1] < soon]
+        return [one for one in questions if self._answers.get(one, ahead=1.0) is None]
 
     async def learn(self, questions: Iterable[Question]) -> None:
         """Ask what is not known. What is not answered in time stays unknown."""
@@ -75,7 +69,4 @@ class PermissionCache:
             fields = {"user": question[0].name[:253], "name": question[3], "reason": type(error).__qualname__}
             _logger.warning("failed to check the permission", extra={"fields": fields})
             return
-        self._answers[question] = answer, self._clock() + (ALLOWED if answer else DENIED)
-        self._answers.move_to_end(question)
-        if len(self._answers) > MOST:
-            self._answers.popitem(last=False)
+        self._answers.keep(question, answer, ALLOWED if answer else DENIED)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Hashable
+from typing import Final, Generic, TypeVar
 
 #: Requests a second, and at once, for the pods of one namespace: one tenant's forgeries are not another's delay.
 RATE, BURST = 50.0, 100.0
@@ -18,9 +18,10 @@ SHARE: Final = AT_ONCE // 2
 #: Most requests of one namespace that wait for a turn.
 WAITING: Final = 16
 
-#: Seconds for which a forged reference is remembered, and how many are.
-SECONDS: Final = 30.0
+#: Most answers that are kept. With its budget, a namespace has the API server asked 1,600 times while one is kept.
 MOST: Final = 4096
+
+T = TypeVar("T")
 
 
 class Budget:
@@ -93,35 +94,25 @@ class FairQueue:
         return next((one for one in self._waiting if self._taken[one] < self._share), None)
 
 
-class Forgeries:
-    """Remembers references to jobs that do not exist: the next pod with the same one is denied without a request.
-
-    If there are too many, the namespace that has most of them loses its oldest.
-    """
+class AnswerCache(Generic[T]):
+    """Answers of the API server by what was asked, each kept for some seconds; beyond `most`, the oldest is evicted."""
 
     def __init__(self, clock: Callable[[], float], most: int = MOST) -> None:
         self._clock = clock
         self._most = most
-        self._until: dict[str, OrderedDict[tuple[str, str], float]] = {}
-        self._count = 0
+        self._kept: OrderedDict[Hashable, tuple[T, float]] = OrderedDict()
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._kept)
 
-    def add(self, namespace: str, name: str, uid: str) -> None:
-        """Remember one from now on."""
-        found = self._until.setdefault(namespace, OrderedDict())
-        self._count += (name, uid) not in found
-        found[name, uid] = self._clock() + SECONDS
-        found.move_to_end((name, uid))
-        if self._count > self._most:
-            largest = max(self._until, key=lambda one: len(self._until[one]))
-            self._until[largest].popitem(last=False)
-            self._count -= 1
-            if not self._until[largest]:
-                del self._until[largest]
+    def keep(self, key: Hashable, answer: T, seconds: float) -> None:
+        """Keep an answer from now on."""
+        self._kept[key] = answer, self._clock() + seconds
+        self._kept.move_to_end(key)
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
 
-    def has(self, namespace: str, name: str, uid: str) -> bool:
-        """Return whether one is remembered."""
-        found = self._until.get(namespace)
-        return found is not None and found.get((name, uid), 0.0) > self._clock()
+    def get(self, key: Hashable, ahead: float = 0.0) -> T | None:
+        """Return an answer that holds for so many seconds more, or None."""
+        answer, until = self._kept.get(key, (None, 0.0))
+        return answer if until > self._clock() + ahead else None

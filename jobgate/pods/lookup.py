@@ -19,7 +19,7 @@ from jobgate.kinds.common.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member, Part
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.pods.budget import Budget, FairQueue, Forgeries
+from jobgate.pods.budget import AnswerCache, Budget, FairQueue
 from jobgate.pods.digest import Digest, Read, UnusableJob
 
 #: Most seconds that a request waits for its turn: with the answer, which takes at most 2 s, that is in time for the API
@@ -27,6 +27,8 @@ from jobgate.pods.digest import Digest, Read, UnusableJob
 TIMEOUT = 2.0
 #: Longest uid that is looked up, in characters: they are UUIDs, and what is remembered must be small.
 UID = 64
+#: Seconds for which a reference to a job that does not exist is denied without a request.
+FORGED = 30.0
 
 _logger = logging.getLogger("jobgate")
 
@@ -92,7 +94,7 @@ class Lookup:
         self._budget = budget or Budget(clock)
         self._queue = FairQueue()
         self._flights: dict[tuple[str, str, str], asyncio.Task[Read | LookupVerdict | None]] = {}
-        self._forged = Forgeries(clock)
+        self._forged = AnswerCache[bool](clock)
 
     def part(self, namespace: str, claim: Claim) -> Part | None:
         """Return the task that a claim names if the cache knows it; no request is made."""
@@ -113,7 +115,7 @@ class Lookup:
         # A job that is not kept is unknown, as one that does not exist.
         if isinstance(known, Crew) and (verdict := _judged(known, claim)):
             return verdict
-        if claim.owned and self._forged.has(namespace, claim.job, claim.uid):
+        if claim.owned and self._forged.get((namespace, claim.job, claim.uid)):
             return self._denied(claim)
         if dns_subdomain(claim.job) or len(claim.uid) > UID:
             return self._denied(claim) if claim.owned else UNKNOWN
@@ -140,7 +142,7 @@ class Lookup:
             return found
         if found is None or _is_another(found, claim):
             if claim.owned:  # a uid is never given to another job
-                self._forged.add(namespace, claim.job, claim.uid)
+                self._forged.keep((namespace, claim.job, claim.uid), answer=True, seconds=FORGED)
             return self._denied(claim) if claim.owned else UNKNOWN
         if isinstance(found, UnusableJob):
             return self._unusable(found, claim)

@@ -15,13 +15,13 @@ from jobgate.cluster import Backoff, Informer, Pages
 from jobgate.cluster.secret import SECRETS, SecretData
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.serving.metrics import watch_age
-from webhook.server.candidate import Candidate, Fault, Unfit
+from webhook.server.candidate import BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
 from webhook.server.files import Files, Poller
 from webhook.server.metrics import Metrics
 
 if TYPE_CHECKING:
-    from jobgate.cluster.writer import Writer
+    from jobgate.cluster.client import Client
 
 #: Namespace of an installation, outside of its pods.
 NAMESPACE = "jobgate-system"
@@ -93,7 +93,7 @@ class SecretSource:
             changed = self._event.is_set()
             self._event.clear()
             # In a thread: a trial handshake is made, which must not delay requests.
-            with suppress(Unfit):
+            with suppress(BadCertificate):
                 await asyncio.to_thread(self._take if changed else self._certificates.look_again)
 
     def _take(self) -> None:
@@ -105,21 +105,21 @@ class SecretSource:
             self._certificates.withdraw()
             return
         if content.garbled:
-            error = Unfit(Fault.UNREADABLE, f"not base64: {', '.join(sorted(content.garbled))}"[:200])
+            error = BadCertificate(Fault.UNREADABLE, f"not base64: {', '.join(sorted(content.garbled))}"[:200])
             self._certificates.reject(error)
             raise error
         self._certificates.offer(Candidate(*(content.data[key] for key in KEYS)))
 
 
-async def connected(kubeconfig: Path | None, pages: Pages | None, failure: str, retry: float) -> Writer:
+async def connected(kubeconfig: Path | None, pages: Pages | None, failure: str, retry: float) -> Client:
     """Return a client of the API server, as soon as there are credentials.
 
     It is imported in a thread: that takes seconds, in which the server must answer.
     """
     while True:
         try:
-            module = await asyncio.to_thread(import_module, "jobgate.cluster.writer")
-            client: Writer = await module.Writer.connect(kubeconfig, pages)
+            module = await asyncio.to_thread(import_module, "jobgate.cluster.client")
+            client: Client = await module.Client.connect(kubeconfig, pages)
         except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
             _logger.error(failure, extra={"fields": {"reason": f"{type(error).__qualname__}: {error}"}})  # noqa: TRY400
             await asyncio.sleep(retry)
@@ -133,7 +133,7 @@ def opened(
     """Return the certificates to serve, and what keeps them up to date. Files are read once here.
 
     Raises:
-        Unfit: the files cannot be served, and time will not change that.
+        BadCertificate: the files cannot be served, and time will not change that.
     """
     if isinstance(origin, SecretName):
         certificates = Certificates(metrics, name or origin.server)
@@ -144,7 +144,7 @@ def opened(
     poller = Poller(certificates, origin)
     try:
         poller.take()
-    except Unfit as error:
+    except BadCertificate as error:
         if error.fault not in {Fault.EXPIRED, Fault.EARLY}:
             raise
     return certificates, poller

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry, Gauge
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.exposition import generate_latest
 
 from jobgate.cluster.lease import Lease, Times
 from jobgate.cluster.objects import ObjectClient
@@ -48,8 +48,6 @@ class LeaderSettings:
 
 class LeaderMetrics:
     """Metrics in a registry of their own, with a gauge of leadership."""
-
-    content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -87,7 +85,7 @@ async def lead_until_stopped(
     with stopping_on_signals(stop), closing(listening(leader.bind, leader.health_port)) as listens:
         fields = {"healthPort": listens.getsockname()[1], "identity": leader.identity}
         _logger.info(started, extra={"fields": fields})
-        async with answering(Answers(not_ready, metrics), listens):
+        async with answering(Answers(not_ready, metrics.exposition), listens):
             leading = asyncio.create_task(lease.lead(work))
             stopping = asyncio.create_task(stop.wait())
             await asyncio.wait({leading, stopping}, return_when=asyncio.FIRST_COMPLETED)

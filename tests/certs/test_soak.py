@@ -1,4 +1,4 @@
-"""Ten rotations of the soak: killed at every write, with races, under load.
+"""Five rotations of the soak: killed at every write, with races, under load.
 
 Level: real API server, two real servers.
 """
@@ -13,7 +13,7 @@ import pytest
 from controlplane.assets import Assets, find_or_build
 from controlplane.progress import Terminal
 
-#: For ten rotations on a busy machine, in seconds. It ends by itself before that.
+#: For them on a busy machine, in seconds. It ends by itself before that.
 LIMIT = 480
 
 
@@ -22,16 +22,15 @@ def assets() -> Assets:
     return find_or_build(Terminal())
 
 
-@pytest.mark.xdist_group("soak")
-def test_ten_rotations_under_load_fail_nobody(assets: Assets) -> None:
-    command = [sys.executable, "-m", "bench.certs_soak", "--rotations=10", "--pause=0.2", f"--limit={LIMIT}"]
+def test_five_rotations_under_load_fail_nobody(assets: Assets) -> None:
+    command = [sys.executable, "-m", "bench.certs_soak", "--rotations=5", "--pause=0.2", f"--limit={LIMIT}"]
     root = Path(__file__).parents[2]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=root, timeout=LIMIT + 90)
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
-    assert figures["generations"] == 10
-    assert figures["races"] == 2
-    assert figures["kills"] >= 8 * 5
+    assert figures["generations"] == 5
+    assert figures["races"] == 1
+    assert figures["kills"] >= 4 * 5
     assert figures["memory_mib"]
     assert figures["wrong"] == 0
     assert set(figures["failed"].values()) == {0}

@@ -96,7 +96,7 @@ def test_faults_are_told_with_where_they_are_and_how_to_mend_them(
     recorded: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = recorded.copy()
-    faults.no_service(world)
+    faults.FAULTS["the Service is gone"].plant(world)
     world.show(None, certain=False)
     looking_at(world, monkeypatch)
     result = run()

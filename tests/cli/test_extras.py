@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from packaging.requirements import Requirement
 
 _ROOT = Path(__file__).resolve().parents[2]
-#: Runs the command where the import path holds the standard library and one folder.
-_RUN = "import sys; sys.path[:0] = [{path!r}]; sys.argv[0] = 'jobgate'; from jobgate.cli import main; main()"
+#: Runs commands, one after the other, where the import path holds the standard library and one folder.
+_RUN = """
+import json, sys
+sys.path[:0] = [sys.argv[1]]
+from click.testing import CliRunner
+from jobgate.cli import main
+done = [CliRunner().invoke(main, command, prog_name="jobgate") for command in json.loads(sys.argv[2])]
+print(json.dumps([(one.exit_code, one.output, repr(one.exception)) for one in done]))
+"""
+
+
+class Answer(NamedTuple):
+    """What came of a command."""
+
+    code: int
+    output: str
+    error: str
 
 
 def _required(name: str, extras: frozenset[str] = frozenset()) -> Iterator[str]:
@@ -51,24 +68,17 @@ def _installed(folder: Path, *extras: str) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module", params=["", "server", "certs", "cluster", "all"])
-def extra(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """An extra, and a folder in which only it is installed."""
-    name = str(request.param)
-    return name, _installed(tmp_path_factory.mktemp("extra"), *filter(None, [name]))
-
-
-def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    code = _RUN.format(path=str(folder))
-    return subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code, *arguments],
+def _run(folder: Path, *commands: Sequence[str]) -> list[Answer]:
+    result = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _RUN, str(folder), json.dumps(commands)],
         cwd=_ROOT,
         env={"PATH": "/usr/bin:/bin", "KUBECONFIG": "/nonexistent"},
         capture_output=True,
         text=True,
-        timeout=120,
-        check=False,
+        timeout=240,
+        check=True,
     )
+    return [Answer(*one) for one in json.loads(result.stdout)]
 
 
 #: A command, the extras with which it runs, and what it then says; none of these reaches a cluster.
@@ -87,19 +97,26 @@ _COMMANDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "extras", "said"), _COMMANDS, ids=[" ".join(one[0][:2]) for one in _COMMANDS])
+@pytest.fixture(scope="module", params=["", "server", "certs", "cluster", "all"])
+def extra(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Answer]]:
+    """An extra, and what comes of each command where only it is installed."""
+    name = str(request.param)
+    folder = _installed(tmp_path_factory.mktemp("extra"), *filter(None, [name]))
+    return name, _run(folder, *(arguments for arguments, _, _ in _COMMANDS))
+
+
+@pytest.mark.parametrize("index", range(len(_COMMANDS)), ids=[" ".join(one[0][:2]) for one in _COMMANDS])
 def test_an_extra_runs_its_commands_and_others_name_the_extra_that_they_need(
-    extra: tuple[str, Path], arguments: tuple[str, ...], extras: set[str], said: str
+    extra: tuple[str, list[Answer]], index: int
 ) -> None:
-    name, folder = extra
-    result = _run(folder, *arguments)
-    output = result.stdout + result.stderr
-    assert "Traceback" not in output
+    (name, answers), (_, extras, said) = extra, _COMMANDS[index]
+    code, output, error = answers[index]
+    assert error == "None" or error.startswith("SystemExit("), error
     if name in extras:
         assert said in output
         assert "resource not installed" not in output
     else:
-        assert (result.returncode, "is not installed: pip install 'jobgate[" in output) == (2, True)
+        assert (code, "is not installed: pip install 'jobgate[" in output) == (2, True)
 
 
 def test_a_package_that_another_distribution_has_overwritten_is_named_and_repaired(tmp_path: Path) -> None:
@@ -112,7 +129,7 @@ def test_a_package_that_another_distribution_has_overwritten_is_named_and_repair
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: certs\nVersion: 1.0\n")
     (other / "top_level.txt").write_text("certs\n")
     (other / "RECORD").write_text("certs/__init__.py,,\n")
-    result = _run(folder, "certs", "issue", "--secret")
-    assert result.returncode == 2
-    assert "'certs' of jobgate has been overwritten by certs" in result.stderr
-    assert "pip uninstall certs" in result.stderr
+    (answer,) = _run(folder, ["certs", "issue", "--secret"])
+    assert answer.code == 2
+    assert "'certs' of jobgate has been overwritten by certs" in answer.output
+    assert "pip uninstall certs" in answer.output

@@ -71,7 +71,7 @@ def test_the_patch_makes_of_the_written_object_the_one_that_would_be_stored(file
         "apiVersion",
         "kind",
         "name",
-        "reviewed",
+        "reviewsd",
         "allowed",
         "status",
         "warnings",
@@ -120,9 +120,9 @@ def test_a_key_that_stands_twice_is_told() -> None:
 
 def test_an_object_of_another_kind_is_passed_over() -> None:
     (entry,) = entries("-", text="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
-    assert (entry["reviewed"], entry["allowed"], entry["patch"]) == (False, True, [])
+    assert (entry["reviewsd"], entry["allowed"], entry["patch"]) == (False, True, [])
     (warning,) = entry["warnings"]
-    assert warning.startswith("not reviewed; known kinds: diengine.opendilab.org/v2alpha1 DIJob, ")
+    assert warning.startswith("not reviewsd; known kinds: diengine.opendilab.org/v2alpha1 DIJob, ")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_what_was_meant_as_a_job_of_ours_is_denied(identity: str, fault: str) ->
 
 def test_a_file_without_a_job_is_no_success() -> None:
     done = review("-", text="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
-    assert (done.exit_code, done.stderr) == (2, "nothing was reviewed: no object is of a known kind\n")
+    assert (done.exit_code, done.stderr) == (2, "nothing was reviewsd: no object is of a known kind\n")
 
 
 def test_on_an_update_what_was_stored_so_is_a_warning(tmp_path: Path) -> None:
@@ -159,12 +159,12 @@ def test_on_an_update_what_was_stored_so_is_a_warning(tmp_path: Path) -> None:
     assert [cause["field"] for cause in entry["status"]["details"]["causes"]] == ["spec.minReplicas"]
 
 
-def test_an_update_of_an_object_that_is_not_stored_is_reviewed_as_new(tmp_path: Path) -> None:
+def test_an_update_of_an_object_that_is_not_stored_is_reviewsd_as_new(tmp_path: Path) -> None:
     old = tmp_path / "old.yaml"
     old.write_text(SOUND.replace("name: job", "name: other"))
     (entry,) = entries("--old", str(old), "-", text=BROKEN)
     assert not entry["allowed"]
-    assert entry["warnings"][0].startswith("reviewed as a new object")
+    assert entry["warnings"][0].startswith("reviewsd as a new object")
 
 
 @pytest.mark.parametrize(
@@ -211,6 +211,26 @@ def test_a_file_that_cannot_be_read_is_named_with_its_place(tmp_path: Path) -> N
     assert f"{tmp_path / 'missing.yaml'}: No such file" in result.stderr
 
 
+def test_of_a_folder_the_files_are_read_that_kubectl_reads(tmp_path: Path) -> None:
+    for name in ("b.yaml", "a.yml", "c.json", "d.txt", "inner/e.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(yaml.safe_load(SOUND)))
+    assert [Path(entry["file"]).name for entry in entries(str(tmp_path))] == ["a.yml", "b.yaml", "c.json"]
+    (tmp_path / "b.yaml").write_text("a: [")
+    result = review(str(tmp_path))
+    assert (result.exit_code, result.stdout.count("allowed")) == (2, 2)
+    (tmp_path / "empty").mkdir()
+    assert review(str(tmp_path / "empty")).stderr.startswith(f"{tmp_path}/empty: contains no object\n")
+
+
+@pytest.mark.parametrize(
+    "arguments, near",
+    [(["reviews"], "review"), (["certs", "issues"], "issue"), (["review", "--namspace"], "--namespace")],
+)
+def test_a_mistyped_command_or_option_has_a_suggestion(arguments: list[str], near: str) -> None:
+    assert f"Did you mean '{near}'?" in CliRunner().invoke(main, arguments).stderr
+
+
 def test_an_installation_says_what_its_operator_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = SOUND.replace("spec:\n", "spec:\n  preemptible: true\n", 1)
     assert review("-", text=text).exit_code == 1
@@ -244,7 +264,7 @@ def test_a_namespace_in_the_files_holds_its_jobs_to_its_pod_security_level() -> 
     result = review("-", text=NAMESPACE + SOUND)
     assert result.exit_code == 1, result.output
     assert "securityContext.runAsNonRoot: Required value: must be true" in result.output
-    assert "warning: not reviewed; its Pod Security labels apply to jobs in it" in result.output
+    assert "warning: not reviewsd; its Pod Security labels apply to jobs in it" in result.output
     assert review("--namespace", "other", "-", text=NAMESPACE + SOUND).exit_code == 0
 
 

@@ -7,9 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 from kubernetes.aio.client import ApiClient, Configuration
 
-from jobgate.cluster.client import Client
+from jobgate.cluster.client import Client, Pace
 from jobgate.cluster.secret import SECRETS
-from jobgate.cluster.writer import Pace
 from webhook.trace import CURRENT, Trace
 
 TRACE = Trace("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", sampled=True, state="a=1")
@@ -66,8 +65,8 @@ async def test_a_paced_client_makes_twice_its_rate_at_once_and_then_waits(monkey
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    monkeypatch.setattr("jobgate.cluster.writer.time.monotonic", lambda: 100.0)
-    monkeypatch.setattr("jobgate.cluster.writer.asyncio.sleep", sleep)
+    monkeypatch.setattr("jobgate.cluster.client.time.monotonic", lambda: 100.0)
+    monkeypatch.setattr("jobgate.cluster.client.asyncio.sleep", sleep)
     pace = Pace(2.0)
     for _ in range(6):
         await pace.wait()

@@ -169,11 +169,11 @@ async def test_without_the_right_it_goes_on_asking() -> None:
 async def test_on_a_real_api_server_one_works_and_the_other_follows(
     controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str
 ) -> None:
-    from jobgate.cluster.writer import Writer  # noqa: PLC0415 - seconds, which only this test needs
+    from jobgate.cluster.client import Client  # noqa: PLC0415 - seconds, which only this test needs
 
     work = Work()
     times = Times(duration=2.0, deadline=1.5, retry=0.1, call=1.0)
-    async with await Writer.connect(controlplane.kubeconfig) as writer:
+    async with await Client.connect(controlplane.kubeconfig) as writer:
         leases = [Lease(writer, namespace, "control", name, times) for name in "ab"]
         tasks = [asyncio.create_task(one.lead(work.of(name))) for one, name in zip(leases, "ab", strict=True)]
         await until(lambda: work.now)

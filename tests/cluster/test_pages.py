@@ -14,7 +14,7 @@ import pytest
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from jobgate.cluster import Informer, Pages, Resource, informer
-from jobgate.cluster.client import Client, Narrowed
+from jobgate.cluster.client import Client
 from tests.cluster.listing import Listing, client_of, serving
 
 THINGS = Resource("things", "v1", "example.com")
@@ -107,6 +107,6 @@ async def test_a_real_api_server_goes_on_with_smaller_pages(
         body = {"metadata": {"name": name}, "data": data}
         assert cluster_api.post(f"/api/v1/namespaces/{namespace}/configmaps", body)[0] == 201
     async with await Client.connect(controlplane.kubeconfig, Pages(objects=12, bytes=256 * KIB)) as client:
-        found, version = await Narrowed(client, {}, namespace).list(Resource("configmaps", "v1", ""))
+        found, version = await client.within(namespace).list(Resource("configmaps", "v1", ""))
     assert [one["metadata"]["name"] for one in found] == names
     assert int(version)

@@ -30,13 +30,12 @@ from certs.generation import number_of
 from certs.places import Changes, Places
 from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, Selection
-from jobgate.cluster.client import Client
+from jobgate.cluster.client import Client, rejection
 from jobgate.cluster.endpoints import Endpoints, addresses_of
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import date
 from jobgate.cluster.tls_secret import TlsSecret
-from jobgate.cluster.writer import rejection
 from jobgate.rotation import Keeper
 from tests.certs.handshake import server_context
 from tests.certs.moments import TODAY

@@ -559,7 +559,7 @@ async def test_what_is_counted_is_what_was_done() -> None:
 
 
 def test_nothing_of_a_secret_is_in_an_error() -> None:
-    from jobgate.cluster.writer import rejection  # noqa: PLC0415
+    from jobgate.cluster.client import rejection  # noqa: PLC0415
 
     status: Mapping[str, Any] = {"reason": "Invalid", "message": 'data[key]: Invalid value: "hush"'}
     assert "hush" not in str(rejection(SECRETS, 422, status))

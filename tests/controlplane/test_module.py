@@ -40,18 +40,14 @@ def test_the_module_requires_kubernetes_and_its_etcd_and_replaces_what_is_staged
     ]
 
 
-def test_the_locked_module_is_of_the_version_that_is_built() -> None:
-    locked = (LOCK / "go.mod").read_text(encoding="utf-8")
+def test_the_locked_modules_are_of_the_versions_that_are_built_and_are_summed() -> None:
+    locked, sums = ((LOCK / name).read_text(encoding="utf-8") for name in ("go.mod", "go.sum"))
     assert f"\tk8s.io/kubernetes {LOCKED}\n" in locked
     assert f"\tk8s.io/api => k8s.io/api {staging_version(LOCKED)}\n" in locked
-
-
-def test_the_sources_of_each_locked_replace_are_summed() -> None:
-    sums = (LOCK / "go.sum").read_text(encoding="utf-8")
-    assert f"k8s.io/kubernetes {LOCKED} h1:" in sums
-    assert f"k8s.io/apiserver {staging_version(LOCKED)} h1:" in sums
-
-
-def test_the_locked_module_of_kwok_is_of_the_version_that_is_built() -> None:
-    assert f"sigs.k8s.io/kwok {KWOK}\n" in (LOCK / "go.mod").read_text(encoding="utf-8")
-    assert f"sigs.k8s.io/kwok {KWOK} h1:" in (LOCK / "go.sum").read_text(encoding="utf-8")
+    assert f"\tsigs.k8s.io/kwok {KWOK}\n" in locked
+    for module in (
+        f"k8s.io/kubernetes {LOCKED}",
+        f"k8s.io/apiserver {staging_version(LOCKED)}",
+        f"sigs.k8s.io/kwok {KWOK}",
+    ):
+        assert f"{module} h1:" in sums

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from controlplane.assets import Assets, WholeAssets
+from controlplane.assets import Assets
 from controlplane.client import ClusterApi
 from controlplane.folder import PREFIX
 from controlplane.keeper import PIDS_FILE
@@ -37,20 +37,11 @@ def test_stopping_leaves_no_process_and_no_folder(controlplane: ControlPlane) ->
     assert not any(map(runs, pids))
 
 
-def test_a_run_that_is_killed_leaves_nothing(assets: Assets) -> None:
-    run_and_end(assets, signal.SIGKILL)
-
-
-def test_a_whole_run_that_is_interrupted_leaves_nothing(whole_assets: WholeAssets) -> None:
-    """The keeper, and what tells it, are the same for both."""
-    run_and_end(whole_assets, signal.SIGINT, "--whole")
-
-
-def run_and_end(assets: Assets, number: signal.Signals, *flags: str) -> None:
-    """Run a control plane in a process of its own, end that with a signal, and see everything go."""
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_ended_leaves_nothing(assets: Assets, number: signal.Signals) -> None:
     programs = {field: str(path) for field, path in asdict(assets).items()}
     environment = {**os.environ, **{f"TEST_ASSET_{field.upper()}": path for field, path in programs.items()}}
-    command = [sys.executable, "-m", "controlplane", "run", *flags]
+    command = [sys.executable, "-m", "controlplane", "run"]
     with subprocess.Popen(
         command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as run:

@@ -55,41 +55,54 @@ class Planted(NamedTuple):
     round: Round | None = None
 
 
+#: Stands for a field that is deleted.
+GONE = object()
+_SPEC = "spec versions 0 schema openAPIV3Schema properties spec properties"
+
+
+def _set(found: Any, path: str, value: object) -> None:
+    """Set what is at a path, which is written with spaces."""
+    *steps, last = (int(step) if step.isdigit() else step for step in path.split())
+    for step in steps:
+        found = found[step]
+    if value is GONE:
+        del found[last]
+    else:
+        found[last] = value
+
+
+def gone(kind: str, name: str, namespace: str = "") -> Plant:
+    return lambda world: world.remove(kind, name, namespace)
+
+
+def field(kind: str, name: str, namespace: str, path: str, value: object) -> Plant:
+    return lambda world: _set(world.get(kind, name, namespace), path, value)
+
+
+def entry(kind: str, name: str, path: str, value: object) -> Plant:
+    return lambda world: _set(world.entry(kind, name), path, value)
+
+
+def crd(path: str, value: object) -> Plant:
+    return field("CustomResourceDefinition", DIJOBS, "", path, value)
+
+
+def of_another_chart(path: str, value: object) -> Plant:
+    def plant(world: World) -> None:
+        crd("metadata labels", {"helm.sh/chart": "di-orchestrator"})(world)
+        crd(path, value)(world)
+
+    return plant
+
+
+def _data(world: World) -> dict[str, str]:
+    found: dict[str, str] = world.get("Secret", TLS, SYSTEM)["data"]
+    return found
+
+
 def other_ca(world: World) -> None:
     for entry in world.entries():
         entry["clientConfig"]["caBundle"] = text(generation(world.now, 7).ca_certificate)
-
-
-def one_without_bundle(world: World) -> None:
-    del world.entry("Validating", "dijobs")["clientConfig"]["caBundle"]
-
-
-def placeholder(world: World) -> None:
-    world.entry("Mutating", "pods.mutate")["clientConfig"]["caBundle"] = text(b"\n")
-
-
-def no_secret(world: World) -> None:
-    world.remove("Secret", TLS, SYSTEM)
-
-
-def empty_secret(world: World) -> None:
-    world.get("Secret", TLS, SYSTEM)["data"] |= {"tls.crt": "", "tls.key": "", "ca.crt": ""}
-
-
-def kept_secret(world: World) -> None:
-    world.get("Secret", TLS, SYSTEM)["metadata"]["annotations"]["cert-manager.io/certificate-name"] = "jobgate"
-
-
-def wrong_key(world: World) -> None:
-    world.get("Secret", TLS, SYSTEM)["data"]["tls.key"] = text(generation(world.now).key)
-
-
-def wrong_ca_beside(world: World) -> None:
-    world.get("Secret", TLS, SYSTEM)["data"]["ca.crt"] = text(generation(world.now, 3).ca_certificate)
-
-
-def wrong_name(world: World) -> None:
-    world.serve(generation(world.now, service="another"))
 
 
 def expired(world: World) -> None:
@@ -103,14 +116,6 @@ def expired_ca_only(world: World) -> None:
     world.get("Secret", TLS, SYSTEM)["data"] |= {"ca.crt": ""}
 
 
-def early(world: World) -> None:
-    world.serve(generation(world.now + timedelta(days=2)))
-
-
-def late(world: World) -> None:
-    world.serve(generation(world.now - timedelta(days=80)))
-
-
 def staged_long_ago(world: World) -> None:
     staged = generation(world.now - timedelta(hours=5), 2)
     world.get("Secret", TLS, SYSTEM)["data"] |= {
@@ -121,24 +126,12 @@ def staged_long_ago(world: World) -> None:
     }
 
 
-def never_verified(world: World) -> None:
-    del world.get("Secret", TLS, SYSTEM)["metadata"]["annotations"]["jobgate.dev/verified"]
-
-
 def served_by_a_stranger(world: World) -> None:
     world.show(generation(world.now, 9))
 
 
 def served_expired(world: World) -> None:
     world.show(generation(world.now - timedelta(days=100), 1))
-
-
-def no_server(world: World) -> None:
-    world.show(None)
-
-
-def no_configuration(world: World) -> None:
-    world.remove("ValidatingWebhookConfiguration", "jobgate")
 
 
 def no_entry(world: World) -> None:
@@ -152,82 +145,14 @@ def extra_entry(world: World) -> None:
     found["webhooks"].append(extra)
 
 
-def wrong_path(world: World) -> None:
-    world.entry("Mutating", "dijobs")["clientConfig"]["service"]["path"] = "/mutate"
-
-
 def wrong_port(world: World) -> None:
     world.entry("Mutating", "dijobs")["clientConfig"]["service"]["port"] = 8443
     world.get("Service", SERVICE, SYSTEM)["spec"]["ports"].append({"name": "other", "port": 8443, "targetPort": 1})
 
 
-def less_operations(world: World) -> None:
-    world.entry("Validating", "jobs.batch")["rules"][0]["operations"] = ["CREATE"]
-
-
-def ignores(world: World) -> None:
-    world.entry("Validating", "dijobs")["failurePolicy"] = "Ignore"
-
-
 def all_ignore(world: World) -> None:
     for entry in world.entries():
         entry["failurePolicy"] = "Ignore"
-
-
-def waits_long(world: World) -> None:
-    world.entry("Mutating", "torchjobs")["timeoutSeconds"] = 30
-
-
-def exact(world: World) -> None:
-    world.entry("Mutating", "dijobs")["matchPolicy"] = "Exact"
-
-
-def side_effects(world: World) -> None:
-    world.entry("Mutating", "dijobs")["sideEffects"] = "NoneOnDryRun"
-
-
-def no_condition(world: World) -> None:
-    world.entry("Validating", "dijobs")["matchConditions"] = []
-
-
-def never_again(world: World) -> None:
-    world.entry("Mutating", "dijobs")["reinvocationPolicy"] = "Never"
-
-
-def old_review(world: World) -> None:
-    world.entry("Mutating", "dijobs")["admissionReviewVersions"] = ["v1", "v1beta1"]
-
-
-def no_policy(world: World) -> None:
-    world.remove("ValidatingAdmissionPolicyBinding", ROTATOR)
-
-
-def weak_policy(world: World) -> None:
-    world.get("ValidatingAdmissionPolicy", ROTATOR)["spec"]["validations"][0]["expression"] = "true"
-
-
-def catches_itself(world: World) -> None:
-    names = world.entry("Validating", "pods.validate")["namespaceSelector"]["matchExpressions"][0]
-    names["values"] = ["kube-system", "kube-public", "kube-node-lease"]
-
-
-def catches_nothing(world: World) -> None:
-    world.entry("Mutating", "dijobs")["namespaceSelector"]["matchExpressions"].append(
-        {"key": "training", "operator": "Exists"}
-    )
-
-
-def misses_one(world: World) -> None:
-    names = world.entry("Mutating", "dijobs")["namespaceSelector"]["matchExpressions"][0]
-    names["values"].append(TEAM)
-
-
-def narrowed_objects(world: World) -> None:
-    world.entry("Mutating", "dijobs")["objectSelector"] = {"matchLabels": {"checked": "yes"}}
-
-
-def misspelt(world: World) -> None:
-    world.get("Namespace", TEAM)["metadata"]["labels"]["jobgate.dev/admission"] = "false"
 
 
 def opted_out(world: World) -> None:
@@ -286,10 +211,6 @@ def _foreign(world: World, configuration: str, **service: str) -> None:
     world.put({"apiVersion": api_version, "kind": kind, "metadata": metadata, "webhooks": [entry]})
 
 
-def other_webhook(world: World) -> None:
-    _foreign(world, "operator-admission", namespace=SYSTEM, name=SERVICE)
-
-
 def dead_webhook(world: World) -> None:
     _foreign(world, "gone-admission", namespace=TEAM, name="gone")
     world.get("ValidatingWebhookConfiguration", "gone-admission")["webhooks"][0]["rules"][0] |= {
@@ -299,30 +220,6 @@ def dead_webhook(world: World) -> None:
     }
 
 
-def no_service(world: World) -> None:
-    world.remove("Service", SERVICE, SYSTEM)
-
-
-def wrong_selector(world: World) -> None:
-    world.get("Service", SERVICE, SYSTEM)["spec"]["selector"]["app.kubernetes.io/component"] = "server"
-
-
-def wide_selector(world: World) -> None:
-    del world.get("Service", SERVICE, SYSTEM)["spec"]["selector"]["app.kubernetes.io/component"]
-
-
-def moved_port(world: World) -> None:
-    world.get("Service", SERVICE, SYSTEM)["spec"]["ports"][0]["port"] = 8443
-
-
-def wrong_target(world: World) -> None:
-    world.get("Service", SERVICE, SYSTEM)["spec"]["ports"][0]["targetPort"] = "https"
-
-
-def health_target(world: World) -> None:
-    world.get("Service", SERVICE, SYSTEM)["spec"]["ports"][0]["targetPort"] = 8080
-
-
 def _slice(world: World) -> dict[str, Any]:
     return world.get("EndpointSlice", f"{SERVICE}-abcde", SYSTEM)
 
@@ -330,31 +227,6 @@ def _slice(world: World) -> dict[str, Any]:
 def none_ready(world: World) -> None:
     for endpoint in _slice(world)["endpoints"]:
         endpoint["conditions"]["ready"] = False
-
-
-def one_ready(world: World) -> None:
-    _slice(world)["endpoints"][1]["conditions"]["ready"] = False
-
-
-def one_replica(world: World) -> None:
-    deployment = world.get("Deployment", SERVER, SYSTEM)
-    deployment["spec"]["replicas"] = 1
-
-
-def no_rotation(world: World) -> None:
-    world.remove("Deployment", ROTATOR, SYSTEM)
-
-
-def no_controller(world: World) -> None:
-    world.get("Deployment", CONTROLLER, SYSTEM)["spec"]["replicas"] = 0
-
-
-def unavailable(world: World) -> None:
-    world.get("Deployment", CONTROLLER, SYSTEM)["status"]["availableReplicas"] = 1
-
-
-def no_account(world: World) -> None:
-    world.remove("ServiceAccount", CONTROLLER, SYSTEM)
 
 
 def no_right(world: World) -> None:
@@ -392,65 +264,11 @@ def _version(world: World) -> dict[str, Any]:
     return found
 
 
-def no_crd(world: World) -> None:
-    world.remove("CustomResourceDefinition", MXJOBS)
-
-
-def not_established(world: World) -> None:
-    condition = {"type": "Established", "status": "False", "reason": "NotAccepted", "message": "names are taken"}
-    world.get("CustomResourceDefinition", DIJOBS)["status"]["conditions"] = [condition]
-
-
-def cluster_scope(world: World) -> None:
-    world.get("CustomResourceDefinition", DIJOBS)["spec"]["scope"] = "Cluster"
-
-
-def unserved(world: World) -> None:
-    _version(world)["served"] = False
-
-
 def other_version(world: World) -> None:
     version = _version(world)
     version["storage"] = False
     versions = world.get("CustomResourceDefinition", DIJOBS)["spec"]["versions"]
     versions.append({**deepcopy(version), "name": "v3", "storage": True})
-
-
-def lacks_field(world: World) -> None:
-    del _spec(world)["properties"]["cleanPodPolicy"]
-
-
-def other_schema(world: World) -> None:
-    _spec(world)["properties"]["cleanPodPolicy"]["maxLength"] = 60
-
-
-def _spec(world: World) -> dict[str, Any]:
-    found: dict[str, Any] = _version(world)["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    return found
-
-
-def another_chart_refuses(world: World) -> None:
-    _owned_by_another_chart(world)
-    _spec(world)["properties"]["cleanPodPolicy"] = {"type": "integer"}
-
-
-def another_chart_lacks(world: World) -> None:
-    _owned_by_another_chart(world)
-    lacks_field(world)
-
-
-def another_default(world: World) -> None:
-    _owned_by_another_chart(world)
-    _spec(world)["properties"]["minReplicas"]["default"] = 1
-
-
-def _owned_by_another_chart(world: World) -> None:
-    labels = {"helm.sh/chart": "di-orchestrator"}
-    world.get("CustomResourceDefinition", DIJOBS)["metadata"]["labels"] = labels
-
-
-def no_status(world: World) -> None:
-    _version(world)["subresources"] = {"scale": {"specReplicasPath": ".spec.x", "statusReplicasPath": ".status.y"}}
 
 
 def converted_by_nobody(world: World) -> None:
@@ -464,14 +282,6 @@ def converted_by_nobody(world: World) -> None:
 
 def old_api_server(world: World) -> None:
     world.version = "v1.29.14-gke.1"
-
-
-def old_image(world: World) -> None:
-    _set_images(world, "registry.example/jobgate:v0.0.9")
-
-
-def unknown_image(world: World) -> None:
-    _set_images(world, "registry.example/jobgate@sha256:" + 64 * "0")
 
 
 def _set_images(world: World, image: str) -> None:
@@ -494,22 +304,6 @@ def wrong_clock(world: World) -> None:
     world.skew = timedelta(minutes=-20)
 
 
-def clock_of_holder(world: World) -> None:
-    world.put(lease(CONTROLLER, world.now + timedelta(hours=2)))
-
-
-def no_lease(world: World) -> None:
-    world.remove("Lease", ROTATOR, SYSTEM)
-
-
-def free_lease(world: World) -> None:
-    world.get("Lease", CONTROLLER, SYSTEM)["spec"]["holderIdentity"] = ""
-
-
-def stale_lease(world: World) -> None:
-    world.put(lease(ROTATOR, world.now - timedelta(days=1)))
-
-
 def suspended(world: World) -> None:
     """No more than a word of the Deployment's replacement: the pass on a schedule is switched off."""
     world.get("CronJob", ROTATOR, SYSTEM)["spec"]["suspend"] = True
@@ -517,82 +311,82 @@ def suspended(world: World) -> None:
 
 FAULTS: Mapping[str, Planted] = {
     "all entries trust another CA": Planted("bundle-lacks-served-ca", "no CA in caBundle signed the served certificate", other_ca, round=Round.FIRST),
-    "one entry has no bundle": Planted("bundle-empty", "jobgate: dijobs.diengine", one_without_bundle, round=Round.SECOND),
-    "a bundle is a placeholder": Planted("bundle-unreadable", "pods.mutate", placeholder),
-    "the Secret is gone": Planted("secret-missing", f"secrets/{TLS} in {SYSTEM}", no_secret, round=Round.SECOND),
-    "the Secret is empty": Planted("secret-unreadable", "tls.crt contains no readable certificate", empty_secret),
-    "cert-manager keeps the Secret": Planted("secret-kept-by-another", "managed by cert-manager", kept_secret),
-    "the key is another's": Planted("key-mismatch", "tls.key does not match", wrong_key, round=Round.FIRST),
-    "the CA beside the certificate is another": Planted("certificate-unfit", "is not signed by ca.crt", wrong_ca_beside),
-    "the certificate is for another name": Planted("certificate-lacks-name", f"{SERVICE}.{SYSTEM}.svc", wrong_name, round=Round.THIRD),
-    "the certificate is not valid yet": Planted("certificate-not-yet-valid", "not valid before", early),
-    "the certificate ends soon": Planted("certificate-expires-soon", "expires at", late),
+    "one entry has no bundle": Planted("bundle-empty", "jobgate: dijobs.diengine", entry("Validating", "dijobs", "clientConfig caBundle", GONE), round=Round.SECOND),
+    "a bundle is a placeholder": Planted("bundle-unreadable", "pods.mutate", entry("Mutating", "pods.mutate", "clientConfig caBundle", text(b"\n"))),
+    "the Secret is gone": Planted("secret-missing", f"secrets/{TLS} in {SYSTEM}", gone("Secret", TLS, SYSTEM), round=Round.SECOND),
+    "the Secret is empty": Planted("secret-unreadable", "tls.crt contains no readable certificate", lambda world: _data(world).update({"tls.crt": "", "tls.key": "", "ca.crt": ""})),
+    "cert-manager keeps the Secret": Planted("secret-kept-by-another", "managed by cert-manager", field("Secret", TLS, SYSTEM, "metadata annotations cert-manager.io/certificate-name", "jobgate")),
+    "the key is another's": Planted("key-mismatch", "tls.key does not match", lambda world: _data(world).update({"tls.key": text(generation(world.now).key)}), round=Round.FIRST),
+    "the CA beside the certificate is another": Planted("certificate-unfit", "is not signed by ca.crt", lambda world: _data(world).update({"ca.crt": text(generation(world.now, 3).ca_certificate)})),
+    "the certificate is for another name": Planted("certificate-lacks-name", f"{SERVICE}.{SYSTEM}.svc", lambda world: world.serve(generation(world.now, service="another")), round=Round.THIRD),
+    "the certificate is not valid yet": Planted("certificate-not-yet-valid", "not valid before", lambda world: world.serve(generation(world.now + timedelta(days=2)))),
+    "the certificate ends soon": Planted("certificate-expires-soon", "expires at", lambda world: world.serve(generation(world.now - timedelta(days=80)))),
     "a generation is staged and not promoted": Planted("rotation-stands-still", "generation 2 was staged", staged_long_ago, round=Round.FIRST),
-    "servers were never seen to serve": Planted("rotation-stands-still", "not all servers serve", never_verified),
-    "no server answers": Planted("server-unreachable", "no handshake", no_server),
-    "a configuration is gone": Planted("configuration-missing", "validatingwebhookconfigurations/jobgate", no_configuration, round=Round.THIRD),
+    "servers were never seen to serve": Planted("rotation-stands-still", "not all servers serve", field("Secret", TLS, SYSTEM, "metadata annotations jobgate.dev/verified", GONE)),
+    "no server answers": Planted("server-unreachable", "no handshake", lambda world: world.show(None)),
+    "a configuration is gone": Planted("configuration-missing", "validatingwebhookconfigurations/jobgate", gone("ValidatingWebhookConfiguration", "jobgate"), round=Round.THIRD),
     "an entry is gone": Planted("entry-missing", "missing: mxjobs.mxnet", no_entry, round=Round.SECOND),
     "there is an entry too many": Planted("entry-unknown", "everything.example.org", extra_entry),
-    "an entry calls another path": Planted("entry-path-wrong", "calls /mutate,", wrong_path, round=Round.FIRST),
+    "an entry calls another path": Planted("entry-path-wrong", "calls /mutate,", entry("Mutating", "dijobs", "clientConfig service path", "/mutate"), round=Round.FIRST),
     "an entry calls another port": Planted("entry-calls-elsewhere", f"{SYSTEM}/{SERVICE}:8443", wrong_port),
-    "an entry is not for updates": Planted("entry-rules-differ", "CREATE, UPDATE of jobs", less_operations),
-    "an entry fails open": Planted("failure-policy-differs", "failurePolicy is Ignore, must be Fail", ignores, round=Round.FIRST),
+    "an entry is not for updates": Planted("entry-rules-differ", "CREATE, UPDATE of jobs", entry("Validating", "jobs.batch", "rules 0 operations", ["CREATE"])),
+    "an entry fails open": Planted("failure-policy-differs", "failurePolicy is Ignore, must be Fail", entry("Validating", "dijobs", "failurePolicy", "Ignore"), round=Round.FIRST),
     "everything fails open": Planted("failure-policy-ignores", "Ignore in all webhooks", all_ignore),
-    "an entry waits for long": Planted("timeout-differs", "timeoutSeconds is 30, must be 5", waits_long),
-    "an entry matches exactly": Planted("match-policy-differs", "matchPolicy is Exact", exact),
-    "an entry claims side effects": Planted("side-effects-differ", "sideEffects is NoneOnDryRun", side_effects),
-    "an entry lacks its condition": Planted("match-conditions-differ", "matchConditions is none", no_condition),
-    "an entry is not called again": Planted("reinvocation-differs", "reinvocationPolicy is Never", never_again),
-    "an entry offers an old review": Planted("review-versions-differ", "v1, v1beta1", old_review),
-    "the admission policy is not bound": Planted("admission-policy-missing", "not found", no_policy, round=Round.FIRST),
-    "the admission policy says nothing": Planted("admission-policy-missing", "differs from the shipped policy", weak_policy),
-    "an entry is for our own namespace": Planted("selector-catches-system", f"matches {SYSTEM}", catches_itself, round=Round.FIRST),
-    "an entry is for no namespace": Planted("selector-catches-nothing", "training Exists", catches_nothing),
-    "an entry leaves a namespace out": Planted("namespace-selector-differs", TEAM, misses_one),
-    "an entry is for some objects": Planted("object-selector-differs", "checked=yes, must be empty", narrowed_objects),
-    "a namespace opts out with another word": Planted("opt-out-misspelt", "'false'", misspelt),
+    "an entry waits for long": Planted("timeout-differs", "timeoutSeconds is 30, must be 5", entry("Mutating", "torchjobs", "timeoutSeconds", 30)),
+    "an entry matches exactly": Planted("match-policy-differs", "matchPolicy is Exact", entry("Mutating", "dijobs", "matchPolicy", "Exact")),
+    "an entry claims side effects": Planted("side-effects-differ", "sideEffects is NoneOnDryRun", entry("Mutating", "dijobs", "sideEffects", "NoneOnDryRun")),
+    "an entry lacks its condition": Planted("match-conditions-differ", "matchConditions is none", entry("Validating", "dijobs", "matchConditions", [])),
+    "an entry is not called again": Planted("reinvocation-differs", "reinvocationPolicy is Never", entry("Mutating", "dijobs", "reinvocationPolicy", "Never")),
+    "an entry offers an old review": Planted("review-versions-differ", "v1, v1beta1", entry("Mutating", "dijobs", "admissionReviewVersions", ["v1", "v1beta1"])),
+    "the admission policy is not bound": Planted("admission-policy-missing", "not found", gone("ValidatingAdmissionPolicyBinding", ROTATOR), round=Round.FIRST),
+    "the admission policy says nothing": Planted("admission-policy-missing", "differs from the shipped policy", field("ValidatingAdmissionPolicy", ROTATOR, "", "spec validations 0 expression", "true")),
+    "an entry is for our own namespace": Planted("selector-catches-system", f"matches {SYSTEM}", entry("Validating", "pods.validate", "namespaceSelector matchExpressions 0 values", ["kube-system", "kube-public", "kube-node-lease"]), round=Round.FIRST),
+    "an entry is for no namespace": Planted("selector-catches-nothing", "training Exists", lambda world: world.entry("Mutating", "dijobs")["namespaceSelector"]["matchExpressions"].append({"key": "training", "operator": "Exists"})),
+    "an entry leaves a namespace out": Planted("namespace-selector-differs", TEAM, lambda world: world.entry("Mutating", "dijobs")["namespaceSelector"]["matchExpressions"][0]["values"].append(TEAM)),
+    "an entry is for some objects": Planted("object-selector-differs", "checked=yes, must be empty", entry("Mutating", "dijobs", "objectSelector", {"matchLabels": {"checked": "yes"}})),
+    "a namespace opts out with another word": Planted("opt-out-misspelt", "'false'", field("Namespace", TEAM, "", "metadata labels jobgate.dev/admission", "false")),
     "nobody runs a job": Planted("jobs-not-run", "torchjobs/orphan", job_of_nobody),
     "an unnamed writer erases fields": Planted("fields-erased", "di-orchestrator has erased minReplicas, plugins", erased_fields),
     "a namespace with jobs has opted out": Planted("namespace-opted-out", f"contains {DIJOBS}", opted_out, round=Round.FIRST),
-    "an operator has a webhook of its own": Planted("other-webhook", "also has rules for jobs.batch.volcano.sh", other_webhook, round=Round.FIRST),
+    "an operator has a webhook of its own": Planted("other-webhook", "also has rules for jobs.batch.volcano.sh", lambda world: _foreign(world, "operator-admission", namespace=SYSTEM, name=SERVICE), round=Round.FIRST),
     "a webhook of others calls nobody": Planted("other-webhook-dead", f"services/gone in {TEAM}", dead_webhook, round=Round.FIRST),
-    "the Service is gone": Planted("service-missing", f"services/{SERVICE} in {SYSTEM}", no_service, round=Round.SECOND),
-    "the Service selects nothing": Planted("service-selects-nothing", "component=server", wrong_selector, round=Round.FIRST),
-    "the Service selects other pods": Planted("service-selects-others", f"{CONTROLLER}-0", wide_selector),
-    "the Service has another port": Planted("service-port-wrong", "call port 443; its ports are 8443", moved_port),
-    "the target port is no port of the pods": Planted("target-port-wrong", "targetPort is https", wrong_target),
-    "the target port is that of probes": Planted("target-port-wrong", "targetPort is 8080; the server listens on 9443", health_target),
+    "the Service is gone": Planted("service-missing", f"services/{SERVICE} in {SYSTEM}", gone("Service", SERVICE, SYSTEM), round=Round.SECOND),
+    "the Service selects nothing": Planted("service-selects-nothing", "component=server", field("Service", SERVICE, SYSTEM, "spec selector app.kubernetes.io/component", "server"), round=Round.FIRST),
+    "the Service selects other pods": Planted("service-selects-others", f"{CONTROLLER}-0", field("Service", SERVICE, SYSTEM, "spec selector app.kubernetes.io/component", GONE)),
+    "the Service has another port": Planted("service-port-wrong", "call port 443; its ports are 8443", field("Service", SERVICE, SYSTEM, "spec ports 0 port", 8443)),
+    "the target port is no port of the pods": Planted("target-port-wrong", "targetPort is https", field("Service", SERVICE, SYSTEM, "spec ports 0 targetPort", "https")),
+    "the target port is that of probes": Planted("target-port-wrong", "targetPort is 8080; the server listens on 9443", field("Service", SERVICE, SYSTEM, "spec ports 0 targetPort", 8080)),
     "no endpoint is ready": Planted("no-ready-endpoint", "no ready endpoints", none_ready, round=Round.THIRD),
-    "one endpoint is ready": Planted("single-server", "only one endpoint is ready: 10.1.0.1", one_ready),
-    "spec.replicas is 1 is asked for": Planted("single-server", "spec.replicas is 1", one_replica),
-    "the rotation is gone": Planted("workload-missing", f"deployments/{ROTATOR}", no_rotation, round=Round.FIRST),
-    "the controller is scaled to nothing": Planted("workload-stopped", "spec.replicas is 0", no_controller),
-    "a replica is not available": Planted("workload-unavailable", "1 of 2", unavailable),
-    "an account is gone": Planted("account-missing", f"serviceaccounts/{CONTROLLER}", no_account),
+    "one endpoint is ready": Planted("single-server", "only one endpoint is ready: 10.1.0.1", field("EndpointSlice", f"{SERVICE}-abcde", SYSTEM, "endpoints 1 conditions ready", False)),
+    "spec.replicas is 1 is asked for": Planted("single-server", "spec.replicas is 1", field("Deployment", SERVER, SYSTEM, "spec replicas", 1)),
+    "the rotation is gone": Planted("workload-missing", f"deployments/{ROTATOR}", gone("Deployment", ROTATOR, SYSTEM), round=Round.FIRST),
+    "the controller is scaled to nothing": Planted("workload-stopped", "spec.replicas is 0", field("Deployment", CONTROLLER, SYSTEM, "spec replicas", 0)),
+    "a replica is not available": Planted("workload-unavailable", "1 of 2", field("Deployment", CONTROLLER, SYSTEM, "status availableReplicas", 1)),
+    "an account is gone": Planted("account-missing", f"serviceaccounts/{CONTROLLER}", gone("ServiceAccount", CONTROLLER, SYSTEM)),
     "the server may not watch its Secret": Planted("right-missing", f"list, watch secrets/{TLS}", no_right, round=Round.FIRST),
     "the server may do everything": Planted("right-too-wide", "can do everything", administrator, round=Round.SECOND),
     "the controller may execute in pods": Planted("right-too-wide", "create pods/exec", executes),
-    "a CRD is gone": Planted("crd-missing", f"customresourcedefinitions/{MXJOBS}", no_crd, round=Round.FIRST),
-    "a CRD is not established": Planted("crd-not-established", "names are taken", not_established),
-    "a CRD is for the cluster": Planted("crd-scope-differs", "Cluster, must be Namespaced", cluster_scope),
-    "a version is not served": Planted("crd-version-missing", "v2alpha1 is not served", unserved),
+    "a CRD is gone": Planted("crd-missing", f"customresourcedefinitions/{MXJOBS}", gone("CustomResourceDefinition", MXJOBS), round=Round.FIRST),
+    "a CRD is not established": Planted("crd-not-established", "names are taken", crd("status conditions", [{"type": "Established", "status": "False", "reason": "NotAccepted", "message": "names are taken"}])),
+    "a CRD is for the cluster": Planted("crd-scope-differs", "Cluster, must be Namespaced", crd("spec scope", "Cluster")),
+    "a version is not served": Planted("crd-version-missing", "v2alpha1 is not served", crd("spec versions 0 served", False)),
     "another version is stored": Planted("crd-version-not-stored", "stores v3, must store v2alpha1", other_version),
-    "a CRD lacks a field": Planted("crd-schema-lacks-fields", "missing: spec.cleanPodPolicy", lacks_field, round=Round.FIRST),
-    "a CRD is stricter": Planted("crd-schema-differs", "spec.cleanPodPolicy: maxLength", other_schema),
-    "a CRD of another chart lacks a field": Planted("crd-schema-lacks-fields", "spec.cleanPodPolicy", another_chart_lacks),
-    "a CRD of another chart refuses values": Planted("crd-refuses", "spec.cleanPodPolicy", another_chart_refuses),
-    "a CRD of another chart has a default": Planted("crd-defaults-differ", "spec.minReplicas", another_default),
-    "a CRD has no status": Planted("crd-lacks-status", "no status subresource", no_status),
+    "a CRD lacks a field": Planted("crd-schema-lacks-fields", "spec.cleanPodPolicy (the schema has no such field)", crd(f"{_SPEC} cleanPodPolicy", GONE), round=Round.FIRST),
+    "a CRD is stricter": Planted("crd-schema-differs", "spec.cleanPodPolicy (maxLength", crd(f"{_SPEC} cleanPodPolicy maxLength", 60)),
+    "a CRD of another chart lacks a field": Planted("crd-schema-lacks-fields", "spec.cleanPodPolicy", of_another_chart(f"{_SPEC} cleanPodPolicy", GONE)),
+    "a CRD of another chart refuses values": Planted("crd-refuses", "spec.cleanPodPolicy", of_another_chart(f"{_SPEC} cleanPodPolicy", {"type": "integer"})),
+    "a CRD of another chart has a default": Planted("crd-defaults-differ", "spec.minReplicas", of_another_chart(f"{_SPEC} minReplicas default", 1)),
+    "a CRD has no status": Planted("crd-lacks-status", "no status subresource", crd("spec versions 0 subresources", {"scale": {"specReplicasPath": ".spec.x", "statusReplicasPath": ".status.y"}})),
     "a CRD is converted by nobody": Planted("conversion-points-nowhere", f"services/converter in {TEAM}", converted_by_nobody, round=Round.FIRST),
     "the API server is old": Planted("api-server-too-old", "v1.29.14", old_api_server),
-    "pods run an older version": Planted("version-skew", "jobgate:v0.0.9", old_image, round=Round.SECOND),
-    "the version of pods is unknown": Planted("version-unknown", "registry.example/jobgate@sha256", unknown_image),
+    "pods run an older version": Planted("version-skew", "jobgate:v0.0.9", lambda world: _set_images(world, "registry.example/jobgate:v0.0.9"), round=Round.SECOND),
+    "the version of pods is unknown": Planted("version-unknown", "registry.example/jobgate@sha256", lambda world: _set_images(world, "registry.example/jobgate@sha256:" + 64 * "0")),
     "pods run different images": Planted("versions-mixed", "registry.example/jobgate", mixed_images),
     "this machine's clock is wrong": Planted("clock-skew", "1200s behind", wrong_clock),
-    "a holder's clock is ahead": Planted("clock-skew", "in the future", clock_of_holder),
-    "a Lease is gone": Planted("lease-missing", f"leases/{ROTATOR}", no_lease),
-    "nobody holds a Lease": Planted("lease-free", f"leases/{CONTROLLER}", free_lease),
-    "a Lease is not renewed": Planted("lease-stale", "last renewed it at", stale_lease, round=Round.FIRST),
+    "a holder's clock is ahead": Planted("clock-skew", "in the future", lambda world: world.put(lease(CONTROLLER, world.now + timedelta(hours=2)))),
+    "a Lease is gone": Planted("lease-missing", f"leases/{ROTATOR}", gone("Lease", ROTATOR, SYSTEM)),
+    "nobody holds a Lease": Planted("lease-free", f"leases/{CONTROLLER}", field("Lease", CONTROLLER, SYSTEM, "spec holderIdentity", "")),
+    "a Lease is not renewed": Planted("lease-stale", "last renewed it at", lambda world: world.put(lease(ROTATOR, world.now - timedelta(days=1))), round=Round.FIRST),
 }  # fmt: skip
 
 

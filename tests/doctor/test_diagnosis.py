@@ -228,9 +228,9 @@ def test_a_schedule_that_is_suspended_is_told() -> None:
 
 def test_a_crd_that_another_chart_owns_need_not_be_ours_but_must_have_our_fields(world: World) -> None:
     world.get("CustomResourceDefinition", DIJOBS)["metadata"]["labels"] = {"helm.sh/chart": "di-orchestrator"}
-    faults.other_schema(world)
+    FAULTS["a CRD is stricter"].plant(world)
     assert ids(world) == []
-    faults.lacks_field(world)
+    FAULTS["a CRD lacks a field"].plant(world)
     assert ids(world) == ["crd-schema-lacks-fields"]
 
 
@@ -306,9 +306,9 @@ def test_one_fault_in_many_entries_is_told_once(world: World) -> None:
 
 
 def test_findings_come_the_worst_first(world: World) -> None:
-    faults.stale_lease(world)
-    faults.other_webhook(world)
-    faults.wrong_path(world)
+    FAULTS["a Lease is not renewed"].plant(world)
+    FAULTS["an operator has a webhook of its own"].plant(world)
+    FAULTS["an entry calls another path"].plant(world)
     assert [one.severity for one in world.diagnosed()] == list(Severity)
 
 

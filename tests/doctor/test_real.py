@@ -26,7 +26,7 @@ from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from jobgate.cli import main
 from jobgate.cluster.bundles import CRDS
-from jobgate.cluster.writer import Writer
+from jobgate.cluster.client import Client
 from jobgate.doctor import FoundFault, diagnose
 from jobgate.doctor.look import ServerAccess, look
 from jobgate.doctor.observed import NAMESPACES, ClusterSnapshot, Ref
@@ -98,7 +98,7 @@ class Installed:
 
     def look(self) -> tuple[list[FoundFault], ClusterSnapshot]:
         async def looking() -> tuple[list[FoundFault], ClusterSnapshot]:
-            async with await Writer.connect(self.plane.kubeconfig) as client:
+            async with await Client.connect(self.plane.kubeconfig) as client:
                 seen = await look(client, KINDS, {}, self.way, shipped())
             return diagnose(*seen), seen[0]
 

@@ -36,25 +36,6 @@ def user(webhook: InstalledWebhook, controlplane: ControlPlane, namespace: str) 
     return User(controlplane, namespace)
 
 
-def test_kubectl_prints_the_four_faults_of_a_job_as_a_list(user: User) -> None:
-    done, output = user.apply((EXAMPLES / "broken" / "four-faults.yaml").read_text())
-    assert not done
-    name = "reinforcement-learning-of-a-board-game-with-a-name-that-is-far-too-long"
-    assert output.splitlines() == [
-        f'The DIJob "{name}" is invalid: ',
-        (
-            '* spec.tasks[1].type: Duplicate value: "learner": spec.tasks[0] already has type learner: '
-            "increase its replicas, or use type none"
-        ),
-        "* spec.tasks[2].name: Required value: must be set for a task of type none",
-        (
-            f'* metadata.name: Too long: "{name}": may not be more than 53 characters: DI-orchestrator names the pods '
-            "<job>-<task>-<index> and the Service di-<job>; each name may have at most 63 characters"
-        ),
-        "* spec.minReplicas: Invalid value: 3: must be at most spec.maxReplicas, which is 2",
-    ]
-
-
 def test_faults_of_schema_and_rules_are_told_together(user: User) -> None:
     job = yaml.safe_load((EXAMPLES / "broken" / "four-faults.yaml").read_text())
     job["spec"]["tasks"][0]["replicas"] = 0
@@ -82,22 +63,6 @@ def test_a_status_survives_the_status_subresource_whole(user: User, cluster_api:
     code, answer = cluster_api.put(f"{path}/status", job)
     assert code == 200, answer
     assert user.stored("job-with-tasks")["status"] == yaml.safe_load(STATUS)
-
-
-def test_the_six_columns_are_printed(user: User) -> None:
-    done, output = user.apply((EXAMPLES / "minimal.yaml").read_text())
-    assert done, output
-    done, output = user.kubectl("get", "dijobs.diengine.opendilab.org")
-    assert done
-    assert output.splitlines()[0].split() == [
-        "NAME",
-        "PHASE",
-        "READYREPLICAS",
-        "REPLICAS",
-        "RESTARTS",
-        "RESCHEDULES",
-        "AGE",
-    ]
 
 
 def test_labels_and_annotations_of_a_template_survive(user: User) -> None:

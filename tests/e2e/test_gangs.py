@@ -7,7 +7,7 @@ import pytest
 
 from controlplane.assets import WholeAssets
 from controlplane.client import ClusterApi
-from controlplane.fixtures import new_namespace
+from controlplane.fixtures import open_namespace
 from controlplane.nodes import CAPACITY
 from controlplane.runner import RUN, runner
 from controlplane.simulation import end_pod
@@ -15,7 +15,7 @@ from controlplane.space import Space
 from controlplane.versions import GANGS_API, GANGS_GATES, HAS_GANGS
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
-from controlplane.whole import WholeControlPlane, has_account
+from controlplane.whole import WholeControlPlane
 from tests.e2e.test_runner import WAIT, Run, dijob, task
 from tests.e2e.test_runner_volcano import reaches, vcjob
 from tests.runner.world import vctask
@@ -49,9 +49,7 @@ def api(plane: WholeControlPlane) -> Iterator[ClusterApi]:
 @pytest.fixture
 def space(api: ClusterApi) -> Space:
     """A namespace of it."""
-    name = new_namespace(api)
-    wait_for(lambda: has_account(api, name), WAIT, what="the namespace has its ServiceAccount")
-    return Space(api, name)
+    return Space(api, open_namespace(api))
 
 
 def large(name: str, replicas: int, **fields: Any) -> dict[str, Any]:

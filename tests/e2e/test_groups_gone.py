@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controlplane.client import ClusterApi
-from controlplane.runner import RUN, runner
+from controlplane.runner import runner
 from controlplane.simulation import end_pod
 from controlplane.space import Space
 from controlplane.waiting import wait_for
@@ -31,15 +31,11 @@ CRD = {
 
 
 @pytest.fixture(scope="module")
-def groups(whole_webhook: InstalledWebhook, whole_api: ClusterApi) -> Iterator[None]:
+def groups(running_webhook: InstalledWebhook, whole_api: ClusterApi) -> Iterator[None]:
     """The CRD of scheduler-plugins, and a webhook that knows of the runner."""
-    whole_webhook.restart(RUN)
     create_crd(whole_api)
-    try:
-        yield
-    finally:
-        whole_webhook.restart()
-        whole_api.delete(f"{CRDS}/{NAME}")
+    yield
+    whole_api.delete(f"{CRDS}/{NAME}")
 
 
 def create_crd(api: ClusterApi) -> None:

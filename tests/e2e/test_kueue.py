@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.client import ClusterApi
-from controlplane.runner import RUN, runner
+from controlplane.runner import runner
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
@@ -32,16 +32,12 @@ CRD = {
 
 
 @pytest.fixture(scope="module")
-def kueue(whole_webhook: InstalledWebhook, whole_api: ClusterApi) -> Iterator[None]:
+def kueue(running_webhook: InstalledWebhook, whole_api: ClusterApi) -> Iterator[None]:
     """The CRD of Kueue, and a webhook that knows of the runner."""
     status, answer = whole_api.post(CRDS, CRD)
     assert status == 201, answer
-    whole_webhook.restart(RUN)
-    try:
-        yield
-    finally:
-        whole_webhook.restart()
-        whole_api.delete(f"{CRDS}/{NAME}")
+    yield
+    whole_api.delete(f"{CRDS}/{NAME}")
 
 
 @pytest.mark.usefixtures("kueue")

@@ -16,16 +16,11 @@ from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
+from tests.e2e.test_runner import RESOURCES
 
 WAIT = 120.0
 #: What pods mount of the Secret of the keys.
 SSH_FILES = {"authorized_keys", "config", "id_rsa", "id_rsa.pub", "known_hosts", "ssh_host_key"}
-RESOURCES = {
-    "DIJob": ("dijobs", "diengine.opendilab.org/v2alpha1"),
-    "TorchJob": ("torchjobs", "train.distributed.io/v1alpha1"),
-    "MxJob": ("mxjobs", "mxnet.mlkube.io/v1beta1"),
-    "Job": ("jobs", "batch.volcano.sh/v1alpha1"),
-}
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -40,12 +40,11 @@ def controller(
 def user(controller: None, whole_controlplane: WholeControlPlane, whole_namespace: str) -> User:
     """A user in a namespace with the items of the examples, all of them ready."""
     user = User(whole_controlplane, whole_namespace)
-    for file in ("items.yaml", "local.yaml"):
-        done, text = user.apply((ITEMS / file).read_text())
-        assert done, text
-    for resource in (CLUSTER_ITEMS, LOCAL_ITEMS):
-        done, text = user.kubectl("wait", "--for=condition=Ready", resource, "--all", f"--timeout={WAIT:.0f}s")
-        assert done, text
+    done, text = user.apply("\n---\n".join((ITEMS / file).read_text() for file in ("items.yaml", "local.yaml")))
+    assert done, text
+    resources = f"{CLUSTER_ITEMS},{LOCAL_ITEMS}"
+    done, text = user.kubectl("wait", "--for=condition=Ready", resources, "--all", f"--timeout={WAIT:.0f}s")
+    assert done, text
     return user
 
 

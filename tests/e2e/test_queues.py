@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controlplane.client import ClusterApi
-from controlplane.runner import RUN, runner
+from controlplane.runner import runner
 from controlplane.simulation import end_pod, ends
 from controlplane.space import Space
 from controlplane.waiting import wait_for
@@ -26,17 +26,13 @@ queues:
 
 @pytest.fixture(scope="module", autouse=True)
 def process(
-    whole_controlplane: WholeControlPlane, whole_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
+    whole_controlplane: WholeControlPlane, running_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
     """The file of queues of a runner, beside webhooks that know of it."""
     file = tmp_path_factory.mktemp("queues") / "queues.yaml"
     file.write_text(QUEUES)
-    whole_webhook.restart(RUN)
-    try:
-        with runner(whole_controlplane, file.with_name("log"), [f"--queues={file}"]):
-            yield file
-    finally:
-        whole_webhook.restart()
+    with runner(whole_controlplane, file.with_name("log"), [f"--queues={file}"]):
+        yield file
 
 
 @pytest.fixture

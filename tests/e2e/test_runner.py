@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 import yaml
 
 from controlplane.client import ClusterApi
-from controlplane.runner import RUN, runner
+from controlplane.fixtures import open_namespace
+from controlplane.runner import runner
 from controlplane.simulation import end_pod, ends
 from controlplane.space import Space
 from controlplane.waiting import wait_for
@@ -32,15 +34,11 @@ EXAMPLES = sorted(Path("examples").glob("[dmtv]*job/*.yaml"))
 
 @pytest.fixture(scope="module", autouse=True)
 def process(
-    whole_controlplane: WholeControlPlane, whole_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
+    whole_controlplane: WholeControlPlane, running_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
     """The runner, beside webhooks that know of it."""
-    whole_webhook.restart(RUN)
-    try:
-        with runner(whole_controlplane, tmp_path_factory.mktemp("runner") / "log"):
-            yield
-    finally:
-        whole_webhook.restart()
+    with runner(whole_controlplane, tmp_path_factory.mktemp("runner") / "log"):
+        yield
 
 
 @pytest.fixture
@@ -151,29 +149,51 @@ def task(name: str, replicas: int = 1, annotations: dict[str, str] | None = None
     return {"name": name, "type": "none", "replicas": replicas, "template": template, **fields}
 
 
+class Ran(Run):
+    """An example that runs to its end."""
+
+    def __init__(self, space: Space, path: Path) -> None:
+        """Apply it, and what it names."""
+        self.written = job = annotated(example(path, aimaster="ready"), **ends(0, "4s"))
+        for name in set(re.findall(r"'priorityClassName': '([^']+)'", str(job))):
+            group = "scheduling.k8s.io/v1"
+            body = {"apiVersion": group, "kind": "PriorityClass", "metadata": {"name": name}, "value": 10}
+            assert space.api.post(f"/apis/{group}/priorityclasses", body)[0] in {201, 409}
+        for name in set(re.findall(r"'serviceAccountName': '([^']+)'", str(job))):
+            space.create("serviceaccounts", {"metadata": {"name": name}})
+        super().__init__(space, job)
+        # Of some, tasks are not all there at a time.
+        self.seen: dict[str, dict[str, Any]] = {}
+
+    def ended(self) -> bool:
+        """Look at its pods, and return whether it has succeeded."""
+        self.seen.update(self.pods())
+        is_vcjob = self.written["kind"] == "Job"
+        return self.phase == "Completed" if is_vcjob else "Succeeded" in holding(self.status)
+
+
+@pytest.fixture(scope="module")
+def ran(whole_api: ClusterApi, process: None) -> Iterator[Mapping[Path, Ran]]:
+    """The examples, each in a namespace of its own; they run at the same time, as each takes its seconds."""
+    found = {path: Ran(Space(whole_api, open_namespace(whole_api)), path) for path in EXAMPLES}
+    # One that does not end fails its own test.
+    with suppress(TimeoutError):
+        wait_for(lambda: {one.ended() for one in found.values()} == {True}, WAIT, every=0.3)
+    yield found
+    for one in found.values():
+        whole_api.delete(f"/api/v1/namespaces/{one.space.name}")
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_an_example_runs_to_its_end(space: Space, path: Path) -> None:
-    job = annotated(example(path, aimaster="ready"), **ends(0, "4s"))
-    for name in set(re.findall(r"'priorityClassName': '([^']+)'", str(job))):
-        group = "scheduling.k8s.io/v1"
-        body = {"apiVersion": group, "kind": "PriorityClass", "metadata": {"name": name}, "value": 10}
-        assert space.api.post(f"/apis/{group}/priorityclasses", body)[0] in {201, 409}
-    for name in set(re.findall(r"'serviceAccountName': '([^']+)'", str(job))):
-        space.create("serviceaccounts", {"metadata": {"name": name}})
-    one = Run(space, job)
-    # Of some, tasks are not all there at a time.
-    seen: dict[str, dict[str, Any]] = {}
-
-    def ended() -> bool:
-        seen.update(one.pods())
-        return one.phase == "Completed" if job["kind"] == "Job" else "Succeeded" in holding(one.status)
-
-    wait_for(ended, WAIT, every=0.3, what=f"{path} has succeeded: {one.status}")
-    for host, variables in ORACLES[job["kind"]](one.job).items():
-        if host in seen:
-            written = env_of(seen[host]["spec"]["containers"][0])
-            assert {name: written.get(name) for name in variables} | own(job) == variables | own(job)
-    assert seen
+def test_an_example_runs_to_its_end(ran: Mapping[Path, Ran], path: Path) -> None:
+    one = ran[path]
+    assert one.ended(), one.status
+    own_variables = own(one.written)
+    for host, variables in ORACLES[one.job["kind"]](one.job).items():
+        if host in one.seen:
+            written = env_of(one.seen[host]["spec"]["containers"][0])
+            assert {name: written.get(name) for name in variables} | own_variables == variables | own_variables
+    assert one.seen
     conditions = [condition for condition in one.status["conditions"] if "type" in condition]
     assert all(condition["observedGeneration"] >= 1 for condition in conditions)
 

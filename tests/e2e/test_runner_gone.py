@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from controlplane.client import ClusterApi
-from controlplane.runner import RUN, forget_lease, runner
+from controlplane.runner import forget_lease, runner
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
@@ -13,27 +11,25 @@ from controlplane.whole import WholeControlPlane
 from tests.e2e.test_runner import WAIT, Run, dijob, task
 
 
-@pytest.mark.parametrize("propagation", ["Foreground", "Background"])
 def test_a_job_is_deleted_with_all_that_it_is_made_of(
     whole_controlplane: WholeControlPlane,
-    whole_webhook: InstalledWebhook,
+    running_webhook: InstalledWebhook,
     whole_api: ClusterApi,
     whole_namespace: str,
     tmp_path: Path,
-    propagation: str,
 ) -> None:
     space = Space(whole_api, whole_namespace)
-    whole_webhook.restart(RUN)
     try:
         with runner(whole_controlplane, tmp_path / "log") as process:
-            one = Run(space, dijob("left", task("work", 2)))
-            one.until("Running")
+            left = {how: Run(space, dijob(how.lower(), task("work", 2))) for how in ("Foreground", "Background")}
+            for one in left.values():
+                one.until("Running")
             process.kill()
     finally:
-        whole_webhook.restart()
         forget_lease(whole_controlplane)
-    assert not one.job["metadata"].get("finalizers")
-    path = space.path(one.plural, one.name, one.version)
-    assert whole_api.delete(path, {"propagationPolicy": propagation})[0] in {200, 202}
+    for propagation, one in left.items():
+        assert not one.job["metadata"].get("finalizers")
+        path = space.path(one.plural, one.name, one.version)
+        assert whole_api.delete(path, {"propagationPolicy": propagation})[0] in {200, 202}
     resources = ((one.plural, one.version), ("pods", ""), ("services", ""), ("jobs", "batch/v1"))
     wait_for(lambda: not any(space.items(*each) for each in resources), WAIT, what="nothing is left")

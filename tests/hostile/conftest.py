@@ -13,8 +13,7 @@ import uvloop
 
 from bench.replica import Replica, serving
 from certs import issue_generation, service_names
-from tests.webhook.server.wire import Running, Shown, shown_files
-from webhook.server import Listening
+from tests.webhook.server.wire import Listening, Running, Shown, shown_files
 
 Serving = Callable[..., AbstractContextManager[Replica]]
 

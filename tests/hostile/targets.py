@@ -17,7 +17,7 @@ from bench.differential.objects.mistakes import mistaken, near
 from bench.differential.objects.mistakes import places as parts_of
 from bench.differential.objects.values import JSON, right
 from crdgen.evaluate import evaluate
-from crdgen.lint import Severity, lint
+from crdgen.lint import LintSeverity, lint
 from crdgen.reading import UnreadableManifest, read
 from jobgate.installation.handbook import title
 from jobgate.kinds import built_in
@@ -193,7 +193,7 @@ def check_yaml(value: Any) -> None:
 def check_definition(value: Any) -> None:
     """Any CRD is linted; one that is taken gives every object a verdict."""
     assert all(str(finding) for finding in lint(value["definition"]))
-    if not any(finding.severity is Severity.ERROR for finding in lint(value["definition"], strict=False)):
+    if not any(finding.severity is LintSeverity.ERROR for finding in lint(value["definition"], strict=False)):
         found = evaluate(value["definition"], value["object"])
         again = evaluate(value["definition"], found.object)
         assert again.object == found.object
@@ -347,7 +347,7 @@ _TYPES: Final = ("object", "array", "string", "integer", "boolean", "number")
 def _plain(schema: Any) -> bool:
     """Whether a schema has bounds that a value can be drawn within."""
     return "pattern" not in json.dumps(schema) and not any(
-        finding.severity is Severity.ERROR
+        finding.severity is LintSeverity.ERROR
         for finding in lint({"spec": {"versions": [{"schema": {"openAPIV3Schema": schema}}]}}, strict=False)
     )
 

@@ -5,25 +5,20 @@ What the toy kind's server is asked in `tests/webhook/server/` is not asked agai
 
 import asyncio
 import json
-import socket
-import ssl
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from bench.replica import Replica
-from certs import issue_generation, service_names
 from jobgate.installation.handbook import title
 from jobgate.kinds import built_in
-from tests.hostile.conftest import Serving
 from tests.hostile.requests import DIJOB, MUTATE, PODS, TORCHJOB, VALIDATE, envelope, job, patch, review, said
 from tests.hostile.shapes import NASTY, container, one, template
 from tests.webhook.server.test_tls import client
-from tests.webhook.server.wire import Connection, Running, Shown, chunked, head, post, shown_files, until
+from tests.webhook.server.wire import Connection, Running, Shown, chunked, head, post
 from webhook import Kind, Phase
 
 GOOD = json.dumps(envelope(job()), separators=(",", ":")).encode()
@@ -62,17 +57,22 @@ SMUGGLED = {
     "a version that is not there": post(GOOD, VALIDATE).replace(b"HTTP/1.1", b"HTTP/1.2", 1),
     "HTTP/2 by prior knowledge": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 }
+#: The codes of all answers on such a connection: none, or one.
+REJECTED = ([], *([code] for code in range(400, 600)))
 
 
-@pytest.mark.parametrize("request_", SMUGGLED.values(), ids=SMUGGLED.keys())
 async def test_what_two_readers_could_take_for_two_things_is_rejected_and_nothing_after_it_is_read(
-    server: Running, request_: bytes
+    server: Running,
 ) -> None:
-    connection = await server.connect()
-    await connection.send(request_ + post(GOOD, VALIDATE))
-    codes = [answer async for answer in answers(connection)]
-    assert len(codes) <= 1
-    assert all(400 <= code < 600 for code in codes)
+    async def codes(request: bytes) -> list[int]:
+        connection = await server.connect()
+        await connection.send(request + post(GOOD, VALIDATE))
+        return [code async for code in answers(connection)]
+
+    # At the same time: the server closes each connection only after a second.
+    found = await asyncio.gather(*map(codes, SMUGGLED.values()))
+    wrong = {name: got for name, got in zip(SMUGGLED, found, strict=True) if got not in REJECTED}
+    assert wrong == {}
 
 
 async def answers(connection: Connection) -> AsyncIterator[int]:
@@ -87,21 +87,14 @@ async def answers(connection: Connection) -> AsyncIterator[int]:
 #: What is read, and by what code it is answered.
 CODES: dict[str, tuple[bytes, int]] = {
     "a body longer than its length": (head(path=VALIDATE, Content_Length=5) + GOOD, 400),
-    "two documents": (post(GOOD + GOOD, VALIDATE), 400),
     "the key object twice": (post(doubled(b"object"), VALIDATE), 400),
     "the key operation twice": (post(doubled(b"operation"), VALIDATE), 400),
     "a task's name twice": (post(GOOD.replace(b'"name":"t0"', b'"name":"t1","name":"t0"'), VALIDATE), 400),
-    "the charset twice": (post(GOOD, VALIDATE, Content_Type=f"{RAW}; charset=utf-8; charset=utf-16"), 415),
     "two content types": (post(GOOD, VALIDATE, Content_Type=f"{RAW}\r\nContent-Type: text/plain"), 400),
-    "a content type that is a list": (post(GOOD, VALIDATE, Content_Type=f"{RAW}, text/plain"), 415),
     "two encodings": (post(GOOD, VALIDATE, Content_Encoding="identity\r\nContent-Encoding: gzip"), 415),
     "a response in the request": (post(GOOD[:-1] + b',"response":{"allowed":true}}', VALIDATE), 200),
-    "null for the request": (post(json.dumps(envelope({}) | {"request": None}).encode(), VALIDATE), 400),
     "a list for the request": (post(json.dumps(envelope({}) | {"request": []}).encode(), VALIDATE), 400),
     "version v2": (post(GOOD.replace(b"admission.k8s.io/v1", b"admission.k8s.io/v2", 1), VALIDATE), 400),
-    "a review of another sort": (post(GOOD.replace(b"AdmissionReview", b"TokenReview", 1), VALIDATE), 400),
-    "a uid that would end a line of the log": (review(job(), uid="a\nlevel: error"), 400),
-    "a uid of a megabyte": (review(job(), uid="u" * 2**20), 400),
     "an operation that is not there": (review(job(), operation="PATCH"), 400),
     "a name that is no text": (review(job(), name=["x"]), 400),
     "a namespace that is no text": (review(job(), namespace={}), 400),
@@ -111,15 +104,7 @@ CODES: dict[str, tuple[bytes, int]] = {
     "no user information": (review(job(), userInfo=None), 200),
     "the path of another kind": (post(GOOD, TORCHJOB.path(Phase.VALIDATE)), 200),
     "a job on the path of pods": (post(GOOD, PODS), 200),
-    "an overlong encoding": (post(GOOD.replace(b"default", b"\xc0\xaf"), VALIDATE), 400),
-    "half of a surrogate pair": (post(GOOD.replace(b"default", b"\\udc00"), VALIDATE), 400),
-    "NaN": (post(GOOD.replace(b'"dryRun":false', b'"dryRun":NaN'), VALIDATE), 400),
     "admission on the path of probes": (post(GOOD, "/readyz"), 404),
-    "metrics on the port of admission": (head("GET", "/metrics"), 404),
-    "a path with an encoded slash": (post(GOOD, "/%2f" + VALIDATE[1:]), 404),
-    "a path that climbs": (post(GOOD, f"/a/../..{VALIDATE}"), 404),
-    "an absolute target": (post(GOOD, f"http://169.254.169.254{VALIDATE}"), 404),
-    "a proxy's CONNECT": (head("CONNECT", "169.254.169.254:80"), 404),
     "a timeout of a thousand years": (post(GOOD, f"{VALIDATE}?timeout=8760000h"), 200),
 }  # fmt: skip
 
@@ -133,18 +118,6 @@ async def test_each_request_has_its_code_and_the_answer_tells_nothing_of_the_ser
     assert len(answer.body) < 1000
     assert not [word for word in (b"aiohttp", b"ython", b"Traceback") if word in answer.body]
     assert (await server.ask(review(job()))).response["allowed"]
-
-
-@pytest.mark.parametrize("version", ["HTTP/0.9", "HTTP/1.2", "HTTP/2.0"])
-async def test_no_other_version_of_http_is_spoken(server: Running, version: str) -> None:
-    answer = await server.ask(post(GOOD, VALIDATE).replace(b"HTTP/1.1", version.encode(), 1))
-    assert answer.code in {400, 505}
-
-
-async def test_no_header_names_a_program_or_its_version(server: Running) -> None:
-    for answer in (await server.ask(review(job())), await server.probe("/healthz"), await server.ask(b"x\r\n\r\n")):
-        assert "server" not in answer.headers
-        assert "x-powered-by" not in answer.headers
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
@@ -365,51 +338,6 @@ def test_admission_has_nothing_that_runs_or_renders_a_text(package: str) -> None
 
 
 # TLS, and the port beside
-
-
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-async def test_no_session_is_taken_up_again_under_another_certificate(
-    serve: Serving, tmp_path: Path, version: ssl.TLSVersion
-) -> None:
-    """Who resumes sees no certificate: a changed one would not be noticed."""
-    found = renewed(tmp_path)
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
-    tls.minimum_version = tls.maximum_version = version
-    with serve(f"--tls-cert={found.certificate}", f"--tls-key={found.key}") as replica:
-        before = await asyncio.to_thread(handshake, tls, replica.port)
-        renewed(tmp_path)
-
-        async def changed() -> bool:
-            return (await asyncio.to_thread(handshake, tls, replica.port)).certificate != before.certificate
-
-        await until(changed)
-        after = await asyncio.to_thread(handshake, tls, replica.port, before.session)
-    assert not after.reused
-    assert after.certificate != before.certificate
-
-
-class Handshake(NamedTuple):
-    certificate: bytes | None
-    session: ssl.SSLSession | None
-    reused: bool
-
-
-def handshake(tls: ssl.SSLContext, port: int, session: ssl.SSLSession | None = None) -> Handshake:
-    """Ask once, with a session to take up if there is one."""
-    with (
-        socket.create_connection(("127.0.0.1", port), 10) as plain,
-        tls.wrap_socket(plain, server_hostname="x", session=session) as made,
-    ):
-        made.sendall(post(GOOD, VALIDATE, Connection="close"))
-        while made.recv(65536):
-            pass
-        return Handshake(made.getpeercert(binary_form=True), made.session, bool(made.session_reused))
-
-
-def renewed(folder: Path) -> Shown:
-    """The files of a certificate, which is another one each time."""
-    return shown_files(issue_generation(service_names("jobgate-webhook", "jobgate-system"), datetime.now(UTC)), folder)
 
 
 async def test_admission_is_not_on_the_plain_port(server: Running) -> None:

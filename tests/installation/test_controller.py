@@ -39,22 +39,6 @@ def test_where_it_may_make_secrets_it_can_neither_list_nor_change_them() -> None
     assert not [entry for entry in found[""] if "secrets" in entry[0]]
 
 
-def test_it_reads_jobs_and_writes_none() -> None:
-    (verbs,) = {verbs for resources, verbs in rules()[""] if "dijobs" in resources}
-    assert verbs == ("get", "list", "watch")
-
-
-def test_it_keeps_what_plugins_declare_and_tells_events() -> None:
-    found = dict(rules()[""])
-    keep = ("get", "list", "watch", "create", "patch", "delete")
-    assert found["configmaps", "services"] == found[("networkpolicies",)] == keep
-    assert found[("events",)] == ("create",)
-
-
-def test_it_has_one_lease_in_its_own_namespace() -> None:
-    assert rules()["elsewhere"] == [(("leases",), ("create",)), (("leases",), ("get", "patch"))]
-
-
 def test_nothing_is_granted_that_grants_more() -> None:
     verbs = {verb for entries in rules("ada").values() for _, all_verbs in entries for verb in all_verbs}
     assert verbs <= {"get", "list", "watch", "create", "patch", "delete"}

@@ -24,14 +24,11 @@ from jobgate.kinds.mxjob.spellings import respelled
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.kinds.vcjob import VCJOB
 from tests.kinds.dijob import jobs as dijobs
-from tests.kinds.dijob import strategies as dijob
 from tests.kinds.mxjob import jobs as mxjobs
-from tests.kinds.mxjob import strategies as mxjob
 from tests.kinds.mxjob.test_accelerators import ACCELERATORS
+from tests.kinds.strategies import jobs_of
 from tests.kinds.torchjob import jobs as torchjobs
-from tests.kinds.torchjob import strategies as torchjob
 from tests.kinds.vcjob import jobs as vcjobs
-from tests.kinds.vcjob import strategies as vcjob
 from webhook import Context, Operation, Response, Settings
 from webhook.review import mutated
 
@@ -39,11 +36,9 @@ Json = dict[str, Any]
 
 
 class Subject(NamedTuple):
-    """A kind, its jobs, and an edit that is always allowed."""
+    """A kind, its reviews, and an edit that is always allowed."""
 
     kind: JobKind
-    jobs: st.SearchStrategy[Json]
-    specs: st.SearchStrategy[Json]
     mutate: Callable[..., Response]
     validate: Callable[..., Response]
     edited: Json
@@ -52,20 +47,16 @@ class Subject(NamedTuple):
 
 _DRIVERS = {SETTINGS: MxJobSettings.model_validate({"accelerators": ACCELERATORS})}
 SUBJECTS = {
-    "dijob": Subject(DIJOB, dijob.JOB, dijob.SPEC, dijobs.mutate, dijobs.validate, {"priority": "high"}),
+    "dijob": Subject(DIJOB, dijobs.mutate, dijobs.validate, {"priority": "high"}),
     "mxjob": Subject(
         MXJOB,
-        mxjob.JOB,
-        mxjob.SPEC,
         partial(mxjobs.mutate, accelerators=ACCELERATORS),
         partial(mxjobs.validate, accelerators=ACCELERATORS),
         {},
         Context(settings=Settings(kinds=_DRIVERS)),
     ),
-    "torchjob": Subject(
-        TORCHJOB, torchjob.JOB, torchjob.SPEC, torchjobs.mutate, torchjobs.validate, {"backoffLimit": 7}
-    ),
-    "vcjob": Subject(VCJOB, vcjob.JOB, vcjob.SPEC, vcjobs.mutate, vcjobs.validate, {"priorityClassName": "other"}),
+    "torchjob": Subject(TORCHJOB, torchjobs.mutate, torchjobs.validate, {"backoffLimit": 7}),
+    "vcjob": Subject(VCJOB, vcjobs.mutate, vcjobs.validate, {"priorityClassName": "other"}),
 }
 
 
@@ -93,7 +84,7 @@ drawn = given(data=st.data())
 @drawn
 def test_a_mutation_adds_what_is_absent_and_its_patch_gives_the_object(name: str, data: st.DataObject) -> None:
     subject = SUBJECTS[name]
-    job = data.draw(subject.jobs)
+    job = data.draw(jobs_of(subject.kind))
     before = copy.deepcopy(job)
     draft = mutated(subject.kind, job, subject.context)
     assert job == before
@@ -112,7 +103,7 @@ def test_a_mutation_adds_what_is_absent_and_its_patch_gives_the_object(name: str
 @drawn
 def test_defaulting_twice_changes_nothing_more(name: str, data: st.DataObject) -> None:
     subject = SUBJECTS[name]
-    once = mutated(subject.kind, data.draw(subject.jobs), subject.context).value
+    once = mutated(subject.kind, data.draw(jobs_of(subject.kind)), subject.context).value
     assert mutated(subject.kind, once, subject.context).patch == []
     assert mutated(subject.kind, once, replace(subject.context, operation=Operation.UPDATE)).patch == []
 
@@ -122,7 +113,7 @@ def test_defaulting_twice_changes_nothing_more(name: str, data: st.DataObject) -
 @drawn
 def test_defaults_of_schema_and_mutation_agree_in_any_order(name: str, data: st.DataObject) -> None:
     subject, evaluator = SUBJECTS[name], EVALUATORS[name]
-    job = data.draw(subject.jobs)
+    job = data.draw(jobs_of(subject.kind))
     schema_first = mutated(subject.kind, evaluator.default(job), subject.context).value
     assert evaluator.default(mutated(subject.kind, job, subject.context).value) == schema_first
 
@@ -132,7 +123,13 @@ def test_defaults_of_schema_and_mutation_agree_in_any_order(name: str, data: st.
 @drawn
 def test_the_model_takes_what_the_schema_takes(name: str, data: st.DataObject) -> None:
     subject, evaluator = SUBJECTS[name], EVALUATORS[name]
-    given_ = {"apiVersion": "a/v1", "kind": subject.kind.kind, "metadata": {}, "spec": data.draw(subject.specs)}
+    spec = data.draw(jobs_of(subject.kind)).get("spec")
+    given_: Json = {
+        "apiVersion": "a/v1",
+        "kind": subject.kind.kind,
+        "metadata": {},
+        "spec": spec if isinstance(spec, dict) else {},
+    }
     job = evaluator.default(evaluator.prune(given_))
     # Inside a template, and in volumes, the schema alone judges.
     outside = [
@@ -154,7 +151,7 @@ def _refused_by_the_model(kind: JobKind, spec: Any) -> list[Any]:
 @drawn
 def test_no_object_makes_the_review_fall_over(name: str, data: st.DataObject) -> None:
     subject = SUBJECTS[name]
-    job, old = data.draw(st.tuples(subject.jobs, subject.jobs | st.none()) | st.tuples(JSON, JSON))
+    job, old = data.draw(st.tuples(jobs_of(subject.kind), jobs_of(subject.kind) | st.none()) | st.tuples(JSON, JSON))
     for ask in (subject.mutate, subject.validate):
         response = ask(job, old)
         assert response.allowed is (not response.causes)
@@ -172,7 +169,7 @@ def test_no_json_makes_the_respelling_of_a_stored_job_fall_over(stored: Any, wri
 @drawn
 def test_what_is_allowed_is_allowed_again_unchanged_and_after_any_rewrite(name: str, data: st.DataObject) -> None:
     subject = SUBJECTS[name]
-    job = data.draw(subject.jobs)
+    job = data.draw(jobs_of(subject.kind))
     mutation = subject.mutate(job)
     if not mutation.allowed:
         return
@@ -188,7 +185,7 @@ def test_what_is_allowed_is_allowed_again_unchanged_and_after_any_rewrite(name: 
 def test_an_edit_of_another_field_of_any_stored_job_is_allowed(name: str, data: st.DataObject) -> None:
     """Ratcheting: whatever had been let in, an edit that breaks nothing more goes through."""
     subject, evaluator = SUBJECTS[name], EVALUATORS[name]
-    stored = evaluator.default(evaluator.prune(data.draw(subject.jobs)))
+    stored = evaluator.default(evaluator.prune(data.draw(jobs_of(subject.kind))))
     if isinstance(stored.get("spec"), dict):
         for ask in (subject.mutate, subject.validate):
             assert not ask(stored | {"spec": stored["spec"] | subject.edited}, stored).causes

@@ -1,11 +1,11 @@
-"""Bounds on requests to the API server: how often, whose turn it is, and which references are forged."""
+"""Bounds on requests to the API server: how often, whose turn it is, and which answers are kept."""
 
 import asyncio
 
 import pytest
 
 from jobgate.pods import budget
-from jobgate.pods.budget import Budget, FairQueue, Forgeries
+from jobgate.pods.budget import AnswerCache, Budget, FairQueue
 from tests.pods.pods import Clock
 
 
@@ -86,28 +86,19 @@ async def test_who_does_not_wait_any_longer_takes_no_turn() -> None:
     assert first
 
 
-def test_one_is_remembered_for_a_while() -> None:
+def test_an_answer_is_kept_for_a_while() -> None:
     clock = Clock()
-    found = Forgeries(clock)
-    found.add("a", "train", "1")
-    assert found.has("a", "train", "1")
-    assert not any((found.has("a", "train", "2"), found.has("a", "other", "1"), found.has("b", "train", "1")))
-    clock.now += budget.SECONDS
-    assert not found.has("a", "train", "1")
+    found = AnswerCache[bool](clock)
+    found.keep("a", answer=False, seconds=30.0)
+    assert (found.get("a"), found.get("a", ahead=29.0), found.get("b")) == (False, False, None)
+    assert found.get("a", ahead=30.0) is None
+    clock.now += 30.0
+    assert found.get("a") is None
 
 
-def test_there_are_so_many_at_most_and_one_twice_counts_once() -> None:
-    found = Forgeries(Clock(), most=10)
+def test_there_are_so_many_at_most_the_oldest_goes_and_one_twice_counts_once() -> None:
+    found = AnswerCache[int](Clock(), most=10)
     for number in range(50):
-        found.add("a", "train", str(number % 20))
+        found.keep(number % 20, number, 30.0)
     assert len(found) == 10
-    assert [number for number in range(20) if found.has("a", "train", str(number))] == list(range(10))
-
-
-def test_who_has_most_loses_the_oldest() -> None:
-    found = Forgeries(Clock(), most=10)
-    found.add("victim", "train", "1")
-    for number in range(50):
-        found.add("attacker", "train", str(number))
-    assert found.has("victim", "train", "1")
-    assert len(found) == 10
+    assert [number for number in range(20) if found.get(number)] == list(range(10))

@@ -14,10 +14,9 @@ from jobgate.pods import PodReviewer
 from tests.pods.pods import NAMESPACE, OTHER_UID, Cluster, Known, job, pod, reviewer
 from tests.webhook.kind import KINDS, admission_review
 from tests.webhook.server.conftest import generation, shown
-from tests.webhook.server.wire import PATIENCE, Running, Shown, post, until
+from tests.webhook.server.wire import PATIENCE, Listening, Running, Shown, post, until
 from webhook import Phase, Request, Response, Settings
-from webhook.server import Addresses, Drain, Endpoint, Listening, Route, serve
-from webhook.server.tls import context
+from webhook.server import Endpoint, Route, listen, serve
 
 __all__ = ["generation", "shown"]
 
@@ -34,24 +33,15 @@ class Server:
 
 async def serving(endpoint: Endpoint, files: Shown) -> AsyncIterator[Running]:
     stop: asyncio.Event = asyncio.Event()
-    started: asyncio.Future[Listening] = asyncio.get_running_loop().create_future()
-    served = asyncio.create_task(
-        serve(
-            endpoint,
-            context(files.certificate, files.key),
-            Addresses("127.0.0.1", 0, 0),
-            Drain(finish=0.5),
-            stop=stop,
-            started=started,
-        )
-    )
-    server = Running(await started, endpoint, files.client, stop, served)
-    yield server
-    for connection in server.connections:
-        await connection.close()
-    stop.set()
-    async with asyncio.timeout(PATIENCE):
-        await served
+    with listen("127.0.0.1", 0, 0) as sockets:
+        served = asyncio.create_task(serve(endpoint, files.context, sockets, stop=stop, finish=0.5))
+        server = Running(Listening(*sockets.ports().values()), endpoint, files.client, stop, served)
+        yield server
+        for connection in server.connections:
+            await connection.close()
+        stop.set()
+        async with asyncio.timeout(PATIENCE):
+            await served
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ async def test_a_forged_reference_costs_one_call_and_is_remembered_for_a_while()
     for _ in range(3):
         assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.DENIED
         assert len(cluster.asked) == 1
-    clock.now += budget.SECONDS
+    clock.now += lookups.FORGED
     assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.DENIED
     assert len(cluster.asked) == 2
 

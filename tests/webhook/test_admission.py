@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -13,6 +12,7 @@ from tests.webhook.kind import admission_review, job
 from tests.webhook.values import json_values
 from webhook import Cause, Invalid, Malformed, Notice, Operation, Request, Required, Response, User
 from webhook.admission import CAUSES_BYTES, CAUSES_LIMIT, MESSAGE_BYTES, NAME_LIMIT, UID_LIMIT, WARNINGS_LIMIT
+from webhook.text import MESSAGE_LIMIT
 
 
 def test_a_request_is_read_whole() -> None:
@@ -32,18 +32,11 @@ def test_a_request_is_read_whole() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "change, expected",
-    [
-        ({"name": None, "namespace": None, "userInfo": None, "subResource": None}, ("", "", User(), "")),
-        ({"userInfo": {"groups": "all"}}, ("demo", "default", User(), "")),
-        ({"userInfo": {"username": "x", "groups": [1, "a"]}}, ("demo", "default", User("x", ("a",)), "")),
-    ],
-    ids=["null counts as absent", "groups that are no list", "groups that are no text"],
-)
-def test_what_may_be_missing_is_tolerated(change: dict[str, Any], expected: tuple[str, str, User, str]) -> None:
-    request = Request.parse(admission_review(job(), **change))
-    assert (request.name, request.namespace, request.user, request.subresource) == expected
+def test_null_counts_as_absent() -> None:
+    absent: dict[str, Any] = dict.fromkeys(("name", "namespace", "userInfo", "subResource", "dryRun"))
+    request = Request.parse(admission_review(job(), **absent))
+    assert (request.name, request.namespace, request.user, request.subresource) == ("", "", User(), "")
+    assert request.dry_run is False
 
 
 def test_a_kind_of_the_core_group_has_its_version_alone() -> None:
@@ -57,32 +50,34 @@ GOOD = admission_review(job())
 @pytest.mark.parametrize(
     "review, says",
     [
-        ([], "the body must be a JSON object, an AdmissionReview"),
-        (None, "the body must be a JSON object"),
-        ("AdmissionReview", "the body must be a JSON object"),
-        ({}, "must be an admission.k8s.io/v1 AdmissionReview, not null null"),
-        (GOOD | {"apiVersion": "admission.k8s.io/v1beta1"}, 'not "admission.k8s.io/v1beta1" "AdmissionReview"'),
-        (GOOD | {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview"}, "ConversionReview"),
-        (GOOD | {"kind": {"a": 1}}, "must be an admission.k8s.io/v1 AdmissionReview"),
-        (GOOD | {"request": None}, "request is missing"),
-        (GOOD | {"request": []}, "request must be an object"),
-        (admission_review(job(), uid=None), "request.uid must be a text"),
-        (admission_review(job(), uid=""), "request.uid must be a text"),
-        (admission_review(job(), uid=7), "request.uid must be a text"),
-        (admission_review(job(), uid="a\nb"), "request.uid must be a text"),
-        (admission_review(job(), uid="u" * (UID_LIMIT + 1)), "request.uid must be a text of 1 to 128 printable"),
-        (admission_review(job(), kind=[]), "kind must be an object"),
-        (admission_review(job(), kind={"group": 1}), "request.kind.group must be a string"),
-        (admission_review(job(), name=1), "request.name must be a string"),
-        (admission_review(job(), userInfo=[]), "userInfo must be an object"),
-        (admission_review(job(), operation="PATCH"), "must be one of CREATE, UPDATE, DELETE, CONNECT"),
-        (GOOD | {"request": GOOD["request"] | {"operation": []}}, "request.operation must be one of"),
+        ([], "must be an admission.k8s.io/v1 AdmissionReview: Expected `object`, got `array`"),
+        (None, "Expected `object`, got `null`"),
+        ("AdmissionReview", "Expected `object`, got `str`"),
+        ({}, "missing required field `apiVersion`"),
+        (GOOD | {"apiVersion": "admission.k8s.io/v1beta1"}, "'admission.k8s.io/v1beta1' - at `$.apiVersion`"),
+        (GOOD | {"kind": "ConversionReview"}, "'ConversionReview' - at `$.kind`"),
+        (GOOD | {"kind": {"a": 1}}, "Expected `str`, got `object` - at `$.kind`"),
+        (GOOD | {"kind": "x" * 10_000}, "…"),
+        (GOOD | {"request": None}, "`$.request`"),
+        (GOOD | {"request": []}, "`$.request`"),
+        (admission_review(job(), uid=None), "`$.request.uid`"),
+        (admission_review(job(), uid=""), "`$.request.uid`"),
+        (admission_review(job(), uid=7), "`$.request.uid`"),
+        (admission_review(job(), uid="a\nb"), "request.uid must be printable"),
+        (admission_review(job(), uid="u" * (UID_LIMIT + 1)), "length <= 128 - at `$.request.uid`"),
+        (admission_review(job(), kind=[]), "`$.request.kind`"),
+        (admission_review(job(), kind={"group": 1}), "`$.request.kind"),
+        (admission_review(job(), name=1), "`$.request.name`"),
+        (admission_review(job(), userInfo=[]), "`$.request.userInfo`"),
+        (admission_review(job(), userInfo={"groups": [1]}), "`$.request.userInfo.groups[0]`"),
+        (admission_review(job(), operation="PATCH"), "'PATCH' - at `$.request.operation`"),
     ],
 )
 def test_a_broken_envelope_is_named(review: Any, says: str) -> None:
     with pytest.raises(Malformed) as error:
         Request.parse(review)
     assert says in str(error.value)
+    assert len(str(error.value)) <= MESSAGE_LIMIT
 
 
 @settings(max_examples=60)
@@ -97,22 +92,6 @@ def test_any_json_is_a_request_or_malformed(value: Any) -> None:
             Request.parse(review)
         except Malformed:
             continue
-
-
-@settings(max_examples=60)
-@given(json_values)
-def test_what_is_read_fast_is_what_is_read_with_explanations(value: Any) -> None:
-    asked = GOOD["request"]
-    for key in (*asked, "subResource", "dryRun", "oldObject"):
-        review = {**GOOD, "request": {**asked, key: value}}
-        assert _read(Request.parse, review) == _read(Request._explained, review)
-
-
-def _read(reader: Callable[[Any], Request], review: Any) -> Request | str:
-    try:
-        return reader(review)
-    except Malformed as error:
-        return str(error)
 
 
 SUBJECT = ("Crew", "toys.example.com", "demo")

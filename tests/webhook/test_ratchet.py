@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from webhook import Cause, Forbidden, Invalid, Path, Required
-from webhook.ratchet import Known, identity
+from webhook.ratchet import Identities, identity
 
 HERE = Path("spec") / "a"
 
 
 def same(cause: Cause, old: Any, new: Any, other: Cause | None = None) -> bool:
     """Tell whether a cause about an object is, about a later one, the same."""
-    known = Known()
+    known = Identities()
     return identity("rule", cause, old, known) == identity("rule", other or cause, new, known)
 
 
@@ -63,7 +63,7 @@ def test_a_fault_moves_with_its_item_and_is_no_other_rules() -> None:
     assert same(Forbidden(HERE / 0 / "v", "no"), old, new, Forbidden(HERE / 1 / "v", "no"))
     assert not same(Forbidden(HERE / 0 / "v", "no"), old, new)
     assert not same(Forbidden(HERE / 0 / "v", "no"), old, old, Invalid(HERE / 0 / "v", None, "no"))
-    known = Known()
+    known = Identities()
     cause = Forbidden(HERE, "no")
     assert identity("one", cause, old, known) != identity("other", cause, old, known)
 
@@ -75,7 +75,7 @@ def test_what_is_nested_beyond_reason_is_compared_too() -> None:
         return inner
 
     one, same_again, other = nested(1), nested(1), nested(2)
-    known = Known()
+    known = Identities()
     assert known.value(one) == known.value(same_again) != known.value(other)
     for whole in (one, same_again, other):  # Python frees it level by level, and would recurse doing so
         value = whole
@@ -84,5 +84,5 @@ def test_what_is_nested_beyond_reason_is_compared_too() -> None:
 
 
 def test_a_value_is_looked_through_once_for_all_causes_about_it() -> None:
-    value, known = {"x": ["word"] * 10}, Known()
+    value, known = {"x": ["word"] * 10}, Identities()
     assert known.value(value) is known.value(value)

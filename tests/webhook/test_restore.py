@@ -5,7 +5,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from webhook.restore import restoration, restored
+from webhook.restore import restoration
 
 STORED = {
     "metadata": {"name": "job", "managedFields": [{"manager": "kubectl"}]},
@@ -30,9 +30,8 @@ STORED = {
     ],
 )  # fmt: skip
 def test_a_write_is_brought_back_to_what_was_stored(case: str, written: Any, stored: Any, expected: Any) -> None:
-    assert restored(written, stored) == expected, case
     document, old = {"spec": written}, {"spec": stored}
-    assert jsonpatch.apply_patch(document, restoration(document, old))["spec"] == expected
+    assert jsonpatch.apply_patch(document, restoration(document, old))["spec"] == expected, case
 
 
 def test_the_write_becomes_one_that_changes_nothing() -> None:

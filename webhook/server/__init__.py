@@ -2,15 +2,16 @@
 
 - `run`: listening, signals, draining; `workers`: several processes that do so
 - `listener`, `connections`, `limits`: what is accepted, and what one client can hold at most
-- `session`, `tls`, `handshake`: TLS; `certificates`, `candidate`, `files`: what it shows
+- `session`: TLS; `certificates`, `candidate`, `files`: what it shows
 - `connection`: HTTP; `body`, `answer`: what is read and written
-- `endpoint`: one request to one answer; `request_queue`, `review_thread`: when, and in which thread
+- `endpoint`: one request to one answer, when its turn comes; `review_thread`: large ones in a thread
 - `deadline`: how long the caller waits
 - `probes`, `metrics`, `log`, `spans`: what an operator of the server sees of it
 """
 
 from webhook.server.endpoint import Endpoint, Reviewer, Route
 from webhook.server.limits import Limits
-from webhook.server.run import Addresses, Drain, Listening, serve, stopping_on_signals
+from webhook.server.listener import Sockets, listen
+from webhook.server.run import serve, stopping_on_signals
 
-__all__ = ["Addresses", "Drain", "Endpoint", "Limits", "Listening", "Reviewer", "Route", "serve", "stopping_on_signals"]
+__all__ = ["Endpoint", "Limits", "Reviewer", "Route", "Sockets", "listen", "serve", "stopping_on_signals"]

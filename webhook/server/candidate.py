@@ -1,16 +1,17 @@
-"""A certificate that is offered, and whether it may be served: judged before any client is shown it."""
+"""A certificate that is offered, and whether it may be served: judged before any client is shown it; TLS contexts."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import ssl
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
-
-from webhook.server import tls
 
 #: Largest chain, key or CA bundle that is read, in bytes: a Secret holds no more.
 LARGEST = 1024 * 1024
@@ -24,6 +25,9 @@ _FLIGHTS = 8
 _OTHER_KEY = frozenset({"KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH", "NO_CERTIFICATE_ASSIGNED"})
 #: OpenSSL's X509_V_ERR_*: see X509_STORE_CTX_get_error(3).
 _HOSTNAME_MISMATCH, _IP_MISMATCH, _WRONG_PURPOSE = 62, 64, 26
+
+#: The forward-secret AEAD suites of TLS 1.2; TLS 1.3 brings its own.
+CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 
 class Fault(StrEnum):
@@ -42,7 +46,7 @@ class Fault(StrEnum):
     HANDSHAKE = "handshake"
 
 
-class Unfit(Exception):
+class BadCertificate(Exception):
     """A candidate that is not served. Its text says why, and holds nothing of a key."""
 
     def __init__(self, fault: Fault, message: str) -> None:
@@ -68,7 +72,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServingCertificate:
     """A certificate that is fit to be served.
 
     Attributes:
@@ -85,7 +89,7 @@ class Served:
     authority: str
 
 
-def judge(candidate: Candidate, name: str, now: float, served: Served | None = None) -> Served:
+def judge(candidate: Candidate, name: str, now: float, served: ServingCertificate | None = None) -> ServingCertificate:
     """Return a candidate ready to be served.
 
     It is loaded into a context of its own, and shown to a client in memory, which checks it as the API server does.
@@ -98,7 +102,7 @@ def judge(candidate: Candidate, name: str, now: float, served: Served | None = N
             brings back what clients are about to forget; unless what is served has expired.
 
     Raises:
-        Unfit: says why it may not be served.
+        BadCertificate: says why it may not be served.
     """
     generation = _generation(candidate.generation)
     context = _loaded(candidate)
@@ -107,17 +111,21 @@ def judge(candidate: Candidate, name: str, now: float, served: Served | None = N
     known = [authority for authority in authorities if authority["subject"] == leaf["issuer"]] or authorities
     not_before, not_after = _validity(leaf, known)
     if now >= not_after:
-        raise Unfit(Fault.EXPIRED, f"it, or its CA, expired on {_date(not_after)}")
+        raise BadCertificate(Fault.EXPIRED, f"it, or its CA, expired on {_date(not_after)}")
     if now < not_before:
-        raise Unfit(Fault.EARLY, f"it, or its CA, is not valid before {_date(not_before)}; here it is {_date(now)}")
+        raise BadCertificate(
+            Fault.EARLY, f"it, or its CA, is not valid before {_date(not_before)}; here it is {_date(now)}"
+        )
     if served is not None and now < served.not_after and generation < served.generation:
         # By both: a store that was lost, and counts from 1 again, is not an older one.
         counted_anew = generation == 0 or not_before > served.not_before
         if not counted_anew:
-            raise Unfit(Fault.OLDER, f"it is generation {generation}, and {served.generation} is served already")
+            raise BadCertificate(
+                Fault.OLDER, f"it is generation {generation}, and {served.generation} is served already"
+            )
     der = client.get_ca_certs(binary_form=True)
     authority = hashlib.sha256(der[0]).hexdigest()[:SHORT] if der else ""
-    return Served(context, generation, not_before, not_after, authority)
+    return ServingCertificate(context, generation, not_before, not_after, authority)
 
 
 def _generation(text: bytes) -> int:
@@ -125,7 +133,7 @@ def _generation(text: bytes) -> int:
     if not digits:
         return 0
     if not digits.isdigit() or len(digits) > 15:
-        raise Unfit(Fault.GENERATION, "its generation must be a decimal number")
+        raise BadCertificate(Fault.GENERATION, "its generation must be a decimal number")
     return int(digits)
 
 
@@ -133,23 +141,18 @@ def _loaded(candidate: Candidate) -> ssl.SSLContext:
     parts = {"tls.crt": candidate.certificate, "tls.key": candidate.key, "ca.crt": candidate.authority}
     for part, content in parts.items():
         if len(content) > LARGEST:
-            raise Unfit(Fault.UNREADABLE, f"{part} is larger than {LARGEST} bytes")
+            raise BadCertificate(Fault.UNREADABLE, f"{part} is larger than {LARGEST} bytes")
     for part in ("tls.crt", "tls.key"):
         if not parts[part].strip():
-            raise Unfit(Fault.MISSING, f"{part} is missing or empty")
+            raise BadCertificate(Fault.MISSING, f"{part} is missing or empty")
     try:
-        return tls.showing(candidate.certificate, candidate.key)
-    except tls.Encrypted:
-        raise Unfit(Fault.UNREADABLE, "tls.key is encrypted: it must be a key without a password") from None
+        return showing(candidate.certificate, candidate.key)
     except ssl.SSLError as error:
         if error.reason in _OTHER_KEY:
-            raise Unfit(Fault.KEY, "tls.key must be the key of the first certificate of tls.crt") from None
+            raise BadCertificate(Fault.KEY, "tls.key must be the key of the first certificate of tls.crt") from None
         # OpenSSL's text quotes nothing of the files.
         part, wanted = _unreadable(candidate.certificate)
-        raise Unfit(Fault.UNREADABLE, f"{part} must be {wanted}: {error.reason or 'unreadable'}") from None
-    except ValueError:
-        part, wanted = _unreadable(candidate.certificate)
-        raise Unfit(Fault.UNREADABLE, f"{part} must be {wanted}") from None
+        raise BadCertificate(Fault.UNREADABLE, f"{part} must be {wanted}: {error.reason or 'unreadable'}") from None
 
 
 def _unreadable(certificate: bytes) -> tuple[str, str]:
@@ -175,7 +178,7 @@ def _client(candidate: Candidate, name: str) -> tuple[ssl.SSLContext, Sequence[M
     _trust(client, "ca.crt", candidate.authority)
     authorities: list[Any] = client.get_ca_certs()
     if not authorities:
-        raise Unfit(Fault.AUTHORITY, "ca.crt must hold a CA: there are only other certificates in it")
+        raise BadCertificate(Fault.AUTHORITY, "ca.crt must hold a CA: there are only other certificates in it")
     return client, authorities
 
 
@@ -183,7 +186,7 @@ def _trust(client: ssl.SSLContext, part: str, certificates: bytes) -> None:
     try:
         client.load_verify_locations(cadata=certificates.decode("ascii"))
     except (ssl.SSLError, ValueError):
-        raise Unfit(Fault.UNREADABLE, f"{part} must be PEM certificates, and nothing else") from None
+        raise BadCertificate(Fault.UNREADABLE, f"{part} must be PEM certificates, and nothing else") from None
 
 
 def _shown(context: ssl.SSLContext, client: ssl.SSLContext, name: str) -> Mapping[str, Any]:
@@ -201,8 +204,8 @@ def _shown(context: ssl.SSLContext, client: ssl.SSLContext, name: str) -> Mappin
     except ssl.SSLCertVerificationError as error:
         raise _distrusted(error, name) from None
     except ssl.SSLError as error:
-        raise Unfit(Fault.HANDSHAKE, f"no client can make a handshake with it: {error.reason}") from None
-    raise Unfit(Fault.HANDSHAKE, "no client can make a handshake with it")
+        raise BadCertificate(Fault.HANDSHAKE, f"no client can make a handshake with it: {error.reason}") from None
+    raise BadCertificate(Fault.HANDSHAKE, "no client can make a handshake with it")
 
 
 def _done(end: ssl.SSLObject) -> bool:
@@ -213,14 +216,18 @@ def _done(end: ssl.SSLObject) -> bool:
     return True
 
 
-def _distrusted(error: ssl.SSLCertVerificationError, name: str) -> Unfit:
+def _distrusted(error: ssl.SSLCertVerificationError, name: str) -> BadCertificate:
     match error.verify_code:
         case code if code in {_HOSTNAME_MISMATCH, _IP_MISMATCH}:
-            return Unfit(Fault.NAME, f"the alternative names of the certificate must hold {name}")
+            return BadCertificate(Fault.NAME, f"the alternative names of the certificate must hold {name}")
         case code if code == _WRONG_PURPOSE:
-            return Unfit(Fault.USAGE, "the certificate must be one for TLS servers, and its CA one that may sign it")
+            return BadCertificate(
+                Fault.USAGE, "the certificate must be one for TLS servers, and its CA one that may sign it"
+            )
         case _:
-            return Unfit(Fault.AUTHORITY, f"the certificate must be signed by a CA of ca.crt: {error.verify_message}")
+            return BadCertificate(
+                Fault.AUTHORITY, f"the certificate must be signed by a CA of ca.crt: {error.verify_message}"
+            )
 
 
 def _validity(leaf: Mapping[str, Any], authorities: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
@@ -241,3 +248,44 @@ def _times(certificate: Mapping[str, Any]) -> tuple[float, float]:
 
 def _date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def showing(certificate: bytes, key: bytes) -> ssl.SSLContext:
+    """Return a server context that shows a certificate chain, given with its key, both PEM.
+
+    Raises:
+        BadCertificate: the key wants a password. Nobody is there to type it.
+        ssl.SSLError: they are no certificate and key, or not of each other.
+    """
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.minimum_version = ssl.TLSVersion.TLSv1_2
+    tls.set_ciphers(CIPHERS)
+    # The API server speaks HTTP/1.1 to webhooks; saying so closes the faults of HTTP/2 to everybody else.
+    tls.set_alpn_protocols(["http/1.1"])
+    # A session that is taken up again shows no certificate: its client would go on trusting one that was replaced. The
+    # API server keeps connections, not sessions, so tickets serve nobody. Sessions of TLS 1.2 are also known by their
+    # ID, which Python cannot switch off; they are kept in the context, so none outlives its certificate.
+    tls.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_TICKET
+    tls.num_tickets = 0
+    with _as_file(certificate) as chain, _as_file(key) as private:
+        tls.load_cert_chain(chain, private, password=_no_password)
+    return tls
+
+
+def _no_password() -> str:
+    raise BadCertificate(Fault.UNREADABLE, "tls.key is encrypted: it must be a key without a password")
+
+
+@contextmanager
+def _as_file(content: bytes) -> Iterator[str]:
+    """Give content a path, which the ssl module insists on: in memory, so that a read-only root is enough."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("tls", os.MFD_CLOEXEC)
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            file.write(content)
+            yield f"/proc/self/fd/{descriptor}"
+    else:  # not Linux: a developer's machine
+        with tempfile.NamedTemporaryFile() as named:
+            named.write(content)
+            named.flush()
+            yield named.name

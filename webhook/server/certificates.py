@@ -6,7 +6,7 @@ import ssl
 import time
 from collections.abc import Callable
 
-from webhook.server.candidate import Candidate, Fault, Served, Unfit, judge
+from webhook.server.candidate import BadCertificate, Candidate, Fault, ServingCertificate, judge
 from webhook.server.log import logger, timestamp
 from webhook.server.metrics import Metrics
 
@@ -26,7 +26,7 @@ class Certificates:
             name: what the API server calls the server: each certificate must hold it. Empty for any.
             clock: gives seconds since the epoch.
         """
-        self.served: Served | None = None
+        self.served: ServingCertificate | None = None
         self._name = name
         self._clock = clock
         self._metrics = metrics
@@ -40,19 +40,19 @@ class Certificates:
         It takes some milliseconds, and may be called in another thread than the server's; one call at a time.
 
         Raises:
-            Unfit: it is not; it is remembered, and may become fit with time.
+            BadCertificate: it is not; it is remembered, and may become fit with time.
         """
         self._candidate = candidate
         if candidate == self._taken:
             return
         try:
             served = judge(candidate, self._name, self._clock(), self.served)
-        except Unfit as error:
+        except BadCertificate as error:
             self.reject(error)
             raise
         except Exception as error:
             # Of OpenSSL, or no descriptor is left. Whatever it is: what is served stays, and the next one is judged.
-            unfit = Unfit(Fault.UNREADABLE, f"it cannot be judged: {type(error).__qualname__}")
+            unfit = BadCertificate(Fault.UNREADABLE, f"it cannot be judged: {type(error).__qualname__}")
             self.reject(unfit)
             raise unfit from error
         self.served, self._taken, self._told = served, candidate, ""
@@ -64,7 +64,7 @@ class Certificates:
         }
         logger.info("certificate served", extra={"fields": fields})
 
-    def reject(self, error: Unfit) -> None:
+    def reject(self, error: BadCertificate) -> None:
         """Count what was offered instead of a certificate, and log it if it is new."""
         self._metrics.rejects(error.fault)
         if self._told != str(error):
@@ -76,13 +76,13 @@ class Certificates:
     def withdraw(self) -> None:
         """Note that the source has none any more: what is served is served from memory."""
         self._candidate = None
-        self.reject(Unfit(Fault.MISSING, "there is none any more where it came from"))
+        self.reject(BadCertificate(Fault.MISSING, "there is none any more where it came from"))
 
     def look_again(self) -> None:
         """Judge what was rejected once more: its time may have come, or that of what is served be over.
 
         Raises:
-            Unfit: it is still not fit.
+            BadCertificate: it is still not fit.
         """
         if self._candidate is not None:
             self.offer(self._candidate)

@@ -18,9 +18,8 @@ from aiohttp.streams import StreamReader
 
 from webhook.server.answer import CONTINUE, TEXT, rendered
 from webhook.server.body import CLIENT_LEFT, BadRequest, Body, BufferedBytes, Rejection, too_large
-from webhook.server.connections import Connections, Stage
-from webhook.server.handshake import Failure, failure
-from webhook.server.session import Closed, Session
+from webhook.server.connections import Connections, ConnState
+from webhook.server.session import Closed, Failure, Session, failure
 
 #: For how long what is left of a rejected body is read and thrown away, in seconds, and how much of it, in bytes: a
 #: client that is still writing would otherwise meet a reset before it reads the answer.
@@ -55,7 +54,7 @@ class Exchange(Protocol):
 E = TypeVar("E", bound=Exchange)
 
 
-class Service(Protocol[E]):
+class RequestHandler(Protocol[E]):
     """Answers requests: each by one call of `Connection.answer`, later than it is called itself."""
 
     @property
@@ -95,7 +94,10 @@ class Connection(asyncio.Protocol, Generic[E]):
     """One connection, over TLS where a choice of contexts is given.
 
     Attributes:
-        stage, since, deadline: see `Connections`.
+        address: of the client.
+        state: where it is; `Connections.move` sets it, and the next two.
+        since: when it came there, on the loop's clock.
+        deadline: when it has to be through, where it is not quiet; 0 for never.
         heard: when the last bytes arrived, on the loop's clock.
     """
 
@@ -107,12 +109,12 @@ class Connection(asyncio.Protocol, Generic[E]):
         "_connections",
         "_discarded",
         "_exchange",
+        "_handler",
         "_held",
         "_loop",
         "_parser",
         "_payload",
         "_reading",
-        "_service",
         "_session",
         "_shaken",
         "_transport",
@@ -121,18 +123,18 @@ class Connection(asyncio.Protocol, Generic[E]):
         "deadline",
         "heard",
         "since",
-        "stage",
+        "state",
     )
 
     def __init__(
         self,
-        service: Service[E],
+        handler: RequestHandler[E],
         connections: Connections,
         held: BufferedBytes,
         address: str,
         choose: Choice | None = None,
     ) -> None:
-        self._service = service
+        self._handler = handler
         self._connections = connections
         self._held = held
         self._choose = choose
@@ -156,9 +158,9 @@ class Connection(asyncio.Protocol, Generic[E]):
         self._shaken = 0
         self.address = address
         self.heard = self._loop.time()
-        self.stage, self.since, self.deadline = Stage.SHAKING, self.heard, 0.0
+        self.state, self.since, self.deadline = ConnState.SHAKING, self.heard, 0.0
         if choose is None:
-            self.stage = Stage.UNUSED
+            self.state = ConnState.UNUSED
 
     # What asyncio tells
 
@@ -170,8 +172,8 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # asyncio's signature
         """End."""
-        if self.stage is Stage.SHAKING and self._choose is not None:
-            self._service.handshake_failed(Failure.LEFT)
+        if self.state is ConnState.SHAKING and self._choose is not None:
+            self._handler.handshake_failed(Failure.LEFT)
         self._connections.leave(self)
         # By hand, and not when the garbage collector comes by: it does not know what TLS holds beside Python's objects.
         self._transport = self._session = None
@@ -180,7 +182,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             exchange.left = True
             if self._reading:
                 self._reading = False
-                self._service.fail(exchange, BadRequest(CLIENT_LEFT, Rejection.LEFT, "the client left"))
+                self._handler.fail(exchange, BadRequest(CLIENT_LEFT, Rejection.LEFT, "the client left"))
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of the wire."""
@@ -192,8 +194,8 @@ class Connection(asyncio.Protocol, Generic[E]):
         if session is None:
             context = self._choose()
             if context is None:
-                self._connections.move(self, Stage.BUSY)
-                self._service.handshake_failed(Failure.NO_CERTIFICATE)
+                self._connections.move(self, ConnState.BUSY)
+                self._handler.handshake_failed(Failure.NO_CERTIFICATE)
                 self.abort()
                 return
             session = self._session = Session(context)
@@ -207,7 +209,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             return
         if (reply := session.pending()) and self._transport is not None:
             self._transport.write(reply)
-        if self.stage is Stage.SHAKING:
+        if self.state is ConnState.SHAKING:
             self._shake(session, len(data))
         if plain:
             self._receive(plain)
@@ -216,10 +218,10 @@ class Connection(asyncio.Protocol, Generic[E]):
         """Take note of so many bytes of a handshake."""
         self._shaken += size
         if session.established:
-            self._connections.move(self, Stage.UNUSED, self.heard)
+            self._connections.move(self, ConnState.UNUSED, self.heard)
         elif self._shaken > HELLO:
-            self._connections.move(self, Stage.BUSY)
-            self._service.handshake_failed(Failure.OTHER)
+            self._connections.move(self, ConnState.BUSY)
+            self._handler.handshake_failed(Failure.OTHER)
             self.abort()
 
     def eof_received(self) -> None:
@@ -227,12 +229,12 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     def pause_writing(self) -> None:
         """Wait for a client that does not take its answer only as long as for an idle one."""
-        if self.stage is not Stage.LINGERING:
-            self._connections.move(self, Stage.BUSY, self._loop.time() + self._connections.limits.keepalive)
+        if self.state is not ConnState.LINGERING:
+            self._connections.move(self, ConnState.BUSY, self._loop.time() + self._connections.limits.keepalive)
 
     def resume_writing(self) -> None:
         """Go on once it has."""
-        if self._exchange is None and self.stage is Stage.BUSY:
+        if self._exchange is None and self.state is ConnState.BUSY:
             self._go_on()
 
     # What arrives
@@ -264,8 +266,8 @@ class Connection(asyncio.Protocol, Generic[E]):
                 self._begin(*messages[0], upgraded=upgraded)
             elif self._reading:
                 self._read()
-            elif data and self.stage is not Stage.BUSY:
-                self._connections.move(self, Stage.BUSY, self.heard + self._connections.limits.header_time)
+            elif data and self.state is not ConnState.BUSY:
+                self._connections.move(self, ConnState.BUSY, self.heard + self._connections.limits.header_time)
         except BadRequest as error:
             self._stop_reading(error)
 
@@ -277,18 +279,18 @@ class Connection(asyncio.Protocol, Generic[E]):
         self._without_body = head.method == "HEAD"
         # HTTP/1.0 may keep a connection open only by a header of its own: not worth the words.
         self._close_after = head.should_close or head.upgrade or upgraded or head.version == (1, 0)
-        exchange = self._exchange = self._service.begin(self, head)
+        exchange = self._exchange = self._handler.begin(self, head)
         limits = self._held.limits
         if not exchange.wanted:
-            self._connections.move(self, Stage.BUSY)
-            self._service.complete(exchange, b"")
+            self._connections.move(self, ConnState.BUSY)
+            self._handler.complete(exchange, b"")
         elif payload.is_eof() and payload.total_bytes <= min(limits.small, limits.body):  # it has come with its head
-            self._connections.move(self, Stage.BUSY)
-            self._service.complete(exchange, payload.read_nowait(-1))
+            self._connections.move(self, ConnState.BUSY)
+            self._handler.complete(exchange, payload.read_nowait(-1))
         else:
             self._reading = True
             self._body = Body(self._held)
-            self._connections.move(self, Stage.BUSY, self.heard + exchange.wanted)
+            self._connections.move(self, ConnState.BUSY, self.heard + exchange.wanted)
             length = head.headers.get("Content-Length")
             if length is not None and int(length) > limits.body:
                 raise too_large(limits)
@@ -306,18 +308,18 @@ class Connection(asyncio.Protocol, Generic[E]):
             body.add(chunk)
         if payload.is_eof():
             self._reading = False
-            self._connections.move(self, Stage.BUSY)
-            self._service.complete(exchange, body.whole())
+            self._connections.move(self, ConnState.BUSY)
+            self._handler.complete(exchange, body.whole())
 
     def _stop_reading(self, error: BadRequest) -> None:
         self._reading = False
-        self._connections.move(self, Stage.BUSY)
+        self._connections.move(self, ConnState.BUSY)
         assert self._exchange is not None
-        self._service.fail(self._exchange, error)
+        self._handler.fail(self._exchange, error)
 
     def _unreadable(self) -> None:
         """Answer what is no HTTP, without a word of it in the answer or the log, and close."""
-        self._service.unreadable()
+        self._handler.unreadable()
         self._write(rendered(400, b"this is not a request that can be read\n", close=True))
         self._linger()
 
@@ -338,7 +340,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             return
         # What has not arrived of a body must not be taken for the next request.
         partial = payload is not None and not payload.is_eof()
-        close = partial or self._close_after or self._service.draining
+        close = partial or self._close_after or self._handler.draining
         self._write(rendered(code, body, media, headers, close=close, bare=self._without_body))
         if partial:
             self._linger()
@@ -350,7 +352,7 @@ class Connection(asyncio.Protocol, Generic[E]):
     def _go_on(self) -> None:
         """Turn to what has arrived of the next request."""
         ahead, self._ahead = self._ahead, b""
-        self._connections.move(self, Stage.IDLE, self._loop.time())
+        self._connections.move(self, ConnState.IDLE, self._loop.time())
         if len(ahead) > AHEAD and self._transport is not None:
             self._transport.resume_reading()
         self._parser.message_consumed()
@@ -367,7 +369,7 @@ class Connection(asyncio.Protocol, Generic[E]):
     def _linger(self) -> None:
         self._ahead = b""
         self._discarded = 0
-        self._connections.move(self, Stage.LINGERING, self._loop.time() + LINGER)
+        self._connections.move(self, ConnState.LINGERING, self._loop.time() + LINGER)
         if self._transport is not None:
             self._transport.resume_reading()
 
@@ -375,7 +377,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         """Close once all is sent; where the client does not take it, in the end without."""
         if self._transport is None or self._transport.is_closing():
             return
-        self._connections.move(self, Stage.LINGERING, self._loop.time() + CLOSE_TIME)
+        self._connections.move(self, ConnState.LINGERING, self._loop.time() + CLOSE_TIME)
         self._discarded = 0
         if self._session is not None and self._session.established:
             self._transport.write(self._session.end())
@@ -384,8 +386,8 @@ class Connection(asyncio.Protocol, Generic[E]):
     def _broken(self, session: Session, error: ssl.SSLError) -> None:
         """End a session that is none: with OpenSSL's alert, and counted where it is a handshake."""
         if not session.established:
-            self._service.handshake_failed(failure(error))
-        self._connections.move(self, Stage.LINGERING, self._loop.time() + LINGER)
+            self._handler.handshake_failed(failure(error))
+        self._connections.move(self, ConnState.LINGERING, self._loop.time() + LINGER)
         if self._transport is not None:
             self._transport.write(session.pending())
             self._transport.close()
@@ -393,17 +395,17 @@ class Connection(asyncio.Protocol, Generic[E]):
     # What time brings
 
     def expire(self) -> None:
-        """Do what is due at the deadline of its stage."""
+        """Do what is due at the deadline of its state."""
         if self._reading:
             self._stop_reading(BadRequest(408, Rejection.SLOW, "the body took too long to arrive"))
-        elif self.stage is Stage.LINGERING and self._transport is not None and not self._transport.is_closing():
+        elif self.state is ConnState.LINGERING and self._transport is not None and not self._transport.is_closing():
             self._close()
         else:
             self.abort()
 
     def retire(self) -> None:
         """Close it if it is idle: the server is about to stop."""
-        if self.stage in {Stage.IDLE, Stage.UNUSED, Stage.SHAKING}:
+        if self.state in {ConnState.IDLE, ConnState.UNUSED, ConnState.SHAKING}:
             self._close()
 
     def abort(self) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import IntEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Any
 
 from webhook.server.limits import Limits
+
+if TYPE_CHECKING:
+    from webhook.server.connection import Connection
 
 #: Between two looks at the deadlines, in seconds.
 SWEEP = 0.1
@@ -14,8 +17,8 @@ SWEEP = 0.1
 GRACE = 1.0
 
 
-class Stage(IntEnum):
-    """Where a connection is: in its handshake, before its first request, between two, in one, or at its end."""
+class ConnState(IntEnum):
+    """The state of a connection: in its handshake, before its first request, between two, in one, or at its end."""
 
     SHAKING = 0
     UNUSED = 1
@@ -24,33 +27,8 @@ class Stage(IntEnum):
     LINGERING = 4
 
 
-#: The stages in which a connection does nothing; in each, all of them have the same time.
-QUIET = (Stage.SHAKING, Stage.UNUSED, Stage.IDLE)
-
-
-class ManagedConnection(Protocol):
-    """A connection.
-
-    Attributes:
-        address: of the client.
-        stage: where it is.
-        since: when it came there, on the loop's clock.
-        deadline: when it has to be through, where it is not quiet; 0 for never.
-    """
-
-    address: str
-    stage: Stage
-    since: float
-    deadline: float
-
-    def expire(self) -> None:
-        """Do what is due at the end of the stage's time."""
-
-    def retire(self) -> None:
-        """Close it if it is idle."""
-
-    def abort(self) -> None:
-        """Close it at once."""
+#: The states in which a connection does nothing; in each, all of them have the same time.
+QUIET = (ConnState.SHAKING, ConnState.UNUSED, ConnState.IDLE)
 
 
 class Connections:
@@ -65,8 +43,8 @@ class Connections:
         self._times = (limits.handshake_time, limits.unused_time, limits.keepalive)
         self._by_address: Counter[str] = Counter()
         self.total = 0
-        # In each stage in the order in which they came there: of the quiet ones, the first is the first to be due.
-        self._stages: tuple[dict[ManagedConnection, None], ...] = tuple({} for _ in Stage)
+        # In each state in the order in which they came there: of the quiet ones, the first is the first to be due.
+        self._by_state: tuple[dict[Connection[Any], None], ...] = tuple({} for _ in ConnState)
 
     def admit(self, address: str, now: float) -> bool:
         """Tell whether there is place for one more from an address; where there is none, the longest idle gives way."""
@@ -74,60 +52,60 @@ class Connections:
             return False
         return self.total < self.limits.connections or self._give_way(now)
 
-    def enter(self, connection: ManagedConnection) -> None:
+    def enter(self, connection: Connection[Any]) -> None:
         """Count a connection in."""
         self.total += 1
         self._by_address[connection.address] += 1
-        self._stages[connection.stage][connection] = None
+        self._by_state[connection.state][connection] = None
 
-    def leave(self, connection: ManagedConnection) -> None:
+    def leave(self, connection: Connection[Any]) -> None:
         """Count a connection out, if it is not yet."""
-        if self._stages[connection.stage].pop(connection, self) is None:
+        if self._by_state[connection.state].pop(connection, self) is None:
             self.total -= 1
             self._by_address[connection.address] -= 1
             if not self._by_address[connection.address]:
                 del self._by_address[connection.address]
 
-    def holds(self, connection: ManagedConnection) -> bool:
+    def holds(self, connection: Connection[Any]) -> bool:
         """Tell whether a connection is counted."""
-        return connection in self._stages[connection.stage]
+        return connection in self._by_state[connection.state]
 
-    def move(self, connection: ManagedConnection, stage: Stage, when: float = 0.0) -> None:
+    def move(self, connection: Connection[Any], state: ConnState, when: float = 0.0) -> None:
         """Note where a connection is now.
 
         Args:
             connection: that moves.
-            stage: to which.
-            when: it came there, to a quiet stage; else when it has to be through, or 0 for never.
+            state: to which.
+            when: it came there, to a quiet state; else when it has to be through, or 0 for never.
         """
-        if self._stages[connection.stage].pop(connection, self) is None:
-            self._stages[stage][connection] = None
+        if self._by_state[connection.state].pop(connection, self) is None:
+            self._by_state[state][connection] = None
             connection.since = connection.deadline = when
-            connection.stage = stage
+            connection.state = state
 
     def sweep(self, now: float) -> None:
         """End what is over its time."""
-        for stage in QUIET:
-            for connection in self._first(stage, now - self._times[stage]):
+        for state in QUIET:
+            for connection in self._first(state, now - self._times[state]):
                 connection.expire()
-        for stage in (Stage.BUSY, Stage.LINGERING):
-            for connection in [one for one in self._stages[stage] if 0.0 < one.deadline < now]:
+        for state in (ConnState.BUSY, ConnState.LINGERING):
+            for connection in [one for one in self._by_state[state] if 0.0 < one.deadline < now]:
                 connection.expire()
 
     def retire(self) -> int:
         """Close the connections that are idle, and return how many others there are."""
-        for connection in [one for stage in QUIET for one in self._stages[stage]]:
+        for connection in [one for state in QUIET for one in self._by_state[state]]:
             connection.retire()
         return self.total
 
     def abort(self) -> None:
         """Close all of them."""
-        for connection in [one for stage in self._stages for one in stage]:
+        for connection in [one for connections in self._by_state for one in connections]:
             connection.abort()
 
-    def _first(self, stage: Stage, before: float) -> list[ManagedConnection]:
+    def _first(self, state: ConnState, before: float) -> list[Connection[Any]]:
         found = []
-        for connection in self._stages[stage]:
+        for connection in self._by_state[state]:
             if connection.since >= before:
                 break
             found.append(connection)
@@ -137,14 +115,14 @@ class Connections:
         """Close the connection that misses it least; of an address, if it is said."""
         old = now - GRACE
         order = (
-            (Stage.SHAKING, old),
-            (Stage.UNUSED, old),
-            (Stage.IDLE, now),
-            (Stage.UNUSED, now),
-            (Stage.SHAKING, now),
+            (ConnState.SHAKING, old),
+            (ConnState.UNUSED, old),
+            (ConnState.IDLE, now),
+            (ConnState.UNUSED, now),
+            (ConnState.SHAKING, now),
         )
-        for stage, before in order:
-            for connection in self._stages[stage]:
+        for state, before in order:
+            for connection in self._by_state[state]:
                 if connection.since > before:
                     break
                 if address in {"", connection.address}:

@@ -10,15 +10,13 @@ import asyncio
 import inspect
 import logging
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, TypeAlias
-from urllib.parse import parse_qs
 
 from aiohttp.http_parser import RawRequestMessage
 from msgspec.structs import replace
-from multidict import CIMultiDictProxy
 
 from webhook import trace
 from webhook.admission import Malformed, Request, Response
@@ -28,16 +26,18 @@ from webhook.review import Phase, review
 from webhook.server import answer, deadline, log
 from webhook.server.body import CLIENT_LEFT, BadRequest, BufferedBytes, Rejection, check_headers, decode, too_busy
 from webhook.server.connection import Connection
-from webhook.server.handshake import Failure
 from webhook.server.limits import Limits, Shed
 from webhook.server.log import logger, origin
 from webhook.server.metrics import Metrics, RouteMetrics
-from webhook.server.request_queue import RequestQueue
 from webhook.server.review_thread import ReviewThread
-from webhook.server.spans import Spans
+from webhook.server.session import Failure
+from webhook.server.spans import OpenTelemetry
 
 #: What of the caller's time is left for the way back, in seconds.
 MARGIN = 0.2
+
+#: For how long requests are answered before the event loop reads what has arrived meanwhile, in seconds.
+SLICE = 0.01
 
 #: What metrics and the log call a path that is none of ours.
 UNKNOWN = "unknown"
@@ -176,14 +176,25 @@ class Endpoint:
         self.access: Access | None = None
         self.needs: Callable[[Kind, Request], Awaitable[None] | None] = lambda _, __: None
         self.lacking: Callable[[], str] = lambda: ""
-        self.spans: Spans | None = None
+        self.spans: OpenTelemetry | None = None
         self.held = BufferedBytes(self.limits)
         self.in_flight = 0
         #: The metrics of each path that has been called.
         self._bound = {UNKNOWN: self.metrics.route(UNKNOWN)}
-        self._queue: RequestQueue[Call] = RequestQueue(self._turn)
+        #: Requests that wait to be answered, and whether `_answer_waiting` is due.
+        self._queue: deque[Call] = deque()
+        self._due = False
         self.review_thread = ReviewThread(self.limits.large)
         self._waiting: set[asyncio.Task[None]] = set()
+
+    def not_ready(self) -> str:
+        """Return why it is not ready, in words for a probe; empty where it is."""
+        if self.draining:
+            return "draining"
+        if lacking := self.lacking():
+            return lacking
+        waits_for = self.waits_for()
+        return f"waiting for {waits_for}" if waits_for else ""
 
     # What connections tell
 
@@ -196,7 +207,7 @@ class Endpoint:
             path = UNKNOWN
         call = Call(connection, path, route, self._bound.get(path) or self._bind(path, route))
         if "traceparent" in head.headers:
-            call.trace = _trace(head.headers)
+            call.trace = trace.Trace.read(head.headers.getall("traceparent"), head.headers.getall("tracestate", ()))
         try:
             if route is None:
                 raise BadRequest(404, Rejection.PATH, "no webhook has this path")  # noqa: TRY301
@@ -208,7 +219,7 @@ class Endpoint:
         except BadRequest as error:
             call.rejection = error
             return call
-        call.seconds = _seconds(query)
+        call.seconds = deadline.seconds(query)
         call.wanted = min(call.seconds - MARGIN, self.limits.body_time)
         self.in_flight += 1
         call.metrics.in_flight += 1
@@ -219,7 +230,11 @@ class Endpoint:
         call.body = body
         if call.rejection is None:
             call.size = len(body)
-        self._queue.put(call)
+        self._queue.append(call)
+        if not self._due:
+            self._due = True
+            loop = asyncio.get_running_loop()  # a system call, up to Python 3.11: not for each request
+            loop.call_soon(self._answer_waiting, loop)
 
     def fail(self, call: Call, error: BadRequest) -> None:
         """Answer a request whose body cannot be read."""
@@ -234,6 +249,20 @@ class Endpoint:
         self.metrics.handshake_failures.labels(why).inc()
 
     # What is made of a request
+
+    def _answer_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Answer requests for a slice of time. All that has arrived is read before the first is answered.
+
+        So it is known how long each has waited, and the event loop gets to run between two of them.
+        """
+        end = loop.time() + SLICE
+        try:
+            while self._queue and loop.time() < end:
+                self._turn(self._queue.popleft())
+        finally:
+            self._due = bool(self._queue)
+            if self._due:
+                loop.call_soon(self._answer_waiting, loop)
 
     def _turn(self, call: Call) -> None:
         if call.rejection is not None:
@@ -399,19 +428,6 @@ class Endpoint:
         if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
             return None
         return review(admission, route.phase, self.kinds, self.settings, self.objects, access=self.access, spent=spent)
-
-
-@lru_cache(maxsize=64)
-def _seconds(query: str) -> float:
-    """Return how long a caller waits that says so in its query."""
-    try:
-        return deadline.seconds(parse_qs(query).get("timeout", [""])[0])
-    except ValueError:  # too many fields
-        return deadline.DEFAULT
-
-
-def _trace(headers: CIMultiDictProxy[str]) -> trace.Trace | None:
-    return trace.Trace.read(headers.getall("traceparent", ()), headers.getall("tracestate", ()))
 
 
 def _encoded(call: Call, outcome: Any) -> tuple[Any, bytes]:

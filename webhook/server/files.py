@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from webhook.server.candidate import LARGEST, Candidate, Fault, Unfit
+from webhook.server.candidate import LARGEST, BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
 
 #: How often the files are looked at, in seconds: the kubelet itself takes a minute to bring a new Secret.
@@ -33,13 +33,13 @@ class Files:
         """Return what they hold.
 
         Raises:
-            Unfit: they cannot be read.
+            BadCertificate: they cannot be read.
         """
         certificate, key, authority = self._places()
         try:
             content = _content(certificate), _content(key)
         except OSError as error:
-            raise Unfit(Fault.MISSING, f"{error.filename} cannot be read: {error.strerror}") from None
+            raise BadCertificate(Fault.MISSING, f"{error.filename} cannot be read: {error.strerror}") from None
         try:
             return Candidate(*content, authority=_content(authority))
         except OSError:
@@ -94,14 +94,14 @@ class Poller:
 
     def look(self) -> None:
         """Offer what has changed; whoever it is offered to reports what is wrong with it."""
-        with suppress(Unfit):
+        with suppress(BadCertificate):
             self.take()
 
     def take(self) -> None:
         """Offer what has changed.
 
         Raises:
-            Unfit: it is not served.
+            BadCertificate: it is not served.
         """
         # Stamped before it is read: what is written in between is seen the next time.
         stamp = self._files.stamp()
@@ -113,7 +113,7 @@ class Poller:
         self._stamp, self._unchanged = stamp, 0
         try:
             candidate = self._files.read()
-        except Unfit as error:
+        except BadCertificate as error:
             self._certificates.reject(error)
             raise
         self._certificates.offer(candidate)

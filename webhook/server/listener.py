@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import resource
 import socket
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any, NamedTuple
 
 from webhook.server.connection import Connection
 from webhook.server.connections import SWEEP, Connections
@@ -34,6 +35,33 @@ def listening(address: str, port: int) -> socket.socket:
     return socket.create_server(
         (address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET, backlog=BACKLOG
     )
+
+
+class Sockets(NamedTuple):
+    """What a server listens on: for admission, and for probes and metrics."""
+
+    admission: socket.socket
+    plain: socket.socket
+
+    def ports(self) -> dict[str, int]:
+        """Return their ports, as fields of the log; 0 for a Unix socket."""
+        return {"port": _port(self.admission), "healthPort": _port(self.plain)}
+
+
+def _port(listens: socket.socket) -> int:
+    name = listens.getsockname()
+    return int(name[1]) if isinstance(name, tuple) else 0
+
+
+@contextmanager
+def listen(bind: str, port: int, health_port: int) -> Iterator[Sockets]:
+    """Listen on two ports of an address. A port of 0 takes a free one.
+
+    Raises:
+        OSError: a port is taken, or may not be used.
+    """
+    with closing(listening(bind, port)) as admission, closing(listening(bind, health_port)) as plain:
+        yield Sockets(admission, plain)
 
 
 def raise_files() -> int:

@@ -6,6 +6,7 @@ from collections import Counter as Counted
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
@@ -13,9 +14,9 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from webhook.admission import Response
 from webhook.server import body
-from webhook.server.candidate import Fault, Served
-from webhook.server.handshake import Failure
+from webhook.server.candidate import Fault, ServingCertificate
 from webhook.server.limits import Shed
+from webhook.server.session import Failure
 
 T = TypeVar("T")
 
@@ -43,151 +44,92 @@ class Metrics:
         self._routes: list[RouteMetrics] = []
         self.registry.register(self)  # the first of them
         self._further: dict[str, Any] = {}
-        self._count_requests()
-        self._count_verdicts()
-        self._count_load()
-        self._count_certificates()
-
-    def _count_requests(self) -> None:
-        self.requests = Counter(
-            "controller_runtime_webhook_requests",
-            "Admission requests by path and HTTP status code.",
-            ["webhook", "code"],
-            registry=self.registry,
+        counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
+        histogram = partial(Histogram, registry=self.registry)
+        path, kind = ["webhook"], ["kind", "phase"]
+        # Requests, as controller-runtime counts them.
+        self.requests = counter(
+            "controller_runtime_webhook_requests", "Admission requests by path and HTTP status code.", [*path, "code"]
         )
-        self.latency = Histogram(
+        self.latency = histogram(
             "controller_runtime_webhook_latency_seconds",
             "Time to answer admission requests, in seconds.",
-            ["webhook"],
-            registry=self.registry,
+            path,
             buckets=(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
         )
-        self.in_flight = Gauge(
-            "controller_runtime_webhook_requests_in_flight",
-            "Admission requests being answered.",
-            ["webhook"],
-            registry=self.registry,
+        self.in_flight = gauge(
+            "controller_runtime_webhook_requests_in_flight", "Admission requests being answered.", path
         )
-        self.panics = Counter(
-            "controller_runtime_webhook_panics",
-            "Failures of our own while answering.",
-            registry=self.registry,
+        self.panics = counter("controller_runtime_webhook_panics", "Failures of our own while answering.")
+        self.rejected = counter(
+            "jobgate_rejected_requests", "Requests that are no AdmissionReview, by what is wrong with them.", ["reason"]
         )
-        self.rejected = Counter(
-            "jobgate_rejected_requests",
-            "Requests that are no AdmissionReview, by what is wrong with them.",
-            ["reason"],
-            registry=self.registry,
+        self.late = counter(
+            "jobgate_deadline_exceeded", "Requests that were answered later than their caller waits.", path
         )
-        for fault in body.Rejection:
-            self.rejected.labels(fault)
-        self.late = Counter(
-            "jobgate_deadline_exceeded",
-            "Requests that were answered later than their caller waits.",
-            ["webhook"],
-            registry=self.registry,
-        )
-
-    def _count_verdicts(self) -> None:
-        self.reviews = Counter(
+        # Verdicts.
+        self.reviews = counter(
             "jobgate_reviews",
             "Reviews by kind, phase and verdict (allowed, patched, denied, later, or foreign: another kind).",
-            ["kind", "phase", "verdict"],
-            registry=self.registry,
+            [*kind, "verdict"],
         )
-        self.causes = Counter(
-            "jobgate_denial_causes",
-            "Causes of denials by kind, reason and rule.",
-            ["kind", "reason", "rule"],
-            registry=self.registry,
+        self.causes = counter(
+            "jobgate_denial_causes", "Causes of denials by kind, reason and rule.", ["kind", "reason", "rule"]
         )
-        self.warnings = Counter(
-            "jobgate_warnings",
-            "Warnings to users.",
-            ["kind", "phase"],
-            registry=self.registry,
+        self.warnings = counter("jobgate_warnings", "Warnings to users.", kind)
+        self.operations = counter("jobgate_patch_operations", "Operations of patches.", ["kind"])
+        # Load.
+        self.connections = gauge("jobgate_connections", "Open connections to the admission port.")
+        self.shed = counter(
+            "jobgate_shed_requests", "Requests answered 429, by the limit that they exceeded.", ["reason"]
         )
-        self.operations = Counter(
-            "jobgate_patch_operations",
-            "Operations of patches.",
-            ["kind"],
-            registry=self.registry,
-        )
-
-    def _count_load(self) -> None:
-        self.connections = Gauge(
-            "jobgate_connections",
-            "Open connections to the admission port.",
-            registry=self.registry,
-        )
-        self.shed = Counter(
-            "jobgate_shed_requests",
-            "Requests answered 429, by the limit that they exceeded.",
-            ["reason"],
-            registry=self.registry,
-        )
-        for reason in Shed:
-            self.shed.labels(reason)
-        self.refused = Counter(
+        self.refused = counter(
             "jobgate_refused_connections",
             "Connections to the admission port that were closed at once: too many, or no file left for them.",
-            registry=self.registry,
         )
-        self.lag = Histogram(
+        self.lag = histogram(
             "jobgate_event_loop_lag_seconds",
             "Delay of the event loop in seconds.",
-            registry=self.registry,
             buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
         )
-
-    def _count_certificates(self) -> None:
-        self.generation = Gauge(
+        # Certificates.
+        self.generation = gauge(
             "jobgate_certificate_generation",
             "Generation of the certificate that is served; 0 where there is none, or none is counted.",
-            registry=self.registry,
         )
-        self.not_before = Gauge(
+        self.not_before = gauge(
             "jobgate_certificate_not_before_timestamp_seconds",
             "From when on the certificate that is served, and its CA, hold.",
-            registry=self.registry,
         )
-        self.not_after = Gauge(
+        self.not_after = gauge(
             "jobgate_certificate_not_after_timestamp_seconds",
             "Expiry of the served certificate or of its CA, whichever is earlier; 0 if there is none.",
-            registry=self.registry,
         )
-        self.authority = Gauge(
+        self.authority = gauge(
             "jobgate_certificate_info",
             "1 for the certificate that is served, by the beginning of its CA's SHA-256.",
             ["ca"],
-            registry=self.registry,
         )
-        self.reloads = Counter(
+        self.reloads = counter(
             "jobgate_certificate_reloads",
             "Certificates that were offered, by what came of it (served, or why not).",
             ["result"],
-            registry=self.registry,
         )
-        for result in (SERVED, *Fault):
-            self.reloads.labels(result)
-        self.read = Counter(
-            "certwatcher_read_certificate",
-            "Certificates that were offered.",
-            registry=self.registry,
+        self.read = counter("certwatcher_read_certificate", "Certificates that were offered.")
+        self.read_errors = counter(
+            "certwatcher_read_certificate_errors", "Certificates that were offered and not served."
         )
-        self.read_errors = Counter(
-            "certwatcher_read_certificate_errors",
-            "Certificates that were offered and not served.",
-            registry=self.registry,
+        self.handshake_failures = counter(
+            "jobgate_tls_handshake_errors", "TLS handshakes that failed, by why.", ["reason"]
         )
-        self.handshake_failures = Counter(
-            "jobgate_tls_handshake_errors",
-            "TLS handshakes that failed, by why.",
-            ["reason"],
-            registry=self.registry,
-        )
-        for failure in Failure:
-            self.handshake_failures.labels(failure)
+        for counted, reasons in (
+            (self.rejected, body.Rejection),
+            (self.shed, Shed),
+            (self.reloads, (SERVED, *Fault)),
+            (self.handshake_failures, Failure),
+        ):
+            for reason in reasons:  # those that have not been met are 0, and not absent
+                counted.labels(reason)
 
     def route(self, webhook: str, name: str = "", phase: str = "") -> RouteMetrics:
         """Return the metrics of a path. `unknown` is that of the others."""
@@ -208,7 +150,7 @@ class Metrics:
         found: T = self._further[name]
         return found
 
-    def serves(self, served: Served) -> None:
+    def serves(self, served: ServingCertificate) -> None:
         """Tell of another certificate that is served from now on."""
         self.generation.set(served.generation)
         self.not_before.set(served.not_before)

@@ -9,34 +9,24 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from typing import Protocol
+from typing import Any
 
 from aiohttp.http_parser import RawRequestMessage
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from webhook.server.answer import TEXT
 from webhook.server.body import BadRequest, BufferedBytes
 from webhook.server.connection import Connection
 from webhook.server.connections import Connections
-from webhook.server.endpoint import Endpoint
-from webhook.server.handshake import Failure
 from webhook.server.limits import PROBES
 from webhook.server.listener import Listener
+from webhook.server.session import Failure
 
 #: Between two beats of the heart of the loop that works, and after how many seconds without one it is taken for dead:
 #: longer than any review, so that what is only busy is not restarted.
 BEAT, DEAD = 1.0, 30.0
-
-_TEXT = "text/plain; charset=utf-8"
-
-
-class Exposed(Protocol):
-    """What is counted, in Prometheus' text format."""
-
-    content_type: str
-
-    def exposition(self) -> bytes:
-        """Return all of it. It is called in another thread than the one that counts."""
 
 
 class _Probe:
@@ -54,10 +44,15 @@ class Answers:
 
     draining = False
 
-    def __init__(self, not_ready: Callable[[], str], metrics: Exposed) -> None:
-        """Take `not_ready`, which says why it is not ready, or nothing where it is; and what is counted."""
+    def __init__(self, not_ready: Callable[[], str], exposition: Callable[[], bytes]) -> None:
+        """Answer for a process. Both functions are called in the thread of the probes.
+
+        Args:
+            not_ready: says why it is not ready, or nothing where it is.
+            exposition: gives its metrics, in Prometheus' text format.
+        """
         self._not_ready = not_ready
-        self._counted = metrics
+        self._exposition = exposition
         self.beat = time.monotonic()
         self.routes: Mapping[str, Callable[[], tuple[int, bytes, str]]] = {
             "/healthz": self._alive,
@@ -93,34 +88,28 @@ class Answers:
 
     def _alive(self) -> tuple[int, bytes, str]:
         silent = time.monotonic() - self.beat
-        return (200, b"ok\n", _TEXT) if silent < DEAD else (503, b"stuck for %d s\n" % silent, _TEXT)
+        return (200, b"ok\n", TEXT) if silent < DEAD else (503, b"stuck for %d s\n" % silent, TEXT)
 
     def _ready(self) -> tuple[int, bytes, str]:
         why = self._not_ready()
-        return (503, f"{why}\n".encode(), _TEXT) if why else (200, b"ok\n", _TEXT)
+        return (503, f"{why}\n".encode(), TEXT) if why else (200, b"ok\n", TEXT)
 
     def _metrics(self) -> tuple[int, bytes, str]:
-        return 200, self._counted.exposition(), self._counted.content_type
-
-
-class Probes(Answers):
-    """Answers for the server."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(lambda: _not_ready(endpoint), endpoint.metrics)
+        return 200, self._exposition(), CONTENT_TYPE_LATEST
 
 
 @asynccontextmanager
 async def answering(answers: Answers, listens: socket.socket) -> AsyncIterator[None]:
     """Answer on a socket meanwhile, in a thread. The running event loop is the one whose heart beats."""
-    thread = _Thread(answers, listens)
+    loop, stopped = asyncio.new_event_loop(), asyncio.Event()
+    thread = threading.Thread(target=_run, args=(loop, _serve(answers, listens, stopped)), name="probes", daemon=True)
     thread.start()
     beating = asyncio.create_task(_beat(answers))
     try:
         yield
     finally:
         beating.cancel()
-        thread.stop()
+        loop.call_soon_threadsafe(stopped.set)
         await asyncio.to_thread(thread.join)
 
 
@@ -130,36 +119,18 @@ async def _beat(answers: Answers) -> None:
         await asyncio.sleep(BEAT)
 
 
-class _Thread(threading.Thread):
-    def __init__(self, answers: Answers, listens: socket.socket) -> None:
-        super().__init__(name="probes", daemon=True)
-        self._answers, self._listens = answers, listens
-        self._loop = asyncio.new_event_loop()
-        self._stopped = asyncio.Event()
-
-    def stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._stopped.set)
-
-    def run(self) -> None:
-        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            runner.run(self._serve())
-
-    async def _serve(self) -> None:
-        connections, held = Connections(PROBES), BufferedBytes(PROBES)
-        listener = Listener(
-            self._listens,
-            connections,
-            lambda address: Connection[_Probe](self._answers, connections, held, address),
-            refused=lambda: None,
-        )
-        await self._stopped.wait()
-        await listener.drain(0.0)
+def _run(loop: asyncio.AbstractEventLoop, serving: Coroutine[Any, Any, None]) -> None:
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(serving)
 
 
-def _not_ready(endpoint: Endpoint) -> str:
-    if endpoint.draining:
-        return "draining"
-    if lacking := endpoint.lacking():
-        return lacking
-    waits_for = endpoint.waits_for()
-    return f"waiting for {waits_for}" if waits_for else ""
+async def _serve(answers: Answers, listens: socket.socket, stopped: asyncio.Event) -> None:
+    connections, held = Connections(PROBES), BufferedBytes(PROBES)
+    listener = Listener(
+        listens,
+        connections,
+        lambda address: Connection[_Probe](answers, connections, held, address),
+        refused=lambda: None,
+    )
+    await stopped.wait()
+    await listener.drain(0.0)

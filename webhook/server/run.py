@@ -4,143 +4,86 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import socket
-import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from webhook.server import deadline, log
 from webhook.server.connection import Choice, Connection
 from webhook.server.connections import Connections
 from webhook.server.endpoint import Endpoint
-from webhook.server.listener import RESERVE, Listener, listening, raise_files
+from webhook.server.listener import RESERVE, Listener, Sockets, raise_files
 from webhook.server.log import logger, origin
-from webhook.server.probes import Probes, answering
+from webhook.server.probes import Answers, answering
 
 #: Between two measurements of the event loop's lag, in seconds.
 LAG_PERIOD = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Where the server listens. A port of 0 takes a free one."""
-
-    bind: str = "0.0.0.0"  # noqa: S104  # in a pod; `--bind` narrows it
-    port: int = 9443
-    health_port: int = 8080
-
-
-@dataclass(frozen=True, slots=True)
-class Sockets:
-    """What a server listens on instead: for admission, and for probes."""
-
-    admission: socket.socket
-    plain: socket.socket
-
-
-@dataclass(frozen=True, slots=True)
-class Drain:
-    """How the server stops, in seconds.
-
-    Attributes:
-        delay: keep serving for so long after the order to stop, not ready, each answer closing its connection:
-            endpoints and the API server's connections take that long to go elsewhere.
-        finish: then wait for so long for what is in flight: as long as a caller may.
-    """
-
-    delay: float = 0.0
-    finish: float = deadline.MOST
-
-
-@dataclass(slots=True)
-class Listening:
-    """A server that listens: the ports it has got."""
-
-    port: int
-    health_port: int
-
-
 async def serve(
     endpoint: Endpoint,
-    tls: ssl.SSLContext | Choice,
-    addresses: Addresses,
-    drain: Drain,
+    choose: Choice,
+    sockets: Sockets,
     *,
     stop: asyncio.Event,
-    started: asyncio.Future[Listening] | None = None,
-    sockets: Sockets | None = None,
+    delay: float = 0.0,
+    finish: float = deadline.MOST,
 ) -> None:
     """Serve until `stop` is set, then drain and return.
 
     Args:
         endpoint: answers the requests.
-        tls: the context of the admission port, or what chooses the one for each handshake.
-        addresses: where to listen.
-        drain: how to stop.
+        choose: gives the TLS context for each handshake of the admission port.
+        sockets: to accept connections on. The one for admission is closed once the server drains.
         stop: the order to stop.
-        started: gets the ports once both listen.
-        sockets: to listen on instead of `addresses`.
-
-    Raises:
-        OSError: a port is taken, or may not be used.
+        delay: keep serving for so many seconds after the order, not ready, each answer closing its connection:
+            endpoints and the API server's connections take that long to go elsewhere.
+        finish: then wait for so many seconds for what is in flight: as long as a caller may.
     """
     metrics, limits = endpoint.metrics, endpoint.limits
-    choose = tls if callable(tls) else lambda: tls
     limits = replace(limits, connections=max(1, min(limits.connections, raise_files() - RESERVE)))
     connections = Connections(limits)
     metrics.connections.set_function(lambda: connections.total)
     async with AsyncExitStack() as stack:
         stack.enter_context(log.batching())
         asyncio.get_running_loop().set_exception_handler(_failed)
-        if sockets is None:
-            admission = stack.enter_context(closing(listening(addresses.bind, addresses.port)))
-            plain = stack.enter_context(closing(listening(addresses.bind, addresses.health_port)))
-        else:
-            admission, plain = sockets.admission, sockets.plain
-        await stack.enter_async_context(_measured(endpoint))
-        await stack.enter_async_context(answering(Probes(endpoint), plain))
+        await stack.enter_async_context(_lag_measured(metrics.lag.observe))
+        await stack.enter_async_context(answering(Answers(endpoint.not_ready, metrics.exposition), sockets.plain))
         listener = Listener(
-            admission,
+            sockets.admission,
             connections,
             lambda address: Connection(endpoint, connections, endpoint.held, address, choose),
             metrics.refused.inc,
         )
         stack.push_async_callback(listener.drain, 0.0)
-        ports = Listening(_port(admission), _port(plain))
-        logger.info("serving", extra={"fields": {"port": ports.port, "healthPort": ports.health_port}})
-        if started is not None:
-            started.set_result(ports)
+        logger.info("serving", extra={"fields": sockets.ports()})
         await stop.wait()
-        logger.info("draining", extra={"fields": {"seconds": drain.delay}})
+        logger.info("draining", extra={"fields": {"seconds": delay}})
         endpoint.draining = True
-        await asyncio.sleep(drain.delay)
+        await asyncio.sleep(delay)
         listener.close()
-        admission.close()
-        await listener.drain(drain.finish)
+        sockets.admission.close()
+        await listener.drain(finish)
         logger.info("stopped")
 
 
 @asynccontextmanager
-async def _measured(endpoint: Endpoint) -> AsyncIterator[None]:
-    """Measure meanwhile how late the event loop is: while one review takes long, all other callers wait."""
-    measuring = asyncio.create_task(_measure_lag(endpoint.metrics.lag.observe))
+async def _lag_measured(observe: Callable[[float], None]) -> AsyncIterator[None]:
+    """Report meanwhile how late the event loop is, in seconds: while one review takes long, all other callers wait."""
+    loop = asyncio.get_running_loop()
+
+    async def measure() -> None:
+        while True:
+            due = loop.time() + LAG_PERIOD
+            await asyncio.sleep(LAG_PERIOD)
+            observe(max(0.0, loop.time() - due))
+
+    measuring = asyncio.create_task(measure())
     try:
         yield
     finally:
         measuring.cancel()
-        with suppress(asyncio.CancelledError):
-            await measuring
-
-
-async def _measure_lag(observe: Callable[[float], None]) -> None:
-    """Report repeatedly how much later than it should this wakes up, in seconds."""
-    loop = asyncio.get_running_loop()
-    while True:
-        due = loop.time() + LAG_PERIOD
-        await asyncio.sleep(LAG_PERIOD)
-        observe(max(0.0, loop.time() - due))
 
 
 @contextmanager
@@ -163,9 +106,3 @@ def _failed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     error = context.get("exception")
     if error is not None and not isinstance(error, OSError):
         logger.error("unexpected failure", extra={"fields": origin(error)})
-
-
-def _port(listens: socket.socket) -> int:
-    """Return the port of a socket; 0 for a Unix socket."""
-    name = listens.getsockname()
-    return int(name[1]) if isinstance(name, tuple) else 0

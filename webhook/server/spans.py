@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from webhook.trace import Trace
 
 #: Fields of a request's line in the log that a span says by itself, or that say more of a person than one has to.
 _LEFT_OUT = frozenset({"path", "milliseconds", "trace", "user"})
-
-
-class Spans(Protocol):
-    """Takes what one request amounted to, once it is answered."""
-
-    def record(self, path: str, trace: Trace | None, times: tuple[int, int], fields: Mapping[str, Any]) -> None:
-        """Record a request.
-
-        Args:
-            path: of the webhook, where it is one of ours.
-            trace: that the request belongs to, or None for one of its own.
-            times: of its beginning and end, in nanoseconds since the epoch.
-            fields: of its line in the log.
-        """
 
 
 class OpenTelemetry:
@@ -51,7 +37,14 @@ class OpenTelemetry:
         return cls(provider.get_tracer("jobgate"), api)
 
     def record(self, path: str, trace: Trace | None, times: tuple[int, int], fields: Mapping[str, Any]) -> None:
-        """Record a request as a span that is over."""
+        """Record a request as a span that is over.
+
+        Args:
+            path: of the webhook, where it is one of ours.
+            trace: that the request belongs to, or None for one of its own.
+            times: of its beginning and end, in nanoseconds since the epoch.
+            fields: of its line in the log.
+        """
         span = self._tracer.start_span(
             f"POST {path}",
             context=self._below(trace),

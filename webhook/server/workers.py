@@ -19,14 +19,13 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Metric
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from webhook.server import log
-from webhook.server.listener import BACKLOG, listening
+from webhook.server.listener import BACKLOG, Sockets
 from webhook.server.log import logger
 from webhook.server.probes import Answers, answering
-from webhook.server.run import Sockets
 
 #: Tells a worker the numbers of its sockets.
 VARIABLE = "JOBGATE_WORKER_SOCKETS"
@@ -93,13 +92,7 @@ class Worker:
 
 
 class Supervisor:
-    """The parent of the workers.
-
-    Attributes:
-        content_type: of the metrics.
-    """
-
-    content_type = CONTENT_TYPE_LATEST
+    """The parent of the workers."""
 
     def __init__(self, count: int, command: Sequence[str]) -> None:
         """`command` starts a worker, given its sockets by the environment."""
@@ -108,28 +101,23 @@ class Supervisor:
         self._workers = [Worker(_plain()) for _ in range(count)]
         self._ended: Families = {}
         self._registry = CollectorRegistry()
+        self._registry.register(self)  # as one more source of metrics: those of the workers
         self._restarts = Counter(
             "jobgate_worker_restarts", "Workers that ended by themselves and were replaced.", registry=self._registry
         )
 
-    async def run(self, address: str, port: int, health_port: int, *, stop: asyncio.Event) -> None:
-        """Serve until `stop` is set, and all workers have drained.
-
-        Raises:
-            OSError: a port is taken, or may not be used.
-        """
+    async def run(self, sockets: Sockets, *, stop: asyncio.Event) -> None:
+        """Serve until `stop` is set, and all workers have drained."""
         async with AsyncExitStack() as stack:
-            admission = stack.enter_context(closing(listening(address, port)))
-            plain = stack.enter_context(closing(listening(address, health_port)))
-            await stack.enter_async_context(answering(Answers(self._not_ready, self), plain))
-            fields = {"port": admission.getsockname()[1], "healthPort": plain.getsockname()[1]}
-            logger.info("supervising", extra={"fields": {**fields, "workers": len(self._workers)}})
-            kept = [asyncio.create_task(self._keep(worker, admission, stop)) for worker in self._workers]
+            stack.enter_context(log.batching())
+            await stack.enter_async_context(answering(Answers(self._not_ready, self._exposition), sockets.plain))
+            logger.info("supervising", extra={"fields": {**sockets.ports(), "workers": len(self._workers)}})
+            kept = [asyncio.create_task(self._keep(worker, sockets.admission, stop)) for worker in self._workers]
             looking = asyncio.create_task(self._look())
             await stop.wait()
             self._stopping = True
             # The workers have it, too, and close it when they have drained: it must not outlive them.
-            admission.close()
+            sockets.admission.close()
             looking.cancel()
             for worker in self._workers:
                 if worker.process is not None:
@@ -195,14 +183,16 @@ class Supervisor:
         worker.families = {}
         self._ended = summed([self._ended, counted])
 
-    def exposition(self) -> bytes:
-        """Return the metrics of all workers together, in Prometheus' text format."""
+    def _exposition(self) -> bytes:
+        return generate_latest(self._registry)
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the metrics of all workers together."""
         for worker in self._workers:
             if worker.process is not None:
                 with suppress(OSError, http.client.HTTPException):
                     worker.families = families(worker.ask("/metrics")[1])
-        together = summed([self._ended, *(worker.families for worker in self._workers)])
-        return generate_latest(_Collected(together)) + generate_latest(self._registry)
+        return summed([self._ended, *(worker.families for worker in self._workers)]).values()
 
 
 def families(text: str) -> Families:
@@ -225,31 +215,9 @@ def summed(parts: Sequence[Families]) -> Families:
     return together
 
 
-class _Collected:
-    """What a registry is to who writes it out."""
-
-    def __init__(self, together: Families) -> None:
-        self._together = together
-
-    def collect(self) -> Iterable[Metric]:
-        return self._together.values()
-
-
 def _plain() -> socket.socket:
     """Return a listening Unix socket of a name that the kernel chooses: it needs no file."""
     plain = socket.socket(socket.AF_UNIX)
     plain.bind("")
     plain.listen(BACKLOG)
     return plain
-
-
-async def supervise(
-    count: int, command: Sequence[str], address: str, port: int, health_port: int, *, stop: asyncio.Event
-) -> None:
-    """Run so many workers until `stop` is set, and all have drained.
-
-    Raises:
-        OSError: a port is taken, or may not be used.
-    """
-    with log.batching():
-        await Supervisor(count, command).run(address, port, health_port, stop=stop)

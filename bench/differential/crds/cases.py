@@ -14,7 +14,7 @@ from bench.differential.crds.spelling import spelled
 
 SEED = 20261122
 _PAIRS, _MUTATED, _RANDOM = 400, 200, 400
-_SAMPLE = 150
+_SAMPLE = 100
 
 
 @dataclass(frozen=True)

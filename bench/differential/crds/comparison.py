@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.differential.crds.cases import Case
 from controlplane import ClusterApi
-from crdgen.lint import Finding, Severity, lint
+from crdgen.lint import Finding, LintSeverity, lint
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _COST = re.compile(r"exceeds budget|cost limit")
@@ -47,7 +47,7 @@ class Comparison:
     @property
     def rejected(self) -> list[Finding]:
         """What we say that the API server rejects."""
-        return [finding for finding in self.findings if finding.severity is Severity.ERROR]
+        return [finding for finding in self.findings if finding.severity is LintSeverity.ERROR]
 
     @property
     def agrees(self) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bench.differential.crds.comparison import Comparison
 from controlplane.versions import KUBERNETES
-from crdgen.lint import Severity
+from crdgen.lint import LintSeverity
 from crdgen.lint.checking import RULES
 
 _INTRODUCTION = """\
@@ -110,7 +110,7 @@ def _table(lines: Iterable[Figures]) -> str:
 def rules() -> str:
     """Return the part of the page that lists the rules: it is held to be up to date by a test."""
     lines = ["## The rules", ""]
-    for severity in Severity:
+    for severity in LintSeverity:
         lines += [f"### {str(severity).capitalize()}s", "", "| rule | why | source |", "|---|---|---|"]
         found = [rule for rule in RULES if rule.severity is severity]
         lines += [f"| `{rule.name}` | {_cell(rule.why)} | {_cell(rule.source)} |" for rule in found]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from crdgen.evaluate import Reason, Violation
+from crdgen.evaluate import ErrorType, Violation
 from crdgen.schema.limits import RANGES
 
 _LOW, _HIGH = RANGES["int64"]
@@ -77,7 +77,7 @@ def _is_duration_of_go(result: Result) -> bool:
 
 def _is_list_for_text(result: Result) -> bool:
     return result.taken_there and all(
-        violation.reason is Reason.TYPE_INVALID
+        violation.reason is ErrorType.TYPE_INVALID
         and isinstance(violation.value, list)
         and violation.message == "must be a string"
         for violation in result.violations
@@ -91,7 +91,7 @@ def _is_of_unchecked_format(result: Result) -> bool:
 def _is_number_of_enum(result: Result) -> bool:
     """The API server converts a number to the type of the enum's values, and then takes `2.5` for `2`."""
     return result.taken_there and all(
-        violation.reason is Reason.NOT_SUPPORTED and isinstance(violation.value, float)
+        violation.reason is ErrorType.NOT_SUPPORTED and isinstance(violation.value, float)
         for violation in result.violations
     )
 

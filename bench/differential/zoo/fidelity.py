@@ -241,20 +241,9 @@ TYPES: Final = (
         "`Field(max_digits=5, decimal_places=2)` of a `Decimal`",
         Annotated[Decimal, Field(max_digits=5, decimal_places=2)],
         ("1.23", "1.234", 1.23, 1.234, 1000, "1000", "1e2"),
-        advice="a number's places cannot be said: write texts",
+        advice="check digits in a webhook",
     ),
-    Type(
-        "`Field(max_digits=2, decimal_places=2)` of a `Decimal`",
-        Annotated[Decimal, Field(max_digits=2, decimal_places=2)],
-        ("0.5", "0.50", ".05", "0.0", "0", 0, "1", "0.125"),
-        advice="Pydantic counts a zero alone as a digit before the point: write `0.0`",
-    ),
-    Type(
-        "`Field(ge=0)` of a `Decimal`",
-        Annotated[Decimal, Field(ge=0)],
-        ("1.5", "-1", -1, "1e2"),
-        advice="with bounds, texts have no exponents",
-    ),
+    Type("`Field(ge=0)` of a `Decimal`", Annotated[Decimal, Field(ge=0)], ("1.5", "-1", -1, "1e2")),
     Type("`crdgen.Quantity`", Quantity, (1, "500m", "1Gi", "x")),
     Type("`bytes`", bytes, ("abc", "ä", 1)),
     Type(

@@ -15,8 +15,7 @@ from jobgate.kinds.common.prerequisites import WATCHED, prerequisite_rules
 from jobgate.kinds.common.runner import Runner
 from jobgate.kinds.common.schema import StructuralSchema
 from webhook import Default, Kind, Path, Rule, Task
-from webhook.conversion import Convert
-from webhook.kind import TaskWord
+from webhook.kind import Convert, TaskWord
 from webhook.view import json_name
 
 

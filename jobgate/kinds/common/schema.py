@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import crdgen
 from crdgen import CustomResource
-from crdgen.evaluate import Evaluator, Reason, Violation
+from crdgen.evaluate import ErrorType, Evaluator, Violation
 from jobgate.kinds.common import pod
 from jobgate.kinds.common.durations import DURATION
 from jobgate.kinds.common.fitting import TYPE, Never, Predicate, surely_fits
@@ -190,7 +190,7 @@ class StructuralSchema:
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the API server rejects in the object before any validating webhook: shape and metadata."""
         violations = self._evaluator.validate(document)
-        if any(violation.value is None and violation.reason is Reason.TYPE_INVALID for violation in violations):
+        if any(violation.value is None and violation.reason is ErrorType.TYPE_INVALID for violation in violations):
             # Typed clients write null for what is absent, and the API server drops it together with defaulting.
             violations = self._evaluator.validate(self._evaluator.default(document))
         return [
@@ -247,18 +247,18 @@ def shape_of(kind: Kind) -> Shape:
 
 def _cause(violation: Violation, shape: Shape) -> Cause:
     path = shape.path(violation.path)
-    if violation.reason is Reason.REQUIRED:
+    if violation.reason is ErrorType.REQUIRED:
         return Required(path, violation.message)
-    if violation.reason is Reason.FORBIDDEN:
+    if violation.reason is ErrorType.FORBIDDEN:
         return Forbidden(path, violation.message)
     value = violation.value
-    if violation.reason is Reason.TOO_MANY:
+    if violation.reason is ErrorType.TOO_MANY:
         many = TooMany.of(path, len(value), violation.message)
         many.value = value  # what has changed may not keep being too many
         return many
-    if violation.reason is Reason.DUPLICATE:
+    if violation.reason is ErrorType.DUPLICATE:
         return Duplicate.of(path, value, f"{shape.path(violation.path[:-1])}{violation.message}")
-    if violation.reason is not Reason.TYPE_INVALID:
+    if violation.reason is not ErrorType.TYPE_INVALID:
         return _CAUSES[violation.reason].of(path, value, _MESSAGES.get(violation.message, violation.message))
     hidden = is_private(violation.path, value) or (isinstance(value, str) and _holds_parts(shape, violation))
     cause = TypeInvalid(path, type_word(value) if hidden else value, violation.message)
@@ -273,10 +273,10 @@ def _holds_parts(shape: Shape, violation: Violation) -> bool:
     return shape.node.get("type") in {"object", "array"}
 
 
-_CAUSES: Mapping[Reason, type[Cause]] = {
-    Reason.INVALID: Invalid,
-    Reason.NOT_SUPPORTED: NotSupported,
-    Reason.TOO_LONG: TooLong,
+_CAUSES: Mapping[ErrorType, type[Cause]] = {
+    ErrorType.INVALID: Invalid,
+    ErrorType.NOT_SUPPORTED: NotSupported,
+    ErrorType.TOO_LONG: TooLong,
 }
 
 #: What a pattern says, in words.

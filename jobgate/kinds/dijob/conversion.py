@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
+from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.dijob.models import RESOURCE
-from webhook import Conversion
+from webhook import ConvertedJob
 from webhook.text import shown
 
 #: What upstream's own sample calls the one task of a job without roles.
@@ -20,15 +21,14 @@ _LATEST = f"{RESOURCE.group}/v2alpha1"
 _FIRST = f"{RESOURCE.group}/v1alpha1"
 
 
-def convert(document: Mapping[str, Any]) -> Conversion | None:
+def convert(document: Mapping[str, Any]) -> ConvertedJob | None:
     """Return a DIJob of an older shape in the new one, or None where it is none."""
     if document.get("kind") != RESOURCE.names.kind:
         return None
-    spec = document.get("spec")
-    spec = spec if isinstance(spec, Mapping) else {}
+    spec = mapping(document.get("spec"))
     if document.get("apiVersion") == _FIRST:
         if "tasks" in spec:
-            return Conversion({}, (), f"spec.tasks is a field of v2alpha1: set apiVersion to {_LATEST}")
+            return ConvertedJob({}, (), f"spec.tasks is a field of v2alpha1: set apiVersion to {_LATEST}")
         return _converted(document, *_from_roles(spec))
     # v1alpha2 was never released, and is the shape of v1.0 in all but the version.
     known = {_LATEST, f"{RESOURCE.group}/v1alpha2"}
@@ -51,13 +51,13 @@ _STORED = (
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def _converted(document: Mapping[str, Any], spec: dict[str, Any], decisions: list[str]) -> Conversion:
+def _converted(document: Mapping[str, Any], spec: dict[str, Any], decisions: list[str]) -> ConvertedJob:
     metadata = _metadata(document.get("metadata"), decisions)
     if "status" in document:
         decisions.append("status: removed; the operator writes it again.")
     known = {"apiVersion", "kind", "metadata", "spec", "status"}
     decisions.extend(f"{key}: removed; a job has no such field." for key in document if key not in known)
-    return Conversion(
+    return ConvertedJob(
         {"apiVersion": _LATEST, "kind": RESOURCE.names.kind, "metadata": metadata, "spec": spec}, tuple(decisions)
     )
 
@@ -77,10 +77,17 @@ def _metadata(written: Any, decisions: list[str]) -> Any:
     return metadata
 
 
+#: The fields of v1.0 that are still there, and those that joined the processes, with the flags that do so now.
+_KEPT = ("priority", "cleanPodPolicy", "preemptible")
+_ENGINE = {"topology": "--topology", "parallelWorkers": "--parallel-workers"}
+#: All fields of v1.0; v1alpha2 had those of the engine beside the template at first.
+_OF_ONE_TEMPLATE = {"minReplicas", "maxReplicas", "template", "engineFields", "group", *_KEPT, *_ENGINE}
+
+
 def _from_one_template(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Convert the shape of v1.0: so many pods as `minReplicas` said, of one template."""
     decisions = []
-    new: dict[str, Any] = {key: spec[key] for key in ("priority", "cleanPodPolicy", "preemptible") if key in spec}
+    new: dict[str, Any] = {key: spec[key] for key in _KEPT if key in spec}
     if new.get("preemptible") is True:
         new["preemptible"] = False
         decisions.append("preemptible: set to false, because a preemptible job crashes the current operator.")
@@ -105,28 +112,10 @@ def _from_one_template(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[st
     return new, decisions
 
 
-#: The fields of v1.0, and those of v1alpha2 in its first days.
-_OF_ONE_TEMPLATE = frozenset(
-    {
-        "priority",
-        "cleanPodPolicy",
-        "preemptible",
-        "minReplicas",
-        "maxReplicas",
-        "template",
-        "engineFields",
-        "topology",
-        "parallelWorkers",
-        "group",
-    }
-)
-_ENGINE = {"topology": "--topology", "parallelWorkers": "--parallel-workers"}
-
-
 def _engine(spec: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what becomes of the words that joined the processes; v1alpha2 had them beside the template at first."""
+    """Yield what becomes of the words that joined the processes."""
     engine = spec.get("engineFields")
-    fields = engine if isinstance(engine, Mapping) else {}
+    fields = mapping(engine)
     if engine is not None and not isinstance(engine, Mapping):
         yield f"engineFields: removed {shown(engine)}; it is not an object."
     for key, flag in _ENGINE.items():

@@ -7,32 +7,42 @@ from typing import Final
 
 from jobgate.plugins.flags import Flag, Flags, FlagType
 
-_TEXT, _SWITCH, _PORT, _SECONDS = (
-    Flag(type_, type_.value) for type_ in (FlagType.TEXT, FlagType.SWITCH, FlagType.PORT, FlagType.SECONDS)
-)
+
+def _flag(type_: FlagType, default: str | int = "") -> Flag:
+    return Flag(type_, type_.value, default=str(default))
 
 
-def _flags(flag: Flag, *names: str) -> Flags:
-    return dict.fromkeys(names, flag)
+def _named(*names: str) -> Flags:
+    """Return flags that say what something is called, which by default is the flag's own name."""
+    return {name: _flag(FlagType.TEXT, name) for name in names}
 
 
+_TEXT, _SWITCH = _flag(FlagType.TEXT), _flag(FlagType.SWITCH)
+
+#: With Volcano's defaults, where jobgate needs them. The plugins that ours carry out have them in their arguments.
 PLUGINS: Final[Mapping[str, Flags]] = {
-    "ssh": {**_flags(_TEXT, "ssh-key-file-path", "ssh-private-key", "ssh-public-key"), "ssh-port": _PORT},
-    "env": {},
-    "svc": _flags(_SWITCH, "publish-not-ready-addresses", "disable-network-policy", "inject-hosts-env"),
-    "tensorflow": {**_flags(_TEXT, "ps", "worker", "chief", "evaluator"), "port": _PORT},
-    "mpi": {"master": _TEXT, "worker": _TEXT, "port": _PORT},
-    "pytorch": {
-        "master": _TEXT,
-        "worker": _TEXT,
-        "port": _PORT,
-        "wait-master-enabled": _SWITCH,
-        "wait-master-timeout": _SECONDS,
-        "wait-master-image": _TEXT,
+    "ssh": {
+        **dict.fromkeys(("ssh-key-file-path", "ssh-private-key", "ssh-public-key"), _TEXT),
+        "ssh-port": _flag(FlagType.PORT),
     },
-    "hcclrank": {"master": _TEXT, "worker": _TEXT},
+    "env": {},
+    "svc": dict.fromkeys(("publish-not-ready-addresses", "disable-network-policy", "inject-hosts-env"), _SWITCH),
+    "tensorflow": {**_named("ps", "worker", "chief", "evaluator"), "port": _flag(FlagType.PORT, 2222)},
+    "mpi": {**_named("master", "worker"), "port": _flag(FlagType.PORT, 22)},
+    "pytorch": {
+        **_named("master", "worker"),
+        "port": _flag(FlagType.PORT, 23456),
+        "wait-master-enabled": _flag(FlagType.SWITCH, "false"),
+        "wait-master-timeout": _flag(FlagType.SECONDS, 300),
+        "wait-master-image": _flag(FlagType.TEXT, "busybox:1.36.1"),
+    },
+    "hcclrank": _named("master", "worker"),
     "ray": {
-        **_flags(_TEXT, "head", "worker", "headContainer", "workerContainer"),
-        **_flags(_PORT, "port", "dashboardPort", "clientPort"),
+        **_named("head", "worker"),
+        "headContainer": _flag(FlagType.TEXT, "head"),
+        "workerContainer": _flag(FlagType.TEXT, "worker"),
+        "port": _flag(FlagType.PORT, 6379),
+        "dashboardPort": _flag(FlagType.PORT, 8265),
+        "clientPort": _flag(FlagType.PORT, 10001),
     },
 }

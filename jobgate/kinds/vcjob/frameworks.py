@@ -14,32 +14,11 @@ from jobgate.kinds.common.runner import is_run
 from jobgate.kinds.vcjob.flags import PLUGINS
 from jobgate.plugins import Crew, Member, Variable
 from jobgate.plugins.crew import TASK_LABEL
-from jobgate.plugins.flags import number_of, value_of
+from jobgate.plugins.flags import value_of
 from webhook import Job, Task, readable
 
-#: The flags of the plugins, with Volcano's defaults.
-_DEFAULTS: Final[Mapping[str, Mapping[str, str | int]]] = {
-    "tensorflow": {"ps": "ps", "worker": "worker", "chief": "chief", "evaluator": "evaluator", "port": 2222},
-    "pytorch": {
-        "master": "master",
-        "worker": "worker",
-        "port": 23456,
-        "wait-master-enabled": "false",
-        "wait-master-timeout": 300,
-        "wait-master-image": "busybox:1.36.1",
-    },
-    "mpi": {"master": "master", "worker": "worker", "port": 22},
-    "ray": {
-        "head": "head",
-        "worker": "worker",
-        "headContainer": "head",
-        "workerContainer": "worker",
-        "port": 6379,
-        "dashboardPort": 8265,
-        "clientPort": 10001,
-    },
-    "hcclrank": {"master": "master", "worker": "worker"},
-}
+#: The plugins that are carried out here.
+_FRAMEWORKS: Final = ("tensorflow", "pytorch", "mpi", "ray", "hcclrank")
 #: The ports of Ray's head, by the flags that say which they are.
 _RAY_PORTS: Final = {"gcs": "port", "dashboard": "dashboardPort", "client-server": "clientPort"}
 #: What Go's `strconv.ParseBool` takes for true.
@@ -62,8 +41,9 @@ def facts(job: Job[Any]) -> Mapping[str, str]:
         return {}
     found: dict[str, str] = {}
     for _, spec in readable((job.spec,), "plugins"):
-        for plugin in _DEFAULTS.keys() & (spec.plugins or {}):
-            found |= {f"{plugin}.{flag}": value for flag, value in _flags(spec.plugins or {}, plugin).items()}
+        plugins = spec.plugins or {}
+        for plugin in plugins.keys() & _FRAMEWORKS:
+            found |= {f"{plugin}.{flag}": value for flag, value in _flags(plugins, plugin).items()}
     for task in job.tasks:
         size, name = getattr(task.get("partition_policy"), "partition_size", None), task.get("name")
         if size and name:
@@ -72,13 +52,8 @@ def facts(job: Job[Any]) -> Mapping[str, str]:
 
 
 def _flags(plugins: Mapping[str, list[str]], plugin: str) -> dict[str, str]:
-    known, arguments = PLUGINS[plugin], plugins[plugin]
-    return {
-        flag: str(number_of(arguments, known, flag, default))
-        if isinstance(default, int)
-        else value_of(arguments, known, flag, default)
-        for flag, default in _DEFAULTS[plugin].items()
-    }
+    known = PLUGINS[plugin]
+    return {flag: value_of(plugins[plugin], known, flag) for flag in known}
 
 
 def _asked(crew: Crew, plugin: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from jobgate.kinds.common.crew import crew_of, plugins_of, requested
 from jobgate.kinds.common.operator import runs_here
@@ -15,16 +15,7 @@ from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.plugins import installed
 from jobgate.plugins.flags import Argument, Flags, cause_of, read, value_of
 from jobgate.plugins.ssh import SshArguments
-from webhook import (
-    Cause,
-    Context,
-    Job,
-    NotFound,
-    Notice,
-    NotSupported,
-    Path,
-    rule,
-)
+from webhook import Cause, Context, Job, NotFound, Notice, NotSupported, Path, rule
 
 #: Flags that a plugin had once. Manifests still have them, and run.
 RETIRED: Final = {("ssh", "no-root")}
@@ -62,25 +53,12 @@ def _finding(path: Path, plugin: str, argument: Argument, flags: Flags) -> Cause
     return cause_of(path, plugin, argument, flags)
 
 
-class LeadingTask(NamedTuple):
-    """A task that a plugin looks for by name.
-
-    Attributes:
-        flag: which names it; the default is the flag's own name.
-        required: whether Volcano rejects the job without it.
-        consequence: what becomes of a job without it.
-    """
-
-    flag: str
-    required: bool
-    consequence: str
-
-
-#: The task without which a plugin has nothing to do, or fails.
+#: The task without which a plugin has nothing to do, or fails: the flag that names it, and what becomes of a job
+#: without it.
 _LEADERS: Final = {
-    "mpi": LeadingTask("master", required=True, consequence="it runs the workers"),
-    "pytorch": LeadingTask("master", required=False, consequence="the plugin does nothing without it"),
-    "ray": LeadingTask("head", required=False, consequence="the plugin fails without it, and the job stays Pending"),
+    "mpi": ("master", "it runs the workers"),
+    "pytorch": ("master", "the plugin does nothing without it"),
+    "ray": ("head", "the plugin fails without it, and the job stays Pending"),
 }
 
 
@@ -88,16 +66,13 @@ _LEADERS: Final = {
 def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
     """The plugin of a framework finds the leading task by name. Volcano rejects only MPI jobs without it."""
     names = [task.name for task in job.tasks]
-    for plugin, role in _LEADERS.items():
-        arguments = (job.spec.plugins or {}).get(plugin)
-        if arguments is None:
-            continue
-        wanted = value_of(arguments, PLUGINS[plugin], role.flag, role.flag)
-        if wanted in names:
-            continue
-        text = f"no task has this name: {role.consequence}. Set the task with --{role.flag}=<task>"
-        cause = NotFound(_PLACE.key(plugin), wanted, text)
-        yield cause if role.required else Notice(cause.path, cause.message)
+    plugins = job.spec.plugins or {}
+    for plugin, (flag, consequence) in _LEADERS.items():
+        wanted = value_of(plugins[plugin], PLUGINS[plugin], flag) if plugin in plugins else None
+        if wanted is not None and wanted not in names:
+            text = f"no task has this name: {consequence}. Set the task with --{flag}=<task>"
+            cause = NotFound(_PLACE.key(plugin), wanted, text)
+            yield cause if plugin == "mpi" else Notice(cause.path, cause.message)
 
 
 @rule("plugins")

@@ -10,7 +10,7 @@ from jobgate.names import dns_label
 from jobgate.plugins.crew import Crew, Member
 from jobgate.plugins.limits import CONFIG_LIMIT
 from jobgate.plugins.paths import in_the_way, is_inside
-from jobgate.plugins.plugin import Declared, Derived, Outline, Plugin
+from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from jobgate.plugins.ssh import access
 from jobgate.plugins.ssh.arguments import SshArguments
@@ -32,9 +32,6 @@ FILES = (IDENTITY, PUBLIC, AUTHORIZED, CONFIG, KNOWN_HOSTS, HOST_KEY)
 
 #: How much of a Secret is kept for its keys, in bytes; four of RSA and their lines have less than a half of it.
 _ROOM_FOR_KEYS = 16 * 1024
-
-#: The folder of the keys, where a job names none.
-_FOLDER = SshArguments().folder
 
 
 class Ssh(Plugin[SshArguments]):
@@ -63,12 +60,6 @@ class Ssh(Plugin[SshArguments]):
         if len(config(crew, arguments)) + len(known_hosts(crew, arguments, "")) > CONFIG_LIMIT - _ROOM_FOR_KEYS:
             text = f"the tasks set more host names than fit into a Secret of {CONFIG_LIMIT} bytes"
             yield Forbidden(path, f"{text}: remove hostname and subdomain from the templates")
-
-    def finds_nothing(self, job: Outline) -> bool:
-        """Return whether pods have a Service, images decide on users, and nothing is in the way of the keys."""
-        if job.users or not (job.service_made or "svc" in job.plugins):
-            return False
-        return f"{job.name}-ssh" not in job.volumes and not any(is_inside(path, _FOLDER) for path in job.mounts)
 
     def derived(self, crew: Crew, arguments: SshArguments) -> Iterator[Derived]:
         """Yield the volume of the keys; the Secret, which is called the same, may have longer names."""

@@ -1,10 +1,10 @@
 """Findings as text, JSON and SARIF."""
 
 from crdgen.cli.lint import entries, sarif, text
-from crdgen.lint import Finding, Severity
+from crdgen.lint import Finding, LintSeverity
 
-SURPRISE = Finding("spec.a", "it is odd", "change it", Severity.WARNING, "odd")
-REFUSAL = Finding("spec.b", "it is wrong", "correct it", Severity.ERROR, "wrong")
+SURPRISE = Finding("spec.a", "it is odd", "change it", LintSeverity.WARNING, "odd")
+REFUSAL = Finding("spec.b", "it is wrong", "correct it", LintSeverity.ERROR, "wrong")
 FOUND = {"crds/my crd.yaml": [SURPRISE, REFUSAL], "fine.yaml": []}
 
 

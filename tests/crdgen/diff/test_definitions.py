@@ -119,7 +119,7 @@ def test_what_was_stored_stays_in_its_version_when_another_one_becomes_the_store
     said = {change.path: change for change in diff(old, two())}
     assert not any(change.breaks for change in said.values())
     assert "those written before stay as they are" in said["spec.versions[v2].storage"].what
-    assert "`status.storedVersions` names it until" in said["spec.versions[v1].storage"].what
+    assert "`status.storedVersions` names this one until" in said["spec.versions[v1].storage"].what
 
 
 SMALL, LARGE = obj(a=TEXT), obj(a=TEXT, b=TEXT)

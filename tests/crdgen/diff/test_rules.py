@@ -67,11 +67,11 @@ OF_CHANGES = [
     "!has(oldSelf.may) || has(self.may) && self.may == oldSelf.may",
     "has(oldSelf.may) ? has(self.may) && self.may >= oldSelf.may : true",
     "has(self.may) == has(oldSelf.may)",
-    "size(self.list) >= size(oldSelf.list)",
     "oldSelf.must == 0 || self.must == oldSelf.must",
     "has(oldSelf.open) == has(self.open)",
 ]
 OF_CHANGES_AND_STORED = [
+    "size(self.list) >= size(oldSelf.list)",
     "!has(self.word) || !has(oldSelf.word) || self.word.startsWith(oldSelf.word)",
     "oldSelf.list.all(old, self.list.exists(new, new.n == old.n))",
     "self.list.all(new, new in oldSelf.list)",

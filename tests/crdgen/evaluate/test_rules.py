@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crdgen.evaluate import Evaluator, Reason, Violation, evaluate
+from crdgen.evaluate import ErrorType, Evaluator, Violation, evaluate
 from crdgen.evaluate.correlation import unchanged
 
 NAMES: dict[str, Any] = {
@@ -51,7 +51,9 @@ def whole(spec: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": {"spec": spec}}
 
 
-def judged(value: Any, old: Any = None, spec: dict[str, Any] = SPEC) -> list[tuple[tuple[str | int, ...], Reason, str]]:
+def judged(
+    value: Any, old: Any = None, spec: dict[str, Any] = SPEC
+) -> list[tuple[tuple[str | int, ...], ErrorType, str]]:
     evaluator = Evaluator(whole(spec))
     before = None if old is None else {"spec": old}
     found = evaluator.validate(evaluator.default({"spec": value}), before)
@@ -63,11 +65,11 @@ def test_a_rule_that_holds_rejects_nothing() -> None:
 
 
 def test_a_message_is_made_of_the_object_and_stands_at_the_fields_path() -> None:
-    assert judged({"low": 6}) == [(("spec", "low"), Reason.INVALID, "at most 5")]
+    assert judged({"low": 6}) == [(("spec", "low"), ErrorType.INVALID, "at most 5")]
 
 
 def test_without_a_message_the_rule_itself_is_told_with_its_reason() -> None:
-    assert judged({"high": 60}) == [(("spec",), Reason.FORBIDDEN, "failed rule: self.high < 50")]
+    assert judged({"high": 60}) == [(("spec",), ErrorType.FORBIDDEN, "failed rule: self.high < 50")]
 
 
 def test_rules_wait_until_types_and_lengths_are_right() -> None:
@@ -76,8 +78,8 @@ def test_rules_wait_until_types_and_lengths_are_right() -> None:
         "correct the existing errors to complete validation"
     )
     assert judged({"high": "x"}) == [
-        (("spec", "high"), Reason.TYPE_INVALID, "must be an integer"),
-        ((), Reason.INVALID, text),
+        (("spec", "high"), ErrorType.TYPE_INVALID, "must be an integer"),
+        ((), ErrorType.INVALID, text),
     ]
 
 
@@ -89,12 +91,12 @@ def test_a_transition_rule_finds_the_old_item_by_its_keys() -> None:
     old = {"tasks": [{"name": "a", "replicas": 3}, {"name": "b", "replicas": 1}], "high": 5}
     new = {"tasks": [{"name": "b", "replicas": 2}, {"name": "c", "replicas": 0}, {"name": "a", "replicas": 2}]}
     assert judged(new) == []
-    assert judged(new, old) == [(("spec", "tasks", 2, "replicas"), Reason.INVALID, "may not shrink")]
+    assert judged(new, old) == [(("spec", "tasks", 2, "replicas"), ErrorType.INVALID, "may not shrink")]
 
 
 def test_an_optional_old_self_is_there_on_create_too() -> None:
     assert judged({"note": "a"}) == []
-    assert judged({"note": "a"}, {"note": "b", "high": 5}) == [(("spec",), Reason.INVALID, "note is kept")]
+    assert judged({"note": "a"}, {"note": "b", "high": 5}) == [(("spec",), ErrorType.INVALID, "note is kept")]
 
 
 def test_what_did_not_change_is_not_rejected_again() -> None:
@@ -160,7 +162,7 @@ def test_an_object_is_pruned_defaulted_and_judged_in_one_call() -> None:
     assert evaluation.pruned == ("spec.typo", "spec.tasks[0].x")
     assert evaluation.object["spec"] == {"low": 9, "high": 5, "tasks": [{"name": "a"}]}
     assert evaluation.violations == (
-        Violation(("spec", "low"), Reason.INVALID, evaluation.object["spec"], "at most 5"),
+        Violation(("spec", "low"), ErrorType.INVALID, evaluation.object["spec"], "at most 5"),
     )
 
 

@@ -31,12 +31,7 @@ class Box(BaseModel):
         (Literal["auto"] | Annotated[float, Field(gt=0)], 'Takes "auto" or a number.'),
         (bool | str | None, "Takes a boolean, a string or null."),
         (Annotated[bool | str, Doc("Where to.")], "Where to.\nTakes a boolean or a string."),
-        (Decimal, "Takes a decimal as a number or a string."),
-        (
-            Annotated[Decimal, Field(ge=0, lt=100, max_digits=4, decimal_places=2)],
-            "Takes a decimal as a number or a string, at least 0, less than 100, of at most 4 digits, with at most 2 "
-            "behind the point.",
-        ),
+        (Decimal, "Takes a number or a string."),
         (Decimal | bool, "Takes a number, a string or a boolean."),
         (int | str, None),
         (IntOrString, None),

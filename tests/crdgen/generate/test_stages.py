@@ -182,27 +182,22 @@ def test_a_text_that_the_model_takes_as_a_decimal_is_taken(within: dict[str, Any
         ({}, "abc"),
         ({}, "1,5"),
         ({"ge": 0}, "-1"),
-        ({"decimal_places": 2}, "1.234"),
-        ({"max_digits": 5, "decimal_places": 2}, "1234"),
-        ({"multiple_of": Decimal("0.1")}, "0.01"),
-        ({"ge": 0}, "1e3"),
     ],
 )
-def test_a_text_with_another_sign_or_too_many_digits_is_rejected(core: dict[str, Any], text: str) -> None:
+def test_a_text_that_is_no_decimal_or_has_another_sign_is_rejected(core: dict[str, Any], text: str) -> None:
     assert not re.search(decimal(core)["anyOf"][1]["pattern"], text)
 
 
 @pytest.mark.parametrize(
     "core, number",
     [
-        ({"max_digits": 5, "decimal_places": 2}, {"exclusiveMinimum": -1000, "exclusiveMaximum": 1000}),
-        ({"max_digits": 5, "decimal_places": 2, "ge": 0}, {"minimum": 0, "exclusiveMaximum": 1000}),
-        ({"max_digits": 5, "decimal_places": 2, "lt": 10}, {"exclusiveMinimum": -1000, "exclusiveMaximum": 10}),
+        ({"max_digits": 5, "decimal_places": 2, "ge": 0}, {"minimum": 0}),
+        ({"lt": Decimal("9.5")}, {"exclusiveMaximum": 9.5}),
         ({"decimal_places": 0}, {"multipleOf": 1}),
         ({"multiple_of": Decimal("0.1")}, {}),
     ],
 )
-def test_digits_of_a_decimal_bound_its_number(core: dict[str, Any], number: dict[str, Any]) -> None:
+def test_bounds_of_a_decimal_are_those_of_its_number(core: dict[str, Any], number: dict[str, Any]) -> None:
     assert decimal(core)["anyOf"][0] == {"type": "number"} | number
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from bench.differential.crds.definitions import FIELDS, SCHEMA, SPEC, Definition, plain
 from bench.differential.crds.edits import DROP, Edit, broken
-from crdgen.lint import Finding, Severity, check_structural, lint
+from crdgen.lint import Finding, LintSeverity, check_structural, lint
 from crdgen.lint.checking import RULES
 
 _VERSION = ("spec", "versions", 0)
@@ -76,9 +76,9 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "v1 and v2 differ in",
     ),
     (
-        "versions-agree-on-types",
+        "versions-hold-the-same-fields",
         ("spec", "versions", 1),
-        _OTHER | {"schema": {"openAPIV3Schema": _object(properties={"spec": _object()})}},
+        _OTHER | {"served": False},
         _OTHER | {"schema": {"openAPIV3Schema": _object(properties={"spec": {"type": "array", "items": _TEXT}})}},
         "spec is object in v1, and array in v2: what is written in one cannot be read in the other",
     ),
@@ -90,16 +90,22 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         _webhook(_SERVICE, "v2"),
         "must be in the list",
     ),
-    ("webhook-has-one-address", ("spec", "conversion"), _webhook(_SERVICE, "v1"), _webhook({}, "v1"), "exactly one"),
     (
-        "webhook-url-is-plain",
+        "webhook-has-one-address",
+        ("spec", "conversion"),
+        _webhook(_SERVICE, "v1"),
+        _webhook(_SERVICE | {"url": "https://x"}, "v1"),
+        "exactly one",
+    ),
+    (
+        "webhook-has-one-address",
         ("spec", "conversion"),
         _webhook({"url": "https://x/y"}, "v1"),
         _webhook({"url": "http://x/y"}, "v1"),
         "must begin with https",
     ),
     (
-        "webhook-service-is-named",
+        "webhook-has-one-address",
         ("spec", "conversion"),
         _webhook(_SERVICE, "v1"),
         _webhook({"service": {"name": "hook"}}, "v1"),
@@ -159,14 +165,14 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "must be a label",
     ),
     (
-        "columns-print-their-fields",
+        "columns-print-something",
         (*_VERSION, "additionalPrinterColumns", 0),
         {"name": "A", "type": "string", "jsonPath": ".spec.count"},
         {"name": "A", "type": "date", "jsonPath": ".spec.count"},
         "never prints",
     ),
     (
-        "columns-are-declared",
+        "columns-print-something",
         (*_VERSION, "additionalPrinterColumns", 0, "jsonPath"),
         ".spec.any.x",
         ".spec.nothing",
@@ -289,7 +295,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "b is required but not declared",
     ),
     (
-        "map-type-is-known",
+        "merge-type-is-known",
         _NEW,
         _object(**{"x-kubernetes-map-type": "atomic"}),
         _TEXT | {"x-kubernetes-map-type": "atomic"},
@@ -303,44 +309,44 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "of type map",
     ),
     (
-        "list-type-is-known",
+        "merge-type-is-known",
         _NEW,
         _MAP | {"items": _ITEM},
         _TEXT | {"x-kubernetes-list-type": "atomic"},
         "a list type is for lists",
     ),
     (
-        "set-is-of-whole-values",
+        "items-can-be-told-apart",
         _NEW,
         {"type": "array", "items": _TEXT, "x-kubernetes-list-type": "set"},
         {"type": "array", "items": _ITEM, "x-kubernetes-list-type": "set"},
         "scalars, or atomic objects",
     ),
     (
-        "set-and-map-items-are-never-null",
+        "items-can-be-told-apart",
         _NEW,
         _MAP | {"items": _ITEM},
         _MAP | {"items": _ITEM | {"nullable": True}},
         "not nullable",
     ),
-    ("map-list-is-of-objects", _NEW, _MAP | {"items": _ITEM}, _MAP | {"items": _TEXT}, "are objects"),
+    ("items-can-be-told-apart", _NEW, _MAP | {"items": _ITEM}, _MAP | {"items": _TEXT}, "are objects"),
     (
-        "map-keys-are-scalars",
+        "map-keys-identify-items",
         _NEW,
         _MAP | {"items": _ITEM},
         _MAP | {"items": _ITEM, "x-kubernetes-list-map-keys": ["x"]},
         "no field of the items",
     ),
     (
-        "map-keys-are-there",
+        "map-keys-identify-items",
         _NEW,
         _MAP | {"items": {"type": "object", "properties": {"k": _TEXT | {"default": "x"}}}},
         _MAP | {"items": {"type": "object", "properties": {"k": _TEXT}}},
         "must be required or have a default",
     ),
-    ("rule-is-there", _NEW, _rule(), _rule(rule=" "), "the rule is empty"),
-    ("message-is-one-line", _NEW, _rule(message="no"), _rule(message="no\nno"), "line breaks"),
-    ("reason-is-known", _NEW, _rule(reason="FieldValueInvalid"), _rule(reason="Invalid"), "no reason Invalid"),
+    ("rule-is-complete", _NEW, _rule(), _rule(rule=" "), "the rule is empty"),
+    ("rule-is-complete", _NEW, _rule(message="no"), _rule(message="no\nno"), "line breaks"),
+    ("rule-is-complete", _NEW, _rule(reason="FieldValueInvalid"), _rule(reason="Invalid"), "no reason Invalid"),
     (
         "field-path-leads-somewhere",
         _NEW,
@@ -407,7 +413,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "an integer or a string",
     ),
     (
-        "default-within-a-map-is-valid",
+        "default-leaves-the-object-valid",
         _NEW,
         {"type": "object", "additionalProperties": _object(properties={"a": _TEXT | {"default": "x"}})},
         {"type": "object", "additionalProperties": _object(properties={"a": _TEXT | {"default": 1}})},
@@ -421,14 +427,14 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "the default of a is not set if spec.new is left out",
     ),
     (
-        "default-of-the-root-is-never-set",
+        "default-has-an-effect",
         (*SCHEMA, "default"),
         DROP,
         {"apiVersion": "a/v1", "kind": "A"},
         "has no effect",
     ),
     (
-        "default-of-an-entry-replaces-null",
+        "default-has-an-effect",
         _NEW,
         {"type": "array", "items": _TEXT},
         {"type": "array", "items": _TEXT | {"default": "x"}},
@@ -436,7 +442,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     ),
     ("object-has-fields", _NEW, _object(), {"type": "object"}, "so all its fields are pruned"),
     (
-        "template-keeps-its-metadata",
+        "object-has-fields",
         _NEW,
         _object(properties={"metadata": _object(), "spec": _object()}),
         _object(properties={"metadata": {"type": "object"}, "spec": _object()}),
@@ -497,8 +503,8 @@ def test_bounds_that_shut_a_type_out_where_any_may_stand_are_no_surprise() -> No
 
 def test_an_unknown_field_is_only_surprising_to_who_does_not_decode_strictly() -> None:
     definition = broken(Edit(_NEW, _TEXT | {"const": "x"}))
-    assert [finding.severity for finding in lint(definition)] == [Severity.ERROR]
-    assert [finding.severity for finding in lint(definition, strict=False)] == [Severity.WARNING]
+    assert [finding.severity for finding in lint(definition)] == [LintSeverity.ERROR]
+    assert [finding.severity for finding in lint(definition, strict=False)] == [LintSeverity.WARNING]
 
 
 def test_paths_are_those_of_the_api_server() -> None:

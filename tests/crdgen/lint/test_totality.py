@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bench.differential.crds.definitions import bare
 from crdgen.decode.decoder import Choice, ListOf, MapOf, Scalar, Shape, Struct
-from crdgen.lint import Severity, check_structural, lint
+from crdgen.lint import LintSeverity, check_structural, lint
 from crdgen.lint.checking import RULES
 from crdgen.lint.shape import DEFINITION, SCHEMA
 
@@ -101,7 +101,7 @@ def test_strange_values_are_answered(case: str, value: Any) -> None:
     ids=["enum", "field", "rule", "pattern"],
 )
 def test_half_a_character_is_taken_where_the_api_server_takes_it(schema: dict[str, Any]) -> None:
-    assert [finding.problem for finding in lint(bare(schema)) if finding.severity is Severity.ERROR] == []
+    assert [finding.problem for finding in lint(bare(schema)) if finding.severity is LintSeverity.ERROR] == []
 
 
 def test_a_rule_of_half_a_character_is_no_rule() -> None:

@@ -111,7 +111,6 @@ def test_manifests_are_numbered_and_know_their_lines() -> None:
         ("deep", HEAD + b"a: [{b/c: {d: 1, d: 2}}]\n", [("a[0][b/c].d",)]),
         ("by value", HEAD + b"1: a\n0x1: b\n", [("[1]",)]),
         ("a merge is none", HEAD + b"a: {<<: {b: 1}, b: 2}\n", [()]),
-        ("in JSON", b'{"apiVersion": "v1", "kind": "A", "a": {"b": 1, "b": 2}}', [("a.b",)]),
         (
             "each item its own",
             b"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: A}, {apiVersion: v1, kind: A, b: 1, b: 2}]\n",

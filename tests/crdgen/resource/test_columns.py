@@ -200,7 +200,7 @@ def test_selectable_fields_are_listed() -> None:
         ((".spec.nme",), "did you mean name?"),
         ((".spec.ratio",), "must be a boolean, integer, string"),
         ((".spec.parts",), "must be a boolean, integer, string"),
-        ((".spec.parts[0].type",), "must not have brackets"),
+        ((".spec.parts[0].type",), "cannot be read from [0]"),
         ((".metadata.labels",), "leads to labels"),
         ((".spec.name", ".spec.name"), "is there twice"),
         ((".spec.name", ".spec.on", *(f".spec.more.m{n}" for n in range(7))), "8 is the most"),

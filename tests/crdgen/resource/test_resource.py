@@ -144,7 +144,7 @@ SERVICE = Service("convert", "system")
 @pytest.mark.parametrize(
     "conversion, at, words",
     [
-        (Conversion(), "", "exactly one of url and service"),
+        (Conversion(), "", "needs a clientConfig"),
         (Conversion(SERVICE, "https://a.b"), "", "exactly one of url and service"),
         (Conversion(url="http://a.b"), ".url", "must begin with https://"),
         (Conversion(url="https://u@a.b"), ".url", "must not have a user"),

@@ -37,10 +37,6 @@ def test_tasks_that_can_all_start_are_allowed(case: str, document: Json) -> None
     assert faults(document, dependency_rules) == [], case
 
 
-CIRCLE = "dependency cycle: {}; none of these tasks would ever start"
-ITSELF = "a task cannot depend on itself: remove it"
-
-
 @pytest.mark.parametrize(
     "case, document, expected",
     [

@@ -25,7 +25,7 @@ from jobgate.installation.handbook import title
 from jobgate.kinds import built_in, installed
 from jobgate.kinds.common.durations import DURATION
 from jobgate.kinds.common.fitting import Predicate, surely, surely_fits
-from jobgate.kinds.common.metadata import metadata_causes, ordinary_metadata
+from jobgate.kinds.common.metadata import OrdinaryMetadata, metadata_causes
 from jobgate.kinds.common.schema import StructuralSchema
 from tests.corpus import GOOD, jobs, name_of
 from webhook import Context, Kind
@@ -178,7 +178,7 @@ def schemas() -> list[tuple[Named, Predicate, Evaluator]]:
     return [(named, surely_fits(named.schema), Evaluator(named.schema)) for named in found]
 
 
-@settings(PROPERTY, max_examples=800)
+@settings(PROPERTY, max_examples=300)
 @given(data=st.data())
 def test_in_an_object_of_any_schema_that_surely_fits_the_evaluator_finds_nothing(data: st.DataObject) -> None:
     named, fits, evaluator = data.draw(st.sampled_from(schemas()))
@@ -342,7 +342,7 @@ def test_what_is_not_known_for_sure_is_left_to_the_evaluator_where_it_is_present
     ],
 )
 def test_ordinary_metadata_fits_and_broken_metadata_does_not(metadata: Any, fits: bool) -> None:
-    assert surely(ordinary_metadata())(metadata) is fits
+    assert surely(OrdinaryMetadata)(metadata) is fits
     if fits:
         assert list(metadata_causes(metadata)) == []
 
@@ -370,7 +370,7 @@ METADATA: Final = st.fixed_dictionaries(
 @PROPERTY
 @given(METADATA)
 def test_in_metadata_that_surely_fits_the_check_finds_nothing(metadata: Mapping[str, Any]) -> None:
-    assert not surely(ordinary_metadata())(metadata) or list(metadata_causes(metadata)) == []
+    assert not surely(OrdinaryMetadata)(metadata) or list(metadata_causes(metadata)) == []
 
 
 def nested(depth: int, wrap: Any) -> Any:

@@ -240,7 +240,7 @@ def faulty(name: str) -> Mapping[str, list[tuple[Json, Context]]]:
     """Return plain jobs, as far as no rule narrows that, by the name of each rule that finds something in them."""
     kind = KINDS[name]
     anything = replace(kind, rules=(), defaults=())
-    rules = [planned.rule for planned in kind.plan.rules if any(quieter(planned.rule))]
+    rules = [rule for rule in kind.plan.rules if any(quieter(rule))]
     found: dict[str, list[tuple[Json, Context]]] = {rule.name: [] for rule in rules}
     for document in variants(name, 5):
         if not anything.plain(document) or "\\ud800" in repr(document):
@@ -260,8 +260,8 @@ IN_A_CLUSTER = {*NAMING, IMPOSED}
 #: By rule and condition, each kind that has it, with the rule without the condition.
 CONDITIONS: dict[str, list[tuple[str, Rule]]] = {}
 for _name, _kind in KINDS.items():
-    for _planned in _kind.plan.rules:
-        for _what, _made in quieter(_planned.rule):
+    for _rule in _kind.plan.rules:
+        for _what, _made in quieter(_rule):
             if not _made.updates and _what.removeprefix("also with ") not in IN_A_CLUSTER:
                 CONDITIONS.setdefault(f"{_made.name} {_what}", []).append((_name, _made))
 
@@ -277,7 +277,7 @@ def is_not_called(rule: Rule, name: str) -> Iterator[bool]:
 @pytest.mark.parametrize("name", KINDS)
 def test_no_rule_is_quiet_in_a_job_in_which_it_finds_something(name: str) -> None:
     kind = KINDS[name]
-    rules = [planned.rule for planned in kind.plan.rules if planned.rule.name in faulty(name)]
+    rules = [rule for rule in kind.plan.rules if rule.name in faulty(name)]
     assert [rule.name for rule in rules if any(is_not_called(rule, name))] == []
 
 

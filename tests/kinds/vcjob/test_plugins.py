@@ -116,15 +116,8 @@ def test_what_volcano_takes_and_cannot_use_is_a_warning(plugins: dict[str, list[
     ],
 )
 def test_a_flag_is_read_as_go_reads_it(arguments: list[str], expected: str) -> None:
-    assert (
-        value_of(
-            arguments,
-            {"master": Flag(FlagType.TEXT, "a name"), "port": Flag(FlagType.PORT, "a port")},
-            "master",
-            "master",
-        )
-        == expected
-    )
+    flags = {"master": Flag(FlagType.TEXT, "a name", default="master"), "port": Flag(FlagType.PORT, "a port")}
+    assert value_of(arguments, flags, "master") == expected
 
 
 #: By Volcano, a gang that waits for itself.

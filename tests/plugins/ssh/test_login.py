@@ -13,9 +13,6 @@ from tests.plugins.ssh.builder import crew, part, secret, stored, wired
 from tests.plugins.ssh.machine import Machine, User
 from tests.plugins.ssh.programs import need_programs
 
-#: Whoever of several processes runs these tests installs what they need, and no two at once.
-pytestmark = pytest.mark.xdist_group("sshd")
-
 #: As the documentation says it.
 ROOTS_SSHD = "/usr/sbin/sshd -D -e -h /root/.ssh/ssh_host_key"
 OTHERS_SSHD = "/usr/sbin/sshd -D -e -p 2222 -h /home/me/.ssh/ssh_host_key -o PidFile=none -o AuthorizedKeysFile=/home/me/.ssh/authorized_keys"

@@ -5,16 +5,17 @@ It takes over another certificate as soon as there is one; and waits for the fir
 
 import asyncio
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import uvloop
 
 from tests.webhook.kind import KINDS
 from webhook import Settings
-from webhook.server import Addresses, Drain, Endpoint, log, serve, stopping_on_signals
+from webhook.server import Endpoint, listen, log, serve, stopping_on_signals
 from webhook.server.certificates import Certificates
 from webhook.server.files import Files, Poller
-from webhook.server.workers import inherited, stop_with_parent, supervise
+from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
 
 async def main(certificate: str, key: str, delay: str, workers: str = "1") -> None:
@@ -22,8 +23,8 @@ async def main(certificate: str, key: str, delay: str, workers: str = "1") -> No
     sockets = inherited()
     if sockets is None and workers != "1":
         command = [sys.executable, "-m", "tests.webhook.server.program", certificate, key, delay, workers]
-        with stopping_on_signals(stop):
-            await supervise(int(workers), command, "127.0.0.1", 0, 0, stop=stop)
+        with stopping_on_signals(stop), listen("127.0.0.1", 0, 0) as own:
+            await Supervisor(int(workers), command).run(own, stop=stop)
         return
     if sockets is not None:
         stop_with_parent(stop)
@@ -31,15 +32,15 @@ async def main(certificate: str, key: str, delay: str, workers: str = "1") -> No
     endpoint.lacking = certificates.lacking
     poller = Poller(certificates, Files(Path(certificate), Path(key)))
     poller.look()
-    with stopping_on_signals(stop):
+    with stopping_on_signals(stop), nullcontext(sockets) if sockets else listen("127.0.0.1", 0, 0) as listened_on:
         polling = asyncio.create_task(poller.run())
         await serve(
             endpoint,
             certificates.context,
-            Addresses("127.0.0.1", 0, 0),
-            Drain(delay=float(delay), finish=10),
+            listened_on,
             stop=stop,
-            sockets=sockets,
+            delay=float(delay),
+            finish=10,
         )
         polling.cancel()
 

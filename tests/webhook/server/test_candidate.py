@@ -9,19 +9,23 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from certs import KeyType, Validity
 from tests.webhook.server.offers import DAYS, NAME, NOW, encrypted, issued, made, offered, without_authority
-from webhook.server.candidate import LARGEST, Candidate, Fault, Served, Unfit, judge
+from webhook.server.candidate import LARGEST, BadCertificate, Candidate, Fault, ServingCertificate, judge
 
 SOUND = issued()
 OTHER = issued()
 DAY = timedelta(days=1)
 
 
-def judged(candidate: Candidate, *, name: str = NAME, now: datetime = NOW, served: Served | None = None) -> Served:
+def judged(
+    candidate: Candidate, *, name: str = NAME, now: datetime = NOW, served: ServingCertificate | None = None
+) -> ServingCertificate:
     return judge(candidate, name, now.timestamp(), served)
 
 
-def fault(candidate: Candidate, *, name: str = NAME, now: datetime = NOW, served: Served | None = None) -> Fault:
-    with pytest.raises(Unfit) as error:
+def fault(
+    candidate: Candidate, *, name: str = NAME, now: datetime = NOW, served: ServingCertificate | None = None
+) -> Fault:
+    with pytest.raises(BadCertificate) as error:
         judged(candidate, name=name, now=now, served=served)
     assert b"PRIVATE" not in str(error.value).encode()
     return error.value.fault
@@ -118,7 +122,7 @@ def test_what_no_client_would_take_is_rejected(candidate: Candidate, expected: F
 
 
 def test_a_key_with_a_password_is_rejected_without_asking_for_it() -> None:
-    with pytest.raises(Unfit, match="must be a key without a password"):
+    with pytest.raises(BadCertificate, match="must be a key without a password"):
         judged(replace(offered(SOUND), key=encrypted(SOUND)))
 
 
@@ -192,5 +196,5 @@ def test_judging_leaves_no_file_open() -> None:
     ],
 )
 def test_the_part_that_is_not_pem_is_named(candidate: Candidate, said: str) -> None:
-    with pytest.raises(Unfit, match=said):
+    with pytest.raises(BadCertificate, match=said):
         judged(candidate)

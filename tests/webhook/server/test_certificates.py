@@ -18,7 +18,7 @@ from certs import Generation
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.offers import DAYS, NAME, NOW, issued, made, offered, without_authority
 from tests.webhook.server.wire import Running, head, post, until
-from webhook.server.candidate import Candidate, Fault, Unfit
+from webhook.server.candidate import BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
 from webhook.server.log import JSONFormatter
 from webhook.server.metrics import Metrics
@@ -79,7 +79,7 @@ def trusting(*generations: Generation) -> ssl.SSLContext:
 
 
 def refused(certificates: Certificates, candidate: Candidate) -> Fault:
-    with pytest.raises(Unfit) as error:
+    with pytest.raises(BadCertificate) as error:
         certificates.offer(candidate)
     return error.value.fault
 
@@ -151,30 +151,14 @@ async def test_what_is_served_does_not_hang_on_what_the_client_names(
     writer.close()
 
 
-async def test_no_session_is_taken_up_again(server: Running, certificates: Certificates) -> None:
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+async def test_no_session_is_taken_up_again_with_another_certificate(
+    server: Running, certificates: Certificates, version: ssl.TLSVersion
+) -> None:
     """Its client would not look at the certificate again, and go on trusting one that is revoked."""
     certificates.offer(offered(FIRST, 1))
-    client = trusting(FIRST)
-    client.maximum_version = ssl.TLSVersion.TLSv1_2
-
-    def handshake(session: ssl.SSLSession | None) -> tuple[ssl.SSLSession | None, bool | None]:
-        with (
-            socket.create_connection(("127.0.0.1", server.listening.port)) as plain,
-            client.wrap_socket(plain, server_hostname=NAME, session=session) as spoken,
-        ):
-            return spoken.session, spoken.session_reused
-
-    session, _ = await asyncio.to_thread(handshake, None)
-    assert session is None or not session.has_ticket
-    assert not (await asyncio.to_thread(handshake, session))[1]
-
-
-async def test_no_session_is_taken_up_again_with_another_certificate(
-    server: Running, certificates: Certificates
-) -> None:
-    certificates.offer(offered(FIRST, 1))
     client = trusting(FIRST, SECOND)
-    client.maximum_version = ssl.TLSVersion.TLSv1_2
+    client.minimum_version = client.maximum_version = version
 
     def called(session: ssl.SSLSession | None) -> tuple[ssl.SSLSession | None, bool | None]:
         with (
@@ -189,6 +173,7 @@ async def test_no_session_is_taken_up_again_with_another_certificate(
             return found
 
     session, _ = await asyncio.to_thread(called, None)
+    assert session is None or not session.has_ticket
     certificates.offer(offered(SECOND, 2))
     assert not (await asyncio.to_thread(called, session))[1]
 

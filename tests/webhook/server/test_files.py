@@ -7,7 +7,7 @@ import pytest
 
 from tests.webhook.server.offers import NOW, issued, offered
 from webhook.server import files as module
-from webhook.server.candidate import LARGEST, Candidate, Fault, Unfit
+from webhook.server.candidate import LARGEST, BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
 from webhook.server.files import PATIENCE, Files, Poller
 from webhook.server.metrics import Metrics
@@ -130,7 +130,7 @@ def test_files_that_go_are_served_from_memory(mount: Path, certificates: Certifi
     poller = Poller(certificates, files_of(mount))
     poller.take()
     (mount / gone).unlink()
-    with pytest.raises(Unfit) as error:
+    with pytest.raises(BadCertificate) as error:
         poller.take()
     assert error.value.fault is Fault.MISSING
     assert certificates.lacking() == ""
@@ -140,7 +140,7 @@ def test_no_more_is_read_than_a_secret_can_hold(tmp_path: Path, certificates: Ce
     write(tmp_path, replace(FIRST, key=b"x" * (3 * LARGEST)))
     read = files_of(tmp_path).read()
     assert len(read.key) == LARGEST + 1
-    with pytest.raises(Unfit, match=r"tls.key is larger than"):
+    with pytest.raises(BadCertificate, match=r"tls.key is larger than"):
         certificates.offer(read)
 
 
@@ -148,7 +148,7 @@ def test_a_device_without_end_is_not_read_for_ever(tmp_path: Path, certificates:
     write(tmp_path, FIRST)
     (tmp_path / "tls.key").unlink()
     (tmp_path / "tls.key").symlink_to("/dev/zero")
-    with pytest.raises(Unfit, match=r"tls.key is larger than"):
+    with pytest.raises(BadCertificate, match=r"tls.key is larger than"):
         Poller(certificates, files_of(tmp_path)).take()
 
 

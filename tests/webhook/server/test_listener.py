@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.webhook.server.wire import PATIENCE, Running, Shown, until
-from webhook.server import Listening
+from tests.webhook.server.wire import PATIENCE, Listening, Running, Shown, until
 from webhook.server.listener import FILES
 
 pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.webhook.kind import KINDS, crew
+from tests.webhook.kind import crew
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import Running, head, post
-from webhook import Cause, Context, Job, Registry, Settings, rule
-from webhook.server import Endpoint
+from webhook import Cause, Context, Job, Registry, rule
 from webhook.server.limits import PROBES
-from webhook.server.probes import DEAD, Probes
+from webhook.server.probes import DEAD, Answers
 
 pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
 
@@ -47,6 +46,6 @@ async def test_they_are_answered_in_order_where_they_are_sent_ahead(server: Runn
 
 @pytest.mark.parametrize("silent, code", [(0.0, 200), (DEAD - 5, 200), (DEAD + 5, 503)])
 async def test_a_loop_that_made_no_turn_for_long_is_dead(silent: float, code: int) -> None:
-    probes = Probes(Endpoint(KINDS, Settings()))
+    probes = Answers(lambda: "", lambda: b"")
     probes.beat -= silent
     assert probes.routes["/healthz"]()[0] == code

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from controlplane.forwarding import carry
-from tests.webhook.server.wire import PATIENCE, Running, Shown, post, until
-from webhook.server import Listening
+from tests.webhook.server.wire import PATIENCE, Listening, Running, Shown, post, until
 
 pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
 

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from tests.webhook.server.conftest import Start
-from tests.webhook.server.wire import PATIENCE, VALIDATE, Connection, Running, Shown, body, head, post, until
-from webhook.server import Addresses, Drain, Listening, serve
-from webhook.server.tls import context
+from tests.webhook.server.wire import PATIENCE, VALIDATE, Connection, Listening, Running, Shown, body, head, post, until
+from webhook.server import listen
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
@@ -26,11 +25,6 @@ async def test_probes_answer_on_the_plain_port_alone(server: Running, path: str)
     assert (await server.ask(head("GET", path))).code == 404
 
 
-async def test_admission_is_not_answered_on_the_plain_port(server: Running) -> None:
-    connection = await server.connect(tls=False, port=server.listening.health_port)
-    assert (await connection.ask(post())).code == 404
-
-
 async def test_the_plain_port_takes_no_body(server: Running) -> None:
     connection = await server.connect(tls=False, port=server.listening.health_port)
     answer = await connection.ask(head("POST", "/healthz", Content_Length=10**9))
@@ -38,17 +32,14 @@ async def test_the_plain_port_takes_no_body(server: Running) -> None:
     assert await connection.closed()
 
 
-async def test_a_port_that_is_taken_is_an_error_and_leaves_nothing_open(server: Running, shown: Shown) -> None:
-    taken = Addresses("127.0.0.1", 0, server.listening.port)
-    with pytest.raises(OSError, match="in use"):
-        await serve(
-            server.endpoint, context(shown.certificate, shown.key), taken, Drain(), stop=asyncio.Event(), started=None
-        )
+async def test_a_port_that_is_taken_is_an_error_and_leaves_nothing_open(server: Running) -> None:
+    with pytest.raises(OSError, match="in use"), listen("127.0.0.1", 0, server.listening.health_port):
+        pass
     assert await server.lives()
 
 
 async def test_while_draining_the_server_serves_is_not_ready_and_closes_each_connection(start: Start) -> None:
-    server = await start(drain=Drain(delay=0.6, finish=5))
+    server = await start(delay=0.6, finish=5)
     kept = await server.connect()
     assert "connection" not in (await kept.ask(post())).headers
     server.stop.set()
@@ -62,7 +53,7 @@ async def test_while_draining_the_server_serves_is_not_ready_and_closes_each_con
 
 
 async def test_what_is_in_flight_is_finished_and_idle_connections_are_closed(start: Start) -> None:
-    server = await start(drain=Drain(finish=10))
+    server = await start(finish=10)
     idle, reading = await server.connect(), await server.connect()
     assert (await idle.ask(post())).code == 200
     content = body()
@@ -79,7 +70,7 @@ async def test_what_is_in_flight_is_finished_and_idle_connections_are_closed(sta
 
 
 async def test_what_does_not_finish_is_cut_off(start: Start) -> None:
-    server = await start(drain=Drain(finish=0.2), body_time=60.0)
+    server = await start(finish=0.2, body_time=60.0)
     reading = await server.connect()
     await reading.send(head(path=f"{VALIDATE}?timeout=30s", Content_Length=100))
     server.stop.set()

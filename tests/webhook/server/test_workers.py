@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from tests.webhook.server.offers import issued
-from tests.webhook.server.wire import PATIENCE, VALIDATE, Running, Shown, post, shown_files, until
-from webhook.server import Listening
+from tests.webhook.server.wire import PATIENCE, VALIDATE, Listening, Running, Shown, post, shown_files, until
 from webhook.server.workers import families, summed
 
 pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])

@@ -9,15 +9,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from certs import Generation
 from tests.webhook.kind import CREW, KINDS, admission_review, job
 from webhook import Phase, Registry, Settings
-from webhook.server import Addresses, Drain, Endpoint, Limits, Listening, serve
+from webhook.server import Endpoint, Limits, listen, serve
+from webhook.server.candidate import showing
 from webhook.server.certificates import Certificates
 from webhook.server.metrics import Metrics
-from webhook.server.tls import context
 
 MUTATE, VALIDATE = CREW.path(Phase.MUTATE), CREW.path(Phase.VALIDATE)
 #: Longer than any answer takes on a busy machine; a test that waits for it has failed.
@@ -122,6 +122,13 @@ class Connection:
                 await self.writer.wait_closed()
 
 
+class Listening(NamedTuple):
+    """The ports of a server."""
+
+    port: int
+    health_port: int
+
+
 @dataclass
 class Running:
     """A server that runs."""
@@ -191,6 +198,10 @@ class Shown:
     key: Path
     client: ssl.SSLContext
 
+    def context(self) -> ssl.SSLContext:
+        """A server's context that shows it."""
+        return showing(self.certificate.read_bytes(), self.key.read_bytes())
+
 
 def shown_files(generation: Generation, folder: Path) -> Shown:
     """Write a generation down."""
@@ -205,7 +216,8 @@ async def running(
     shown: Shown,
     kinds: Registry = KINDS,
     *,
-    drain: Drain | None = None,
+    delay: float = 0.0,
+    finish: float = 0.5,
     certificates: Certificates | None = None,
     metrics: Metrics | None = None,
     **limits: Any,
@@ -214,25 +226,18 @@ async def running(
     endpoint = Endpoint(kinds, Settings(), limits=Limits(**limits), metrics=metrics)
     if certificates:
         endpoint.lacking = certificates.lacking
-    stop, started = asyncio.Event(), asyncio.get_running_loop().create_future()
-    served = asyncio.create_task(
-        serve(
-            endpoint,
-            certificates.context if certificates else context(shown.certificate, shown.key),
-            Addresses("127.0.0.1", 0, 0),
-            drain or Drain(finish=0.5),
-            stop=stop,
-            started=started,
-        )
-    )
-    server = Running(await started, endpoint, shown.client, stop, served)
-    try:
-        yield server
-    finally:
-        for connection in server.connections:
-            connection.writer.close()
-        stop.set()
-        async with asyncio.timeout(PATIENCE):
-            await served
-        for connection in server.connections:
-            await connection.close()
+    stop = asyncio.Event()
+    choose = certificates.context if certificates else shown.context
+    with listen("127.0.0.1", 0, 0) as sockets:
+        served = asyncio.create_task(serve(endpoint, choose, sockets, stop=stop, delay=delay, finish=finish))
+        server = Running(Listening(*sockets.ports().values()), endpoint, shown.client, stop, served)
+        try:
+            yield server
+        finally:
+            for connection in server.connections:
+                connection.writer.close()
+            stop.set()
+            async with asyncio.timeout(PATIENCE):
+                await served
+            for connection in server.connections:
+                await connection.close()

@@ -423,7 +423,6 @@ SPECIMENS: tuple[Specimen, ...] = (
             {"code": "y", "sizes": [1]},
             {"code": "x", "sizes": []},
             {"code": "x", "sizes": [1], "count": 10},
-            {"code": "x", "sizes": [1], "price": "1000"},
             {"code": "x", "sizes": [1], "marks": [1, 2, 3]},
             {"code": "x", "sizes": [1], "stamp": "abcd"},
         ),

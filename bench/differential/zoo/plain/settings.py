@@ -269,7 +269,7 @@ SPECIMENS = (
             {"vat": "much"},
             {"vat": []},
             {"minimum": "-0.01"},
-            {"minimum": "1.234"},
+            {"minimum": "-1.2"},
             {"discount": 1},
             {"discount": -1},
             {"currency": "eur"},

@@ -103,7 +103,7 @@ def resource_reference(*, of_container: bool) -> ValueRule:
 
 def _value_or_source(variable: Any, path: Path) -> Iterator[Cause]:
     if variable.get("valueFrom") and not unset(variable.get("value")):
-        yield Forbidden(path / "valueFrom", "may not be set together with value")
+        yield Forbidden(path / "valueFrom", "may not be set together with value: remove one of them")
 
 
 def _object_name(name: str) -> str | None:

@@ -11,7 +11,7 @@ from jobgate import names
 from jobgate.kinds.common.pod.placement import LABELS
 from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.kinds.common.pod.shapes import DnsLabel, DnsSubdomain, QualifiedName
-from jobgate.kinds.common.pod.values import ValueRule, anything, family, formatted, texts
+from jobgate.kinds.common.pod.values import Rules, ValueRule, anything, family, formatted, texts
 from webhook.cause import Cause, Invalid, TooLong
 from webhook.path import Path
 
@@ -28,28 +28,39 @@ PlainAnnotations: TypeAlias = Annotated[
 ]
 
 
-def _annotations(annotations: Any, path: Path) -> Iterator[Cause]:
-    """Keys are qualified names; keys and values take at most 256 KiB together. No message shows a value."""
-    total = 0
-    for key, value in mapping(annotations).items():
+def _annotation_keys(annotations: Any, path: Path) -> Iterator[Cause]:
+    for key in mapping(annotations):
         if fault := names.annotation_key(key):
             yield Invalid(path, key, fault)
-        total += sum(
-            len(one) if one.isascii() else len(one.encode(errors="surrogatepass")) for one in (key, text(value))
-        )
+
+
+def _annotations(annotations: Any, path: Path) -> Iterator[Cause]:
+    """Keys are qualified names; keys and values take at most 256 KiB together. No message shows a value."""
+    yield from _annotation_keys(annotations, path)
+    total = sum(
+        len(one) if one.isascii() else len(one.encode(errors="surrogatepass"))
+        for key, value in mapping(annotations).items()
+        for one in (key, text(value))
+    )
     if total > TOTAL_LIMIT:
         yield TooLong(path, f"{total} bytes", TOTAL_LIMIT, "total size of keys and values", unit="bytes")
 
 
-#: From `k8s.io/apimachinery/pkg/api/validation`, `ValidateObjectMeta` and `ValidateFinalizers`.
+#: The metadata of any object. From `k8s.io/apimachinery/pkg/api/validation`, `ValidateObjectMeta` and
+#: `ValidateFinalizers`.
+RULES: Final[Rules] = {
+    "name": formatted(names.dns_subdomain, DnsSubdomain),
+    "generateName": formatted(names.generate_name),
+    "namespace": formatted(names.dns_label, DnsLabel),
+    "labels": LABELS,
+    "annotations": ValueRule(_annotation_keys),
+    "finalizers": texts(names.qualified_name),
+}
+
 FAMILY = family(
     metadata={
-        "name": formatted(names.dns_subdomain, DnsSubdomain),
-        "generateName": formatted(names.generate_name),
-        "namespace": formatted(names.dns_label, DnsLabel),
-        "labels": LABELS,
+        **RULES,
         "annotations": ValueRule(_annotations, PlainAnnotations),
-        "finalizers": texts(names.qualified_name),
         "creationTimestamp": anything(None),
     },
 )

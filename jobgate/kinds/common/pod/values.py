@@ -274,7 +274,7 @@ def one_source(sources: Rules, why: str = "", missing: str = "") -> Check:
         if len(present) > 1 and not why:
             yield Forbidden(path, f"must have exactly one source, but has {', '.join(present)}")
         for extra in present[1:] if why else ():
-            yield Forbidden(path / extra, f"may not be set together with {present[0]}: {why}")
+            yield Forbidden(path / extra, f"may not be set together with {present[0]}, as {why}: remove one of them")
         for name in present[:1] if why else present:
             yield from sources[name].check(value[name], path / name)
 

@@ -267,7 +267,8 @@ _VOLUMES: Final = listed(fields(_source, name=_NAME), distinct("name", "already 
 def _mount(mount: Any, path: Path) -> Iterator[Cause]:
     """A sub path is given in one way; a mount is recursively read-only only if it is read-only."""
     if mount.get("subPath") and mount.get("subPathExpr"):
-        yield Invalid(path / "subPathExpr", mount["subPathExpr"], "may not be set together with subPath")
+        detail = "may not be set together with subPath: remove one of them"
+        yield Invalid(path / "subPathExpr", mount["subPathExpr"], detail)
     mode = mount.get("recursiveReadOnly")
     if mode in ("Enabled", "IfPossible") and mount.get("readOnly") is not True:
         yield Forbidden(path / "recursiveReadOnly", f"{mode} requires readOnly to be true")

@@ -1,4 +1,4 @@
-"""The checks of Pod Security admission, in all their versions: what in a Pod violates which level.
+"""The checks of Pod Security admission, in its versions since Kubernetes 1.22: what in a Pod violates which level.
 
 https://kubernetes.io/docs/concepts/security/pod-security-standards/
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from jobgate.kinds.common.pod.reading import (
@@ -61,6 +62,9 @@ class PodSecurityViolation(NamedTuple):
     written: Any = None
 
 
+_baseline = partial(PodSecurityViolation, level=Level.BASELINE)
+_restricted = partial(PodSecurityViolation, level=Level.RESTRICTED)
+
 CONTEXT = "securityContext"
 
 
@@ -103,11 +107,7 @@ _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS: Final = ("postStart", "preStop")
 _REACHING: Final = ("httpGet", "tcpSocket")
 
-#: Since when the level restricted asks for each, since when profiles of seccomp are fields, and since when Windows pods
-#: are exempt.
-_ESCALATION_SINCE: Final = 8
-_SECCOMP_SINCE: Final = 19
-_CAPABILITIES_SINCE: Final = 22
+#: Since when a restricted pod may not give root by its number, and since when Windows pods are exempt.
 _USER_NUMBER_SINCE: Final = 23
 _WINDOWS_EXEMPT_SINCE: Final = 25
 #: Since then a pod with its own user namespace may run as root in it, and at the level baseline unmask its /proc.
@@ -118,19 +118,17 @@ _OWN_HOST_SINCE: Final = 34
 
 def host(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """Yield what a pod shares with its host."""
-    spec, here = pod.spec, pod.path / "spec"
     for field in _NAMESPACES:
-        if spec.get(field) is True:
-            yield PodSecurityViolation(here / field, True, "must be false or not set", Level.BASELINE)
+        if pod.spec.get(field) is True:
+            yield _baseline(pod.path / "spec" / field, True, "must be false or not set")
     for context in pod.all_contexts:
         if mapping(context.json.get("windowsOptions")).get("hostProcess") is True:
-            where = context.path / "windowsOptions" / "hostProcess"
-            yield PodSecurityViolation(where, True, "must be false or not set", Level.BASELINE)
+            yield _baseline(context.path / "windowsOptions" / "hostProcess", True, "must be false or not set")
     for container in pod.containers:
         for index, port in objects(container.json.get("ports")):
             if whole(port.get("hostPort")):
                 place = container.path / "ports" / index / "hostPort"
-                yield PodSecurityViolation(place, port["hostPort"], "must not be set", Level.BASELINE)
+                yield _baseline(place, port["hostPort"], "must not be set")
         yield from _hosts_of_handlers(container.json, container.path)
 
 
@@ -141,8 +139,7 @@ def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[Pod
     for handler, where in handlers:
         for way in _REACHING:
             if host := mapping(mapping(handler).get(way)).get("host"):
-                right = "must not be set"
-                yield PodSecurityViolation(where / way / "host", host, right, Level.BASELINE, since=_OWN_HOST_SINCE)
+                yield _baseline(where / way / "host", host, "must not be set", since=_OWN_HOST_SINCE)
 
 
 #: What container runtimes give by default, except NET_RAW.
@@ -170,11 +167,10 @@ def privileges(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     until = pod.linux_only_until
     for context in pod.contexts:
         if context.json.get("privileged") is True:
-            yield PodSecurityViolation(context.path / "privileged", True, "must be false or not set", Level.BASELINE)
+            yield _baseline(context.path / "privileged", True, "must be false or not set")
         escalation = context.json.get("allowPrivilegeEscalation")
         if escalation is not False:
-            where = context.path / "allowPrivilegeEscalation"
-            yield PodSecurityViolation(where, escalation, "must be false", Level.RESTRICTED, _ESCALATION_SINCE, until)
+            yield _restricted(context.path / "allowPrivilegeEscalation", escalation, "must be false", until=until)
         yield from _capabilities(context, until)
 
 
@@ -183,14 +179,12 @@ def _capabilities(context: SecurityContext, until: int) -> Iterator[PodSecurityV
     for index, name in enumerate(items(capabilities.get("add"))):
         where = here / "add" / index
         if name != _BINDING:
-            right = f"must be {_BINDING}, or not be set"
-            yield PodSecurityViolation(where, name, right, Level.RESTRICTED, _CAPABILITIES_SINCE, until)
+            yield _restricted(where, name, f"must be {_BINDING}, or not be set", until=until)
         if name not in DEFAULT:
-            yield PodSecurityViolation(where, name, f"must be one of {', '.join(DEFAULT)}", Level.BASELINE)
+            yield _baseline(where, name, f"must be one of {', '.join(DEFAULT)}")
     dropped = items(capabilities.get("drop"))
     if "ALL" not in dropped:
-        where, right = here / "drop", 'must include "ALL"'
-        yield PodSecurityViolation(where, list(dropped) or None, right, Level.RESTRICTED, _CAPABILITIES_SINCE, until)
+        yield _restricted(here / "drop", list(dropped) or None, 'must include "ALL"', until=until)
 
 
 _PROFILES: Final = ("RuntimeDefault", "Localhost")
@@ -198,8 +192,6 @@ _TYPES: Final = 'must be "RuntimeDefault" or "Localhost"'
 
 #: Annotations that were before the fields, and what they may say.
 _APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
-_SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
-_SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 _ANNOTATED: Final = "must be runtime/default or localhost/<profile>"
 
 _SELINUX_TYPES: Final = ("", "container_t", "container_init_t", "container_kvm_t")
@@ -208,39 +200,28 @@ _SELINUX_ENGINE: Final = "container_engine_t"
 _SELINUX_ENGINE_SINCE: Final = 31
 
 
-def seccomp(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
-    """A profile that is given must be one of two sorts, and where the pod is restricted there must be one."""
+def _profiles(pod: CheckedPod, field: str) -> Iterator[PodSecurityViolation]:
+    """A profile that is given must be one of two sorts."""
     for context in pod.all_contexts:
-        given = context.json.get("seccompProfile")
-        if isinstance(given, dict) and given.get("type") not in _PROFILES:
-            where = context.path / "seccompProfile" / "type"
-            yield PodSecurityViolation(where, text(given.get("type")), _TYPES, Level.BASELINE, _SECCOMP_SINCE)
+        profile = context.json.get(field)
+        if isinstance(profile, dict) and profile.get("type") not in _PROFILES:
+            yield _baseline(context.path / field / "type", text(profile.get("type")), _TYPES)
+
+
+def seccomp(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
+    """Where the pod is restricted there must be a profile."""
+    yield from _profiles(pod, "seccompProfile")
     if pod.lacks("seccompProfile"):
-        where, right = pod.own.path / "seccompProfile" / "type", f"{_TYPES} for the pod or for every container"
-        yield PodSecurityViolation(where, None, right, Level.RESTRICTED, _SECCOMP_SINCE, pod.linux_only_until)
-
-
-def seccomp_annotations(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
-    """Before there were fields, annotations gave the profiles: a namespace can pin a definition of that time."""
-    annotations, here = mapping(pod.metadata.get("annotations")), pod.path / "metadata" / "annotations"
-    names = dict.fromkeys(text(container.json.get("name")) for container in pod.containers)
-    for key in (_SECCOMP_POD, *(f"{_SECCOMP_CONTAINER}{name}" for name in names)):
-        profile = annotations.get(key)
-        if profile not in (None, "runtime/default", "docker/default") and not text(profile).startswith("localhost/"):
-            yield PodSecurityViolation(here.key(key), profile, _ANNOTATED, Level.BASELINE, until=_SECCOMP_SINCE)
+        right = f"{_TYPES} for the pod or for every container"
+        yield _restricted(pod.own.path / "seccompProfile" / "type", None, right, until=pod.linux_only_until)
 
 
 def app_armor(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """The node's default profile may be replaced by another, and not be switched off."""
-    for context in pod.all_contexts:
-        profile = context.json.get("appArmorProfile")
-        if isinstance(profile, dict) and profile.get("type") not in _PROFILES:
-            where = context.path / "appArmorProfile" / "type"
-            yield PodSecurityViolation(where, text(profile.get("type")), _TYPES, Level.BASELINE)
+    yield from _profiles(pod, "appArmorProfile")
     for key, profile in mapping(pod.metadata.get("annotations")).items():
         if str(key).startswith(_APP_ARMOR) and not _is_kept(profile):
-            where = (pod.path / "metadata" / "annotations").key(str(key))
-            yield PodSecurityViolation(where, profile, _ANNOTATED, Level.BASELINE)
+            yield _baseline((pod.path / "metadata" / "annotations").key(str(key)), profile, _ANNOTATED)
 
 
 def _is_kept(profile: Any) -> bool:
@@ -251,27 +232,25 @@ def _is_kept(profile: Any) -> bool:
 def selinux(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """A container's type may be one of those made for containers; its user and role are the system's."""
     for context in pod.all_contexts:
-        options = mapping(context.json.get("seLinuxOptions"))
-        here = context.path / "seLinuxOptions"
+        options, here = mapping(context.json.get("seLinuxOptions")), context.path / "seLinuxOptions"
         sort = text(options.get("type"))
         if sort not in _SELINUX_TYPES:
             until = _SELINUX_ENGINE_SINCE if sort == _SELINUX_ENGINE else ALWAYS
-            right = f"must be one of {', '.join(_SELINUX_TYPES[1:])}, or not be set"
-            yield PodSecurityViolation(here / "type", sort, right, Level.BASELINE, until=until)
+            yield _baseline(
+                here / "type", sort, f"must be one of {', '.join(_SELINUX_TYPES[1:])}, or not be set", until=until
+            )
         for field in ("user", "role"):
             if value := options.get(field):
-                yield PodSecurityViolation(here / field, value, "must not be set", Level.BASELINE)
+                yield _baseline(here / field, value, "must not be set")
 
 
 def proc_mount(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """Yield where /proc is unmasked."""
-    until = pod.own_users_until
     for context in pod.contexts:
-        mount = context.json.get("procMount")
+        mount, where = context.json.get("procMount"), context.path / "procMount"
         if mount not in (None, "Default"):
-            where = context.path / "procMount"
-            for level, end in ((Level.BASELINE, until), (Level.RESTRICTED, ALWAYS)):
-                yield PodSecurityViolation(where, mount, 'must be "Default" or not set', level, until=end)
+            yield _baseline(where, mount, 'must be "Default" or not set', until=pod.own_users_until)
+            yield _restricted(where, mount, 'must be "Default" or not set')
 
 
 #: Each that is safe, and since which minor it counts as such.
@@ -303,17 +282,13 @@ def users(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     until = pod.own_users_until
     for context in pod.all_contexts:
         if context.json.get("runAsNonRoot") is False:
-            yield PodSecurityViolation(
-                context.path / "runAsNonRoot", False, "must be true", Level.RESTRICTED, until=until
-            )
+            yield _restricted(context.path / "runAsNonRoot", False, "must be true", until=until)
         if whole(context.json.get("runAsUser")) == 0:
             right = "must be a non-root user, or not be set"
-            yield PodSecurityViolation(
-                context.path / "runAsUser", 0, right, Level.RESTRICTED, _USER_NUMBER_SINCE, until
-            )
+            yield _restricted(context.path / "runAsUser", 0, right, since=_USER_NUMBER_SINCE, until=until)
     if pod.lacks("runAsNonRoot"):
         right = "must be true for the pod or for every container"
-        yield PodSecurityViolation(pod.own.path / "runAsNonRoot", None, right, Level.RESTRICTED, until=until)
+        yield _restricted(pod.own.path / "runAsNonRoot", None, right, until=until)
 
 
 def sysctls(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
@@ -323,7 +298,7 @@ def sysctls(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
         safe = SAFE.get(name, ALWAYS) if isinstance(name, str) else ALWAYS
         if safe:
             where = pod.own.path / "sysctls" / index / "name"
-            yield PodSecurityViolation(where, name, f"must be one of {', '.join(SAFE)}", Level.BASELINE, until=safe)
+            yield _baseline(where, name, f"must be one of {', '.join(SAFE)}", until=safe)
 
 
 def volumes(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
@@ -332,16 +307,14 @@ def volumes(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
         here = pod.path / "spec" / "volumes" / index
         if volume.get("hostPath") is not None:
             right = "hostPath volumes are not allowed: use another volume type"
-            yield PodSecurityViolation(here / "hostPath", "hostPath", right, Level.BASELINE, written=volume["hostPath"])
+            yield _baseline(here / "hostPath", "hostPath", right, written=volume["hostPath"])
         for source in OUTSIDE:
             if volume.get(source) is not None:
                 right = "volume type not allowed: use another type, such as persistentVolumeClaim"
-                yield PodSecurityViolation(here / source, source, right, Level.RESTRICTED, written=volume[source])
+                yield _restricted(here / source, source, right, written=volume[source])
 
 
-_CHECKS: Final = (
-    *(host, privileges, users, seccomp, seccomp_annotations, app_armor, selinux, proc_mount, sysctls, volumes),
-)
+_CHECKS: Final = (host, privileges, users, seccomp, app_armor, selinux, proc_mount, sysctls, volumes)
 
 
 def violations(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:

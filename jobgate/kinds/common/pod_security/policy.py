@@ -21,6 +21,8 @@ _VERSION: Final = "-version"
 #: The oldest Kubernetes that jobgate is installed on. An API server judges by its own version's definition where a
 #: namespace names none, or a newer one.
 OLDEST: Final = 30
+#: The first Kubernetes with Pod Security admission. What a namespace asks for by an older definition is not checked.
+FIRST: Final = 22
 
 _LEVELS: Final = {level.word: level for level in Level}
 _MINOR = re.compile(r"v1\.(0|[1-9][0-9]{0,3})\Z")
@@ -50,7 +52,7 @@ class Standard:
         """Return whether a violation is one of this standard, on every API server or only on some."""
         newest = ALWAYS - 1 if self.minor is None else self.minor
         oldest = min(OLDEST, newest)
-        if violation.level > self.level or violation.since > newest or violation.until <= oldest:
+        if newest < FIRST or violation.level > self.level or violation.since > newest or violation.until <= oldest:
             return Certainty.NO
         everywhere = violation.since <= oldest and violation.until > newest
         return Certainty.YES if everywhere else Certainty.BY_VERSION

@@ -35,7 +35,12 @@ CASES: list[Case] = [
         ": Forbidden",
         sentence="and not two of them",
     ),
-    variable({"secretKeyRef": {"name": "s", "key": "k"}}, ": Forbidden", sentence="nor beside a value", value="x"),
+    variable(
+        {"secretKeyRef": {"name": "s", "key": "k"}},
+        ": Forbidden: may not be set together with value: remove one of them",
+        sentence="nor beside a value",
+        value="x",
+    ),
     variable({"secretKeyRef": {"name": "s", "key": "k"}}, sentence="an empty value is none", value=""),
     field("metadata.name", sentence="a pod may learn its name"),
     field("metadata.labels['example.com/team']", sentence="a label of its own"),

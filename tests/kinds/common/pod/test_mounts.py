@@ -62,7 +62,9 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
     (
         "a part said twice",
         mounts(mount(subPath="a", subPathExpr="$(A)")),
-        ["volumeMounts[0].subPathExpr: Invalid"],
+        [
+            'volumeMounts[0].subPathExpr: Invalid value: "$(A)": may not be set together with subPath: remove one of them'
+        ],
     ),
     ("a part outside by variables", mounts(mount(subPathExpr="../$(A)")), ["volumeMounts[0].subPathExpr: Invalid"]),
     ("an unknown propagation", mounts(mount(mountPropagation="")), ["volumeMounts[0].mountPropagation: Unsupported"]),

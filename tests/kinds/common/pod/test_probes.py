@@ -29,7 +29,7 @@ PROBE_CASES: list[Case] = [
     live(
         "and not two",
         {"exec": {"command": ["true"]}, **TCP},
-        ".tcpSocket: Forbidden: may not be set together with exec",
+        ".tcpSocket: Forbidden: may not be set together with exec, as only one handler is allowed",
     ),
     live("a command has a program", {"exec": {}}, ".exec.command: Required value"),
     live("a request has a port", {"httpGet": {"path": "/"}}, ".httpGet.port: Required value"),

@@ -82,7 +82,13 @@ TAKEN: list[tuple[str, Json]] = [
 
 #: What it rejects: the volume, and the faults as `path: message` begins, with the paths below the volume's.
 REFUSED: list[tuple[str, Json, list[str]]] = [
-    ("two sources", {"nfs": {}, "emptyDir": {}}, ["nfs: Forbidden: may not be set together with emptyDir"]),
+    (
+        "two sources",
+        {"nfs": {}, "emptyDir": {}},
+        [
+            "nfs: Forbidden: may not be set together with emptyDir, as a volume has exactly one source: remove one of them"
+        ],
+    ),
     ("an empty directory of less than nothing", {"emptyDir": {"sizeLimit": "-1"}}, ["emptyDir.sizeLimit: Invalid"]),
     ("a limit that is no quantity", {"emptyDir": {"sizeLimit": "1e1.5"}}, ["emptyDir.sizeLimit: Invalid"]),
     ("a path of the node that is empty", {"hostPath": {"path": ""}}, ["hostPath.path: Required"]),

