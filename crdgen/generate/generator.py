@@ -275,14 +275,8 @@ def _named(node: JsonSchemaValue, name: str, field: Any, *, by_alias: bool) -> J
         field = {**field, "serialization_alias": field.get("validation_alias", name)}
     read = field.get("validation_alias", name) if by_alias else name
     if isinstance(read, list):
-        paths = [step if isinstance(step, list) else [step] for step in read]
-        if len(paths) > 1 and not isinstance(read[0], list):  # one path, as pydantic also writes it
-            paths = [read]
-        if len(paths) > 1 or len(paths[0]) > 1:
-            places = ", ".join(f"`{'.'.join(map(str, path))}`" for path in paths)
-            problem = f"the field is read from other places ({places})"
-            return node | {PROBLEM: (problem, "keep one name, as `alias=`, and write the objects around it as models")}
-        read = paths[0][0]
+        problem = "the field is read from other places"
+        return node | {PROBLEM: (problem, "keep one name, as `alias=`, and write the objects around it as models")}
     wrote = field.get("serialization_alias", name)
     if read != wrote:
         problem = f"the field is read as `{read}` and written as `{wrote}`"

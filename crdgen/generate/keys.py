@@ -15,7 +15,7 @@ _NUMBER: Final = "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 _IGNORED: Final = frozenset(
     {
         *("description", "example", "exclusiveMaximum", "exclusiveMinimum", "format", "nullable", "title", "type"),
-        *(INT_OR_STRING, PRESERVE),
+        *("maximum", "minimum", INT_OR_STRING, PRESERVE),
     }
 )
 
@@ -56,11 +56,11 @@ def _of_any_values(schema: Schema, names: Schema, path: str) -> Schema:
 
 
 def _tests(names: Schema, path: str) -> list[Test]:
-    found = [test for word, value in names.items() for test in _of_word(word, value, names, path)]
+    found = [test for word, value in names.items() for test in _of_word(word, value, path)]
     return [*_of_kind(names, path), *found]
 
 
-def _of_word(word: str, value: Any, names: Schema, path: str) -> list[Test]:
+def _of_word(word: str, value: Any, path: str) -> list[Test]:
     """Return the tests of what the schema of the keys says with one keyword."""
     match word:
         case "enum":
@@ -72,14 +72,6 @@ def _of_word(word: str, value: Any, names: Schema, path: str) -> list[Test]:
         case "minLength" | "maxLength":
             sign, says = (">=", "least") if word == "minLength" else ("<=", "most")
             return [(f"size(key) {sign} {value}", f"must have at {says} {value} characters")]
-        case "minimum" | "maximum":
-            strict, kind = (
-                names.get(f"exclusive{word.capitalize()}"),
-                "int" if names.get("type") == "integer" else "double",
-            )
-            sign = (">" if word == "minimum" else "<") + ("" if strict else "=")
-            bound = int(value) if kind == "int" else float(value)
-            return [(f"{kind}(key) {sign} {bound!r}", f"must be {sign} {value}")]
         case _ if word in _IGNORED or word.startswith(PREFIX):
             return []
         case _:

@@ -1,14 +1,15 @@
 """Rules for keywords: forbidden ones, ones without effect, and fields that are pruned because they are not declared."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from crdgen import re2
 from crdgen.evaluate.scalars import unfit_bounds
+from crdgen.evaluate.validation import checker
 from crdgen.formats import text_format
 from crdgen.lint.node import Node
 from crdgen.lint.rule import Issue, error, warning
-from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE
+from crdgen.schema import EMBEDDED, INT_OR_STRING, PRESERVE, TYPES
 from crdgen.schema.limits import INTEGER_FORMATS, NUMBER_FORMATS
 
 _NUMBERS: Final = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
@@ -144,7 +145,8 @@ def enum_can_be_met(node: Node) -> Iterator[Issue]:
     enum = node.schema.get("enum")
     if not enum or node.branch:
         return
-    strange = [value for value in enum if value is not None and not _has_type(value, node)]
+    is_wrong = checker({"type": node.type} if node.type in TYPES else {})
+    strange = [value for value in enum if value is not None and is_wrong(value)]
     if strange:
         yield Issue("enum", f"{strange[0]!r} is no value of type {node.type}", "remove it, or correct the type")
     if node.flag("nullable"):
@@ -165,19 +167,6 @@ def required_field_is_declared(node: Node) -> Iterator[Issue]:
             yield Issue(
                 "required", f"{name} is required but not declared, so it is always pruned and no object is valid", fix
             )
-
-
-def _has_type(value: Any, node: Node) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    held = {
-        "array": isinstance(value, list),
-        "boolean": isinstance(value, bool),
-        "integer": number and float(value).is_integer(),
-        "number": number,
-        "object": isinstance(value, Mapping),
-        "string": isinstance(value, str),
-    }
-    return held.get(node.type, True)
 
 
 @warning("schema/pruning/algorithm.go", "type")

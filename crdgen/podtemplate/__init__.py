@@ -19,20 +19,6 @@ from crdgen.markers.types import Replace
 from crdgen.quantities import QUANTITY_SCHEMA
 from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, PRESERVE, Schema
 
-__all__ = [
-    "FILE",
-    "KUBERNETES",
-    "MINORS",
-    "OpenPodTemplate",
-    "PodTemplate",
-    "Volumes",
-    "core_type",
-    "known",
-    "load",
-    "pod_template",
-    "volumes",
-]
-
 #: The minor of what is not pinned.
 KUBERNETES: Final = "1.36"
 #: The minors whose definitions are known.

@@ -72,24 +72,18 @@ def _documents(text: bytes) -> Iterator[tuple[Document, int | None]]:
             # After two JSON documents kubectl is sure that the rest is JSON too.
             if count > 1:
                 raise
-            yield from _yaml_after_json(stream, position, not_json)
+            rest = stream[position:].lstrip()
+            try:
+                documents = list(_yaml(rest.encode(), stream.count("\n", 0, len(stream) - len(rest))))
+            except DocumentError:
+                raise not_json from None
+            yield from documents
             return
         if document is None:
             return
         count, position = count + 1, document.end
         if document.value is not None:
             yield document, None
-
-
-def _yaml_after_json(stream: str, start: int, not_json: DocumentError) -> Iterator[tuple[Document, int | None]]:
-    """What is no JSON is read as YAML; if it is not that either, the error that is further on helps more."""
-    rest = stream[start:].lstrip()
-    line = stream.count("\n", 0, len(stream) - len(rest))
-    try:
-        documents = list(_yaml(rest.encode(), line))
-    except DocumentError as not_yaml:
-        raise max(not_json, not_yaml, key=lambda error: (error.line, error.column)) from not_yaml
-    yield from documents
 
 
 def _yaml(text: bytes, line: int) -> Iterator[tuple[Document, int | None]]:

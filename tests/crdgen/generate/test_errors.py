@@ -355,7 +355,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "another place",
             field(int, value=Field(validation_alias=AliasPath("a", "b"))),
             "Spec.value",
-            "`a.b`",
+            "read from other places",
             "as models",
         ),
         (

@@ -130,7 +130,7 @@ class Odd(BaseModel):
             "",
             "leads to sizes, which is not declared: did you mean size?",
         ),
-        (Annotated[Part, Rule("true", field_path="size")], "", "fieldPath size must begin with a dot"),
+        (Annotated[Part, Rule("true", field_path="size")], "", "fieldPath size cannot be read from size on"),
         (Annotated[list[Part], Rule("true", field_path=".name")], "", "leads to name below something"),
         (Annotated[int, Rule(" ")], "", "the rule is empty"),
         (Annotated[int, Rule("true", " ")], "", "the message is blank"),
