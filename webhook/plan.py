@@ -95,7 +95,9 @@ class Plan:
         self._words: dict[str, Word] = {}
         self._part = part_of(kind.spec, kind.parts)
         self.rules = tuple(rule for rule in kind.rules if self._has(rule))
-        self._when = sorted({word for rule in self.rules for word in rule.when})
+        when = sorted({word for rule in self.rules for word in rule.when})
+        self._asked = [(word, self.word(word)) for word in when if not word.startswith(TASKS)]
+        self._asked_of_tasks = [(word, word.removeprefix(TASKS)) for word in when if word.startswith(TASKS)]
         # Most jobs of a kind say the same words.
         self._chosen = lru_cache(maxsize=256)(self.chosen)
         self.quiet = Quiet(kind, self)
@@ -135,7 +137,9 @@ class Plan:
             whole: whether all of it fits its schema.
             updates: whether it is an update.
         """
-        called = self._chosen(frozenset(word for word in self._when if self._says(job, word)), updates)
+        said = {word for word, meaning in self._asked if meaning.read(job.spec) is not None}
+        said |= {word for word, of_task in self._asked_of_tasks if any(task.says(of_task) for task in job.tasks)}
+        called = self._chosen(frozenset(said), updates)
         if whole:
             return [(rule, job) for rule in called]
         broken = self._broken(job)
@@ -148,13 +152,6 @@ class Plan:
             for rule in self.rules
             if (updates or not rule.updates) and not (rule.when and said.isdisjoint(rule.when))
         ]
-
-    def _says(self, job: Job[Any], word: str) -> bool:
-        """Tell whether a job has a word, and it fits its schema."""
-        of_task = word.removeprefix(TASKS)
-        if of_task == word:
-            return self.word(word).read(job.spec) is not None
-        return any(task.says(of_task) for task in job.tasks)
 
     def _has(self, rule: Rule) -> bool:
         """Tell whether the kind has one of the words that a rule is called for, and that all its words are words."""

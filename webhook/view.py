@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError, create_model
 
@@ -54,14 +54,15 @@ def _read_into(part: BaseModel, name: str, value: Any) -> None:
         alone = _alone(type(part), name).model_validate({json_name(type(part), name): value})
         part.__dict__[name] = alone.__dict__[name]
     except ValidationError:
-        annotation = type(part).model_fields[name].annotation
-        inner, item, entry = _models(annotation)
-        if inner and isinstance(value, Mapping):
-            part.__dict__[name] = _partial(inner, value)
-        elif item and isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
-            part.__dict__[name] = [view(item, one)[0] for one in value]
-        elif entry and isinstance(value, Mapping) and all(isinstance(one, Mapping) for one in value.values()):
-            part.__dict__[name] = {key: view(entry, one)[0] for key, one in value.items()}
+        shape, model = _held(type(part).model_fields[name].annotation)
+        if model is None:
+            return
+        if shape is None and isinstance(value, Mapping):
+            part.__dict__[name] = _partial(model, value)
+        elif shape is list and isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
+            part.__dict__[name] = [view(model, one)[0] for one in value]
+        elif shape is dict and isinstance(value, Mapping) and all(isinstance(one, Mapping) for one in value.values()):
+            part.__dict__[name] = {key: view(model, one)[0] for key, one in value.items()}
 
 
 @cache
@@ -94,40 +95,28 @@ def _empty(model: type[M]) -> M:
     return part
 
 
-class _Models(NamedTuple):
-    """The model that a field holds: itself, in the items of its list, or in the entries of its map."""
-
-    inner: type[BaseModel] | None = None
-    item: type[BaseModel] | None = None
-    entry: type[BaseModel] | None = None
-
-
 def model_of(annotation: Any) -> type[BaseModel] | None:
     """Return the model that a field of this annotation holds, or None where it holds no single object of a model."""
-    return _models(annotation).inner
+    shape, model = _held(annotation)
+    return model if shape is None else None
 
 
 def part_of(model: type[BaseModel], attribute: str) -> type[BaseModel] | None:
     """Return the model of the items, or entries, of a field that holds a list or a map; None where it holds none."""
     field = model.model_fields.get(attribute)
-    found = _models(field.annotation) if field is not None else _Models()
-    return found.item or found.entry
+    shape, held = _held(field.annotation) if field is not None else (None, None)
+    return held if shape is not None else None
 
 
-def _models(annotation: Any) -> _Models:
+def _held(annotation: Any) -> tuple[type | None, type[BaseModel] | None]:
+    """Return the model that a field holds: itself (None), in the items of a `list`, or in the entries of a `dict`."""
     for candidate in _alternatives(annotation):
         if _is_model(candidate):
-            return _Models(inner=candidate)
-        if get_origin(candidate) is list:
-            return _Models(item=_model_among(get_args(candidate)))
-        if get_origin(candidate) is dict:
-            return _Models(entry=_model_among(get_args(candidate)[1:]))
-    return _Models()
-
-
-def _model_among(arguments: tuple[Any, ...]) -> type[BaseModel] | None:
-    candidates = (one for argument in arguments for one in _alternatives(argument))
-    return next((one for one in candidates if _is_model(one)), None)
+            return None, candidate
+        if (shape := get_origin(candidate)) in {list, dict}:
+            inside = _alternatives(get_args(candidate)[-1])
+            return shape, next((one for one in inside if _is_model(one)), None)
+    return None, None
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
@@ -160,8 +149,8 @@ def opaque(model: type[BaseModel], path: Path | str) -> bool:
         field = next((one for name, one in current.model_fields.items() if json_name(current, name) == step), None)
         if field is None:
             return True
-        inner, item, entry = _models(field.annotation)
-        current = inner or item
+        shape, held = _held(field.annotation)
+        current, entry = (None, held) if shape is dict else (held, None)
     return False
 
 

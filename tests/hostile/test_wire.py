@@ -100,7 +100,7 @@ CODES: dict[str, tuple[bytes, int]] = {
     "a namespace that is no text": (review(job(), namespace={}), 400),
     "a kind that is no object": (post(GOOD.replace(b'"kind":{', b'"kind":[],"x":{', 1), VALIDATE), 400),
     "user information that is no object": (review(job(), userInfo="root"), 400),
-    "groups that are no list": (review(job(), userInfo={"username": "a", "groups": "system:masters"}), 200),
+    "groups that are no list": (review(job(), userInfo={"username": "a", "groups": "system:masters"}), 400),
     "no user information": (review(job(), userInfo=None), 200),
     "the path of another kind": (post(GOOD, TORCHJOB.path(Phase.VALIDATE)), 200),
     "a job on the path of pods": (post(GOOD, PODS), 200),

@@ -282,7 +282,7 @@ class Endpoint:
             else:
                 self._wait(self._awaited(call, outcome))
 
-    def _judged(self, call: Call, *, apart: bool = False) -> Any:
+    def _judged(self, call: Call) -> Any:
         """Return what a reviewer says: a response, None, an awaitable of these; or the exception that it raised."""
         assert call.route is not None
         trace.CURRENT.set(call.trace)  # None, too: the one before may have belonged to another trace
@@ -297,19 +297,17 @@ class Endpoint:
             if call.route.review is not None:
                 return call.route.review(admission)
             if call.route.kind is not None and (needed := self.needs(call.route.kind, admission)) is not None:
-                return self._reviewed_after(needed, call, admission, apart=apart)
+                return self._reviewed_after(needed, call, admission)
             return self._reviewed(call.route, admission, self._budget(call))
         except BaseException as error:  # noqa: BLE001  # whatever leaves a rule: one request fails, and not the server
             return error
 
-    async def _reviewed_after(
-        self, needed: Awaitable[None], call: Call, admission: Request, *, apart: bool
-    ) -> Response | None:
+    async def _reviewed_after(self, needed: Awaitable[None], call: Call, admission: Request) -> Response | None:
         """Review a job once what has to be known of it is; a large one in the thread for these, as before."""
         await needed
         route = call.route
         assert route is not None
-        if not apart:
+        if call.size <= self.limits.inline:
             return self._reviewed(route, admission, self._budget(call))
         return await self.review_thread.run(lambda: self._reviewed(route, admission, self._budget(call)))
 
@@ -321,7 +319,7 @@ class Endpoint:
                 return BadRequest(CLIENT_LEFT, Rejection.LEFT, "the client left"), b""
             if time.perf_counter() - call.started > call.seconds - MARGIN:
                 return too_busy(Shed.QUEUE_TIME, "too many large objects before this one"), b""
-            outcome = self._judged(call, apart=True)
+            outcome = self._judged(call)
             return (outcome, b"") if inspect.isawaitable(outcome) else _encoded(call, outcome)
 
         outcome, body = await self.review_thread.run(judged)
