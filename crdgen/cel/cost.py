@@ -117,7 +117,7 @@ class _Estimator:
             case Expression("loop"):
                 return self._loop(node)
             case _:
-                return _OBJECT, _Value(self._most)
+                return _OBJECT + sum(self.of(part)[0] for part in node.parts), _Value(self._most)
 
     def _at(self, place: Type | None) -> _Value:
         if place is None:

@@ -20,9 +20,10 @@ class Expression:
     | kind | value | parts |
     |---|---|---|
     | `literal`, `unsigned` | the value | |
-    | `name`, `message` | the name | |
+    | `name` | the name | |
     | `select`, `has` | the field | its operand |
     | `call`, `method` | the function, or operator | the arguments; of a method, the target before them |
+    | `message` | its type, the fields, which are optional | their values |
     | `list`, `map` | which entries are optional | the items; the keys and values in turn |
     | `loop`: `all`, `map`, … | the variable, the second one, the accumulator | range, start, condition, step, result |
     """
@@ -115,10 +116,12 @@ def _nodes(fields: _Fields, *numbers: int) -> tuple[Expression, ...]:
 
 
 def _struct(fields: _Fields) -> Expression:
-    if 1 in fields:
-        return Expression("message", _text(fields, 1))
     entries = [_fields(entry) for entry in fields.get(2, ())]
     optional = tuple(entry.get(5, [0])[0] for entry in entries)
+    if 1 in fields:
+        names = tuple(_text(entry, 2) for entry in entries)
+        values = tuple(node for entry in entries for node in _nodes(entry, 4))
+        return Expression("message", (_text(fields, 1), names, optional), values)
     return Expression("map", optional, tuple(node for entry in entries for node in _nodes(entry, 3, 4)))
 
 

@@ -177,6 +177,11 @@ def test_what_a_rule_breaks_is_said() -> None:
         ("has(self.may)", "( has( self.may ) )", "means the same"),
         ("self.must == 1", "1 == self.must", "is new"),
         ("self.open.a == 1", "self.open.a == true", "is new"),
+        (
+            "google.protobuf.Int64Value{value: 9} > self.must",
+            "google.protobuf.Int64Value{value: 1} > self.must",
+            "is new",
+        ),
     ],
 )
 def test_a_rule_that_is_written_otherwise_is_no_other_rule(old: str, new: str, said: str) -> None:
