@@ -185,12 +185,38 @@ ALLOWED = [
     ("jobgate-certificates", "create", "coordination.k8s.io", "leases", SYSTEM, ""),
     ("jobgate-certificates", "patch", "coordination.k8s.io", "leases", SYSTEM, "jobgate-certificates"),
 ]  # fmt: skip
+#: The same, of which it must be allowed nothing, beside what the doctor asks for (tests/doctor/test_real.py).
+FORBIDDEN = [
+    *[
+        (account, *one)
+        for account in ("jobgate-webhook", "jobgate-controller", "jobgate-certificates")
+        for one in (
+            ("create", _ADMISSION, "mutatingwebhookconfigurations", "", ""),
+            ("delete", _ADMISSION, "mutatingwebhookconfigurations", "", "jobgate"),
+            ("patch", "diengine.opendilab.org", "dijobs/status", "any", "x"),
+            ("patch", "coordination.k8s.io", "leases", SYSTEM, "another"),
+        )
+    ],
+    ("jobgate-webhook", "update", "", "secrets", SYSTEM, _TLS),
+    *[("jobgate-controller", verb, "", "secrets", SYSTEM, "") for verb in ("watch", "update")],
+    ("jobgate-controller", "create", "", "secrets", "elsewhere", ""),
+    ("jobgate-controller", "patch", "", "events", "any", "x"),
+    ("jobgate-certificates", "list", "", "namespaces", "", ""),
+    ("jobgate-certificates", "list", "diengine.opendilab.org", "dijobs", "any", ""),
+    ("jobgate-certificates", "create", "", "services", SYSTEM, ""),
+    ("jobgate-certificates", "create", "", "events", "kube-system", ""),
+    ("jobgate-certificates", "patch", "", "events", SYSTEM, "any"),
+    ("jobgate-certificates", "list", "apiextensions.k8s.io", _CRDS, "", ""),
+    *[("jobgate-certificates", "update", _ADMISSION, resource, "", "jobgate") for resource in _CONFIGURATIONS],
+]
 
 
-def test_an_account_may_what_it_must(plane: ControlPlane, cluster_api: ClusterApi) -> None:
-    """That it may do nothing dangerous, the doctor asks: tests/doctor/test_real.py."""
+@pytest.mark.parametrize("asked, expected", [(ALLOWED, True), (FORBIDDEN, False)], ids=["allowed", "forbidden"])
+def test_an_account_may_what_it_must_and_nothing_else(
+    plane: ControlPlane, cluster_api: ClusterApi, asked: list[tuple[str, ...]], expected: bool
+) -> None:
     wait_for(lambda: _may(cluster_api, ALLOWED[0]), timeout=60, what="the rights are known")
-    assert [one for one in ALLOWED if not _may(cluster_api, one)] == []
+    assert [one for one in asked if _may(cluster_api, one) is not expected] == []
 
 
 def _may(api: ClusterApi, asked: tuple[str, ...]) -> bool:
