@@ -24,7 +24,9 @@ def bounds(pair: SchemaPair) -> Iterator[Change]:
         if old == new:
             continue
         was, now = (absent if one is None else sign * one[0] for one in (old, new))
-        more = now is not None and (was is None or now > was or bool(new and new[1] and not (old and old[1])))
+        is_shut = bool(new and new[1] and not (old and old[1]))
+        # Integers are held against the whole part of a bound, so that one near the old one is tighter where it shuts.
+        more = now is not None and (was is None or now > was or (is_shut and now + 2 > was))
         yield _changed(pair, keyword, old, new, tighter=more or _is_unfit(pair.new, keyword))
     old, new = (_bound(schema, "multipleOf", "") for schema in (pair.old, pair.new))
     if old != new:

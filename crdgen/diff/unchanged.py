@@ -11,12 +11,14 @@ account are texts of the formats date, date-time and duration that the API serve
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 from typing import Any, Final, TypeAlias
 
 from crdgen import cel
 from crdgen.cel.tree import CelExpression, rewritten, walk
 from crdgen.diff.change import required
+from crdgen.escaping import escape
 from crdgen.schema import EMBEDDED
 from crdgen.schema.look import mapping
 
@@ -56,8 +58,8 @@ def passes_unchanged(tree: CelExpression, schema: Mapping[str, Any], *, optional
                 return _SELF
         return node
 
-    rule = rewritten(tree, unchanged)
-    conditions = {str(node): node for node in _conditions(rule)}
+    conditions: dict[str, CelExpression] = {}
+    rule = _logic(rewritten(tree, unchanged), conditions)
     if len(conditions) > _MOST_CONDITIONS:
         return False
     cases = (dict(zip(conditions, case, strict=True)) for case in product((True, False, None), repeat=len(conditions)))
@@ -68,16 +70,19 @@ def passes_unchanged(tree: CelExpression, schema: Mapping[str, Any], *, optional
     )
 
 
-def _conditions(node: CelExpression) -> list[CelExpression]:
+def _logic(node: CelExpression, conditions: dict[str, CelExpression]) -> CelExpression:
+    """Return the rule with each condition as the name of an entry that it adds to `conditions`."""
     if node.kind == "call" and node.value in _LOGIC:
-        return [condition for part in node.parts for condition in _conditions(part)]
-    return [node]
+        return replace(node, parts=tuple(_logic(part, conditions) for part in node.parts))
+    text = str(node)
+    conditions[text] = node
+    return CelExpression("name", text)
 
 
 def _outcome(node: CelExpression, case: _Outcomes) -> bool | None:
-    """Return what the rule comes to in one case."""
-    if str(node) in case:
-        return case[str(node)]
+    """Return what the rule, or a part of it, comes to in one case."""
+    if node.kind == "name":
+        return case[node.value]
     first, *others = [_outcome(part, case) for part in node.parts]
     if node.value == "!_":
         return None if first is None else not first
@@ -91,14 +96,16 @@ def _outcome(node: CelExpression, case: _Outcomes) -> bool | None:
 
 def _may_be(node: CelExpression, outcome: bool | None, case: _Outcomes, schema: Mapping[str, Any]) -> bool:
     """Return whether a condition may have this outcome, given those of the others."""
+    if outcome is None:
+        return _type(node, schema) != "boolean" or not _is_safe(node, case, schema)
     match node:
         case CelExpression("literal", value):
             return outcome is value
         case CelExpression("has", name, (operand,)) if _is_safe(node, case, schema):
-            return outcome is True or (outcome is False and not _is_always(_schema(operand, schema), name))
+            return outcome or not _is_always(_schema(operand, schema), name)
         case CelExpression("call", function, (one, other)) if function in _COMPARISONS and one == other:
-            if function in {"_==_", "_!=_"} or _schema(one, schema).get("type") in _ORDERED:
-                return outcome is (function in _EQUAL) or (outcome is None and not _is_safe(one, case, schema))
+            is_ordered = function in {"_==_", "_!=_"} or _type(one, schema) in _ORDERED
+            return not is_ordered or outcome is (function in _EQUAL)
     return True
 
 
@@ -108,22 +115,48 @@ def _is_safe(node: CelExpression, case: _Outcomes, schema: Mapping[str, Any]) ->
         case CelExpression("literal") | CelExpression("name", "self"):
             return True
         case CelExpression("has", _, (operand,)):
-            return _is_safe(operand, case, schema) and _schema(operand, schema).get("type") == "object"
+            return _is_safe(operand, case, schema) and _type(operand, schema) == "object"
         case CelExpression("select", name, (operand,)):
             field = _schema(node, schema)
             # Where the schema is not known, the value may be null.
             tested = case.get(str(CelExpression("has", name, (operand,)))) is True and not field.get("nullable")
             is_there = _is_always(_schema(operand, schema), name) or (tested and bool(field.get("type")))
             return is_there and _is_safe(operand, case, schema)
+        case CelExpression("call" | "method", "size", (value,)):
+            return _type(value, schema) in {"array", "object", "string"} and _is_safe(value, case, schema)
+        case CelExpression("call", function, parts) if function in _COMPARISONS:
+            is_ordered = function in {"_==_", "_!=_"} or {_type(part, schema) for part in parts} <= _ORDERED
+            return is_ordered and all(_is_safe(part, case, schema) for part in parts)
     return False
 
 
 def _is_always(around: Mapping[str, Any], name: str) -> bool:
     """Return whether the field is in every such object: it must be, or is filled in; null is as good as nothing."""
-    field = mapping(around, "properties", name)
+    plain = _unescaped(around, name)
+    field = mapping(around, "properties", plain)
     if around.get("type") != "object" or not field or field.get("nullable"):
         return False
-    return name in required(around) or field.get("default") is not None
+    return plain in required(around) or field.get("default") is not None
+
+
+def _unescaped(around: Mapping[str, Any], name: str) -> str:
+    """Return the property that has a name in CEL, as `namespace` for `__namespace__`."""
+    properties = mapping(around, "properties")
+    if name in properties and escape(name) == name:
+        return name
+    return next((plain for plain in properties if escape(plain) == name), name)
+
+
+def _type(node: CelExpression, schema: Mapping[str, Any]) -> Any:
+    """Return the JSON type of the expression's value; None where it is not known."""
+    match node:
+        case CelExpression("literal", value):
+            return {bool: "boolean", int: "integer", float: "number", str: "string"}.get(type(value))
+        case CelExpression("has") | CelExpression("call", "_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_"):
+            return "boolean"
+        case CelExpression("call" | "method", "size"):
+            return "integer"
+    return _schema(node, schema).get("type")
 
 
 def _schema(node: CelExpression, schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -133,5 +166,6 @@ def _schema(node: CelExpression, schema: Mapping[str, Any]) -> Mapping[str, Any]
             return schema
         case CelExpression("select", name, (operand,)):
             around = _schema(operand, schema)
-            return mapping(mapping(around, "properties").get(name, around.get("additionalProperties")))
+            found = mapping(around, "properties").get(_unescaped(around, name), around.get("additionalProperties"))
+            return mapping(found)
     return {}

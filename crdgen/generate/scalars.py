@@ -90,9 +90,11 @@ def decimal(core: Mapping[str, Any]) -> Schema:
     bounds = {keyword: Decimal(core[name]) for name, keyword in _OF_NUMBERS.items() if core.get(name) is not None}
     if core.get("decimal_places") == 0:
         bounds.setdefault("multipleOf", Decimal(1))
-    if bounds.get("multipleOf", Decimal(1)) % 1:
-        del bounds["multipleOf"]
-    number = {keyword: int(bound) if bound % 1 == 0 else float(bound) for keyword, bound in bounds.items()}
+    # Not `% 1`, which fails for more digits than the context of decimals has.
+    whole = {keyword: int(bound) for keyword, bound in bounds.items() if bound == bound.to_integral_value()}
+    if "multipleOf" not in whole:
+        bounds.pop("multipleOf", None)
+    number = {keyword: whole.get(keyword, float(bound)) for keyword, bound in bounds.items()}
     sign = r"\+?" if any(core.get(name) is not None and core[name] >= 0 for name in ("ge", "gt")) else "[+-]?"
     pattern = rf"^{sign}([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{{1,4}})?$"
     return {"anyOf": [{"type": "number"} | number, {"type": "string", "pattern": pattern}]}

@@ -50,6 +50,7 @@ CASES: list[tuple[str, Any, Any, set[Break], str]] = [
         "1 (exclusive)",
     ),
     ("3 itself is taken too", count(minimum=3, exclusiveMinimum=True), count(minimum=3), set(), "is now 3"),
+    ("more than 0 for at least 3", count(minimum=3), count(minimum=0, exclusiveMinimum=True), set(), "is now 0 (excl"),
     ("a shorter text", text(maxLength=9), text(maxLength=5), REJECTS, "maxLength 9 is now 5"),
     ("a text that must not be empty", TEXT, text(minLength=1), REJECTS, "minLength 1 is new"),
     ("a least length of nothing", TEXT, text(minLength=0), set(), "minLength 0 is new"),

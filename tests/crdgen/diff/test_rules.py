@@ -69,9 +69,11 @@ OF_CHANGES = [
     "has(self.may) == has(oldSelf.may)",
     "oldSelf.must == 0 || self.must == oldSelf.must",
     "has(oldSelf.open) == has(self.open)",
+    "oldSelf.must == 3 ? self.must == 3 : true",
+    "size(self.list) >= size(oldSelf.list)",
 ]
 OF_CHANGES_AND_STORED = [
-    "size(self.list) >= size(oldSelf.list)",
+    "!oldSelf.flag || self.flag",
     "!has(self.word) || !has(oldSelf.word) || self.word.startsWith(oldSelf.word)",
     "oldSelf.list.all(old, self.list.exists(new, new.n == old.n))",
     "self.list.all(new, new in oldSelf.list)",
@@ -112,6 +114,27 @@ def test_a_rule_of_changes_that_passes_none_breaks_clients_only(rule: str) -> No
 @pytest.mark.parametrize("rule", OF_CHANGES_AND_STORED)
 def test_a_rule_of_changes_that_may_reject_none_breaks_stored_objects(rule: str) -> None:
     assert broken(rule) == {S, C}
+
+
+NAMED = obj(
+    ("on", "x-y", "__namespace__"),
+    on={"type": "boolean"},
+    namespace=TEXT,
+    **{"x-y": TEXT, "__namespace__": TEXT},
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "breaks"),
+    [
+        ("!oldSelf.on || self.on", {C}),
+        ("self.x__dash__y == oldSelf.x__dash__y", {C}),
+        ("self.__namespace__ == oldSelf.__namespace__", {S, C}),
+        ("self.__underscores__namespace__underscores__ == oldSelf.__underscores__namespace__underscores__", {C}),
+    ],
+)
+def test_a_rule_on_changes_reads_the_field_that_its_escaped_name_means(rule: str, breaks: set[Break]) -> None:
+    assert broken(rule, schema=NAMED) == breaks
 
 
 LIST = {"type": "array", "items": obj(("k",), k=TEXT)}

@@ -195,6 +195,7 @@ def test_a_text_that_is_no_decimal_or_has_another_sign_is_rejected(core: dict[st
         ({"lt": Decimal("9.5")}, {"exclusiveMaximum": 9.5}),
         ({"decimal_places": 0}, {"multipleOf": 1}),
         ({"multiple_of": Decimal("0.1")}, {}),
+        ({"le": Decimal("1e30")}, {"maximum": 10**30}),
     ],
 )
 def test_bounds_of_a_decimal_are_those_of_its_number(core: dict[str, Any], number: dict[str, Any]) -> None:
