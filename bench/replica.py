@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.error import URLError
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from controlplane.webhook import COMMAND, environment, stop
@@ -57,7 +57,10 @@ class Replica:
         try:
             with urlopen(f"http://127.0.0.1:{self.health}/readyz", timeout=5) as answer:  # its own port
                 return bool(answer.status == 200)
-        except (URLError, OSError):
+        except HTTPError as error:
+            error.close()
+            return False
+        except OSError:
             return False
 
     def stop(self) -> None:

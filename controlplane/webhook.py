@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import yaml
@@ -148,6 +149,9 @@ class InstalledWebhook:
         try:
             with urlopen(f"http://127.0.0.1:{self.health_port}/readyz", timeout=2) as answer:
                 return bool(answer.status == 200)
+        except HTTPError as error:
+            error.close()
+            return False
         except OSError:
             return False
 

@@ -85,7 +85,7 @@ class Request(Struct, frozen=True):
             asked.name or "",
             asked.namespace or "",
             asked.subresource or "",
-            asked.user or User(),
+            User(user.name or "", user.groups or ()) if (user := asked.user) else User(),
             asked.document,
             asked.old_document,
             asked.dry_run is True,
@@ -95,7 +95,12 @@ class Request(Struct, frozen=True):
 class _Kind(Struct):
     kind: str
     version: str
-    group: str = ""
+    group: str | None = None
+
+
+class _User(Struct):
+    name: str | None = field(name="username", default=None)
+    groups: tuple[str, ...] | None = None
 
 
 class _Asked(Struct):
@@ -105,7 +110,7 @@ class _Asked(Struct):
     name: str | None = None
     namespace: str | None = None
     subresource: str | None = field(name="subResource", default=None)
-    user: User | None = field(name="userInfo", default=None)
+    user: _User | None = field(name="userInfo", default=None)
     document: Any = field(name="object", default=None)
     old_document: Any = field(name="oldObject", default=None)
     dry_run: bool | None = field(name="dryRun", default=None)

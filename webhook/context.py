@@ -26,7 +26,7 @@ class Operation(StrEnum):
 class User(Struct, frozen=True):
     """Who asks, from the request's `userInfo`: the only trustworthy word on it."""
 
-    name: str = msgspec.field(name="username", default="")
+    name: str = ""
     groups: tuple[str, ...] = ()
 
 

@@ -6,7 +6,7 @@ expression. The other libraries on PyPI do not type. What is ours, and why:
 
 - `cost`: the API server rejects rules by an estimate of their cost, which no library has; ours is rougher. It also
   bounds what is evaluated here
-- `tree`: the library gives the syntax tree as bytes of a message that no package has the classes of
+- `reading`, `tree`: the library gives the syntax tree as bytes of a message that no package has the classes of
 - `types`, and the descriptors in `engine`: the library types objects by protobuf descriptors only
 
 `schema` is always that of `self`. Property names stand in rules as Kubernetes escapes them.

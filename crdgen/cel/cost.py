@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from crdgen.cel.tree import Expression
+from crdgen.cel.tree import CelExpression
 from crdgen.cel.types import REQUEST, Type
 from crdgen.escaping import RESERVED
 
@@ -49,7 +49,7 @@ class _Value(NamedTuple):
     kind: str = "dyn"
 
 
-def estimate(tree: Expression, types: Mapping[int, str], self_type: Type) -> Estimate:
+def estimate(tree: CelExpression, types: Mapping[int, str], self_type: Type) -> Estimate:
     """Return about what a compiled expression costs at most."""
     estimator = _Estimator(types, self_type)
     cost, _ = estimator.of(tree)
@@ -61,7 +61,7 @@ def estimate(tree: Expression, types: Mapping[int, str], self_type: Type) -> Est
     return Estimate(cost, tuple(places))
 
 
-def bound(tree: Expression, types: Mapping[int, str], self_type: Type, most: int) -> int:
+def bound(tree: CelExpression, types: Mapping[int, str], self_type: Type, most: int) -> int:
     """Return the same cost where no value that the expression is given is larger than `most`."""
     return _Estimator(types, self_type, most=most, key=most).of(tree)[0]
 
@@ -89,7 +89,7 @@ class _Estimator:
         self._key = key
         self._locals: dict[str, _Value] = {}
 
-    def of(self, node: Expression) -> tuple[int, _Value]:
+    def of(self, node: CelExpression) -> tuple[int, _Value]:
         """Return the cost of an expression, and what is known of its value."""
         cost, value = self._of(node)
         kind = self._types.get(node.id, "dyn")
@@ -99,22 +99,22 @@ class _Estimator:
         is_small = kind in _SCALARS or kind.startswith(_OWN)
         return cost, value._replace(kind=kind, size=1 if is_small else value.size)
 
-    def _of(self, node: Expression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of expression
+    def _of(self, node: CelExpression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of expression
         match node:
-            case Expression("literal" | "unsigned", value):
+            case CelExpression("literal" | "unsigned", value):
                 return 0, _Value(len(value) if isinstance(value, str | bytes) else 1)
-            case Expression("name", name):
+            case CelExpression("name", name):
                 return 1, self._locals.get(name) or self._at(self._self)
-            case Expression("select" | "has", name, (operand,)):
+            case CelExpression("select" | "has", name, (operand,)):
                 cost, around = self.of(operand)
                 return cost + 1, _Value(1) if node.kind == "has" else self._field(around, name)
-            case Expression("list", _, items):
+            case CelExpression("list", _, items):
                 return self._written(_LIST, items, ())
-            case Expression("map", _, entries):
+            case CelExpression("map", _, entries):
                 return self._written(_MAP, entries[1::2], entries[::2])
-            case Expression("call" | "method"):
+            case CelExpression("call" | "method"):
                 return self._call(node)
-            case Expression("loop"):
+            case CelExpression("loop"):
                 return self._loop(node)
             case _:
                 return _OBJECT + sum(self.of(part)[0] for part in node.parts), _Value(self._most)
@@ -138,13 +138,13 @@ class _Estimator:
             self.places[value.place.path] = value.place
         return value.size
 
-    def _written(self, cost: int, values: Iterable[Expression], keys: Iterable[Expression]) -> tuple[int, _Value]:
+    def _written(self, cost: int, values: Iterable[CelExpression], keys: Iterable[CelExpression]) -> tuple[int, _Value]:
         """Return the cost of a list or map that is written out, with its largest value."""
         found = [self.of(value) for value in values]
         cost += sum(each for each, _ in found) + sum(self.of(key)[0] for key in keys)
         return cost, _Value(len(found), inner=max((value for _, value in found), key=self._size, default=_Value(0)))
 
-    def _loop(self, node: Expression) -> tuple[int, _Value]:
+    def _loop(self, node: CelExpression) -> tuple[int, _Value]:
         variable, second, accumulator = node.value
         cost, over = self.of(node.parts[0])
         count = self._size(over)
@@ -158,13 +158,13 @@ class _Estimator:
         condition, _ = self.of(node.parts[2])
         step, made = self.of(node.parts[3])
         # What `map` and `filter` make grows with each step; what `optMap` names does not.
-        grows = node.parts[1].kind in {"list", "map"} and node.parts[0] != Expression("list", ())
+        grows = node.parts[1].kind in {"list", "map"} and node.parts[0] != CelExpression("list", ())
         self._locals = outer | {accumulator: _Value(count, inner=made.inner) if grows else initial}
         ended, result = self.of(node.parts[4])
         self._locals = outer
         return cost + began + ended + count * (condition + step), result
 
-    def _call(self, node: Expression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of call
+    def _call(self, node: CelExpression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of call
         found = [self.of(part) for part in node.parts]
         costs, values = [cost for cost, _ in found], [value for _, value in found]
         total = sum(costs)

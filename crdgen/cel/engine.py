@@ -25,7 +25,8 @@ from crdgen import re2
 from crdgen.cel.cost import bound
 from crdgen.cel.declarations import checking, describe_opaque, running
 from crdgen.cel.errors import CompilationError, NotEvaluated, failed, sentence
-from crdgen.cel.tree import Expression, read, walk
+from crdgen.cel.reading import read
+from crdgen.cel.tree import CelExpression, walk
 from crdgen.cel.types import Type, type_of
 from crdgen.cel.values import in_order, text_of, value_of
 from crdgen.durations import nanoseconds
@@ -137,7 +138,7 @@ class CompiledExpression:
     schema: str = field(repr=False)
     root: bool
     optional: bool
-    tree: Expression = field(repr=False)
+    tree: CelExpression = field(repr=False)
     types: Mapping[int, str] = field(repr=False)
     returns: str
     self_type: Type = field(repr=False)
@@ -244,7 +245,7 @@ def _sentences(text: str, objects: Mapping[str, Type]) -> list[str]:
     return list(dict.fromkeys(sentence(problem, column, objects) for column, problem in own))
 
 
-def _unlike(tree: Expression) -> str:
+def _unlike(tree: CelExpression) -> str:
     """Return why the library would not evaluate the expression as the API server does; empty where it does."""
     for node in walk(tree):
         if node.kind in {"call", "method"} and (node.value in _ONLY_TYPED or node.value.startswith("format.")):
@@ -256,15 +257,15 @@ def _unlike(tree: Expression) -> str:
     return "uses format within comprehensions too often" if times > _MOST_REPEATED else ""
 
 
-def _literal_problems(node: Expression) -> list[str]:
+def _literal_problems(node: CelExpression) -> list[str]:
     """Return literals that Kubernetes rejects when a rule is made (cel-go, cel/validator.go)."""
     match node:
-        case Expression("call", "timestamp", (Expression("literal", str(text)),)) if not _is_time(text):
+        case CelExpression("call", "timestamp", (CelExpression("literal", str(text)),)) if not _is_time(text):
             return [f"{text!r} is no time such as 2006-01-02T15:04:05Z"]
-        case Expression("call", "duration", (Expression("literal", str(text)),)) if nanoseconds(text) is None:
+        case CelExpression("call", "duration", (CelExpression("literal", str(text)),)) if nanoseconds(text) is None:
             return [f"{text!r} is no duration such as 1h30m"]
-        case Expression(_, "matches", (*_, Expression("literal", str(text)))) | Expression(
-            "method", "find" | "findAll", (_, Expression("literal", str(text)), *_)
+        case CelExpression(_, "matches", (*_, CelExpression("literal", str(text)))) | CelExpression(
+            "method", "find" | "findAll", (_, CelExpression("literal", str(text)), *_)
         ) if problem := re2.problem(text):
             return [f"{text!r} is no pattern of RE2: it has {problem.what}"]
     return []

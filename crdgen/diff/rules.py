@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from crdgen.cel import available, uses_old_self
-from crdgen.cel.tree import Expression
+from crdgen.cel.tree import CelExpression
 from crdgen.diff.change import REJECTS, Break, Change, SchemaPair
 from crdgen.diff.unchanged import passes_unchanged, tree_of
 from crdgen.schema import VALIDATIONS
@@ -53,12 +53,12 @@ def _rules(schema: Mapping[str, Any]) -> dict[_Key, Mapping[str, Any]]:
     }
 
 
-def _tree(pair: SchemaPair, key: _Key) -> Expression | None:
+def _tree(pair: SchemaPair, key: _Key) -> CelExpression | None:
     """Return what the rule says of the field as it is now."""
     return tree_of(key[0], pair.new, root=not pair.path, optional=key[1])
 
 
-def _new(pair: SchemaPair, key: _Key, tree: Expression | None, verb: str) -> Change:
+def _new(pair: SchemaPair, key: _Key, tree: CelExpression | None, verb: str) -> Change:
     """Return what a new rule breaks.
 
     One that passes whatever does not change passes what is stored: `self == oldSelf`, and `oldSelf.hasValue() || …`

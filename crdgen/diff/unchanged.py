@@ -16,7 +16,7 @@ from itertools import product
 from typing import Any, Final, TypeAlias
 
 from crdgen import cel
-from crdgen.cel.tree import Expression, rewritten, walk
+from crdgen.cel.tree import CelExpression, rewritten, walk
 from crdgen.diff.change import required
 from crdgen.escaping import escape
 from crdgen.schema import EMBEDDED
@@ -27,14 +27,14 @@ _Outcomes: TypeAlias = Mapping[str, bool | None]
 
 #: A rule of more conditions is not looked into.
 _MOST_CONDITIONS: Final = 6
-_SELF: Final = Expression("name", "self")
+_SELF: Final = CelExpression("name", "self")
 _EQUAL: Final = frozenset({"_==_", "_<=_", "_>=_"})
 _COMPARISONS: Final = frozenset({*_EQUAL, "_!=_", "_<_", "_>_"})
 _ORDERED: Final = frozenset({"integer", "number", "string"})
 _LOGIC: Final = frozenset({"!_", "_&&_", "_||_", "_?_:_"})
 
 
-def tree_of(rule: str, schema: Mapping[str, Any], *, root: bool, optional: bool) -> Expression | None:
+def tree_of(rule: str, schema: Mapping[str, Any], *, root: bool, optional: bool) -> CelExpression | None:
     """Return the tree of a rule; None for one that does not compile, and without the extra `cel`."""
     whole = root or bool(schema.get(EMBEDDED))
     try:
@@ -43,22 +43,22 @@ def tree_of(rule: str, schema: Mapping[str, Any], *, root: bool, optional: bool)
         return None  # a rule, or a schema, that the API server rejects, or no library
 
 
-def passes_unchanged(tree: Expression, schema: Mapping[str, Any], *, optional: bool) -> bool:
+def passes_unchanged(tree: CelExpression, schema: Mapping[str, Any], *, optional: bool) -> bool:
     """Return whether a rule is sure to be true of a value that is as it was; `schema` is that of `self`."""
     if any({"self", "oldSelf"} & {*node.value} for node in walk(tree) if node.kind == "loop"):
         return False
 
-    def unchanged(node: Expression) -> Expression:
+    def unchanged(node: CelExpression) -> CelExpression:
         match node:
-            case Expression("name", "oldSelf") if not optional:
+            case CelExpression("name", "oldSelf") if not optional:
                 return _SELF
-            case Expression("method", "hasValue", (Expression("name", "oldSelf"),)):
-                return Expression("literal", True)
-            case Expression("method", "value" | "orValue", (Expression("name", "oldSelf"), *_)):
+            case CelExpression("method", "hasValue", (CelExpression("name", "oldSelf"),)):
+                return CelExpression("literal", True)
+            case CelExpression("method", "value" | "orValue", (CelExpression("name", "oldSelf"), *_)):
                 return _SELF
         return node
 
-    conditions: dict[str, Expression] = {}
+    conditions: dict[str, CelExpression] = {}
     rule = _logic(rewritten(tree, unchanged), conditions)
     if len(conditions) > _MOST_CONDITIONS:
         return False
@@ -70,16 +70,16 @@ def passes_unchanged(tree: Expression, schema: Mapping[str, Any], *, optional: b
     )
 
 
-def _logic(node: Expression, conditions: dict[str, Expression]) -> Expression:
+def _logic(node: CelExpression, conditions: dict[str, CelExpression]) -> CelExpression:
     """Return the rule with each condition as the name of an entry that it adds to `conditions`."""
     if node.kind == "call" and node.value in _LOGIC:
         return replace(node, parts=tuple(_logic(part, conditions) for part in node.parts))
     text = str(node)
     conditions[text] = node
-    return Expression("name", text)
+    return CelExpression("name", text)
 
 
-def _outcome(node: Expression, case: _Outcomes) -> bool | None:
+def _outcome(node: CelExpression, case: _Outcomes) -> bool | None:
     """Return what the rule, or a part of it, comes to in one case."""
     if node.kind == "name":
         return case[node.value]
@@ -94,37 +94,37 @@ def _outcome(node: Expression, case: _Outcomes) -> bool | None:
     return None if None in (first, *others) else not decided
 
 
-def _may_be(node: Expression, outcome: bool | None, case: _Outcomes, schema: Mapping[str, Any]) -> bool:
+def _may_be(node: CelExpression, outcome: bool | None, case: _Outcomes, schema: Mapping[str, Any]) -> bool:
     """Return whether a condition may have this outcome, given those of the others."""
     if outcome is None:
         return _type(node, schema) != "boolean" or not _is_safe(node, case, schema)
     match node:
-        case Expression("literal", value):
+        case CelExpression("literal", value):
             return outcome is value
-        case Expression("has", name, (operand,)) if _is_safe(node, case, schema):
+        case CelExpression("has", name, (operand,)) if _is_safe(node, case, schema):
             return outcome or not _is_always(_schema(operand, schema), name)
-        case Expression("call", function, (one, other)) if function in _COMPARISONS and one == other:
+        case CelExpression("call", function, (one, other)) if function in _COMPARISONS and one == other:
             is_ordered = function in {"_==_", "_!=_"} or _type(one, schema) in _ORDERED
             return not is_ordered or outcome is (function in _EQUAL)
     return True
 
 
-def _is_safe(node: Expression, case: _Outcomes, schema: Mapping[str, Any]) -> bool:
+def _is_safe(node: CelExpression, case: _Outcomes, schema: Mapping[str, Any]) -> bool:
     """Return whether the expression is sure to have a value."""
     match node:
-        case Expression("literal") | Expression("name", "self"):
+        case CelExpression("literal") | CelExpression("name", "self"):
             return True
-        case Expression("has", _, (operand,)):
+        case CelExpression("has", _, (operand,)):
             return _is_safe(operand, case, schema) and _type(operand, schema) == "object"
-        case Expression("select", name, (operand,)):
+        case CelExpression("select", name, (operand,)):
             field = _schema(node, schema)
             # Where the schema is not known, the value may be null.
-            tested = case.get(str(Expression("has", name, (operand,)))) is True and not field.get("nullable")
+            tested = case.get(str(CelExpression("has", name, (operand,)))) is True and not field.get("nullable")
             is_there = _is_always(_schema(operand, schema), name) or (tested and bool(field.get("type")))
             return is_there and _is_safe(operand, case, schema)
-        case Expression("call" | "method", "size", (value,)):
+        case CelExpression("call" | "method", "size", (value,)):
             return _type(value, schema) in {"array", "object", "string"} and _is_safe(value, case, schema)
-        case Expression("call", function, parts) if function in _COMPARISONS:
+        case CelExpression("call", function, parts) if function in _COMPARISONS:
             is_ordered = function in {"_==_", "_!=_"} or {_type(part, schema) for part in parts} <= _ORDERED
             return is_ordered and all(_is_safe(part, case, schema) for part in parts)
     return False
@@ -147,24 +147,24 @@ def _unescaped(around: Mapping[str, Any], name: str) -> str:
     return next((plain for plain in properties if escape(plain) == name), name)
 
 
-def _type(node: Expression, schema: Mapping[str, Any]) -> Any:
+def _type(node: CelExpression, schema: Mapping[str, Any]) -> Any:
     """Return the JSON type of the expression's value; None where it is not known."""
     match node:
-        case Expression("literal", value):
+        case CelExpression("literal", value):
             return {bool: "boolean", int: "integer", float: "number", str: "string"}.get(type(value))
-        case Expression("has") | Expression("call", "_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_"):
+        case CelExpression("has") | CelExpression("call", "_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_"):
             return "boolean"
-        case Expression("call" | "method", "size"):
+        case CelExpression("call" | "method", "size"):
             return "integer"
     return _schema(node, schema).get("type")
 
 
-def _schema(node: Expression, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _schema(node: CelExpression, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schema of a value that is a part of `self`; an empty one of any other."""
     match node:
-        case Expression("name", "self"):
+        case CelExpression("name", "self"):
             return schema
-        case Expression("select", name, (operand,)):
+        case CelExpression("select", name, (operand,)):
             around = _schema(operand, schema)
             found = mapping(around, "properties").get(_unescaped(around, name), around.get("additionalProperties"))
             return mapping(found)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jobgate.cli.cluster import connect, grouped, listening, own_namespace, require_dns_name
-from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, queues_file, running, setting
+from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, running, setting
 from jobgate.kinds.common.wiring import wired
 from jobgate.plugins.queueing import QUEUES_PODS
 
@@ -116,7 +116,6 @@ def control(
 @setting(
     "--queues",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    callback=queues_file,
     help="YAML file of queues that jobs wait in, with weights and quotas.  [default: no job waits]",
 )
 @setting(
@@ -138,7 +137,7 @@ def run(
 ) -> None:
     """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
     from jobgate.cluster.informer import ApiError
-    from jobgate.runner.queues.file import read_queues
+    from jobgate.runner.queues.file import InvalidQueues, read_queues
     from jobgate.runner.run import OperatorRunning, RunnerController, RunnerSettings
     from webhook.server import log
 
@@ -146,6 +145,10 @@ def run(
     given = configured.settings
     if not given.runs:
         raise click.UsageError("name the kinds to run with --run, as --run torchjobs.train.distributed.io")
+    try:
+        waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
+    except (InvalidQueues, OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{queues}: {error}", param_hint="--queues") from None
     queueing = queueing_of(given)
     if queues and queueing and queueing.system in QUEUES_PODS:
         raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
@@ -154,7 +157,7 @@ def run(
         queueing,
         requests_per_second,
         namespace=leader.namespace,
-        queues=read_queues(queues.read_text(encoding="utf-8")) if queues else None,
+        queues=waiting,
         queues_file=queues,
         ignored_operators=frozenset(ignore_operator),
     )

@@ -10,12 +10,13 @@ import click
 from pydantic import ValidationError
 
 from crdgen import to_yaml
-from jobgate.cli.settings import CLUSTER_DOMAIN, capabilities, checked_queueing, kind_files, queues_file
+from jobgate.cli.settings import CLUSTER_DOMAIN, capabilities, checked_queueing, kind_files
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
 from jobgate.kinds import installed
-from jobgate.serving.reload import KindFile, faults_of
+from jobgate.runner.queues.file import InvalidQueues, read_queues
+from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,7 +66,6 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @click.option(
     "--queues",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    callback=queues_file,
     help="A YAML file of queues that jobs wait in which jobgate runs; it becomes a ConfigMap.",
 )
 @_choice("--operator-can", "operator_can", multiple=True, metavar="PLURAL/WORD", callback=capabilities)
@@ -115,8 +115,8 @@ def manifests(
             rotation=rotation or (RotationMode.NONE if bundle else RotationMode.WATCH),
             kinds=dict.fromkeys(without_kind, False),
             plugins=dict.fromkeys(without_plugin, False),
-            kind_settings={file.plural: file.content().decode() for file in kind_settings},
-            queues=queues.read_text(encoding="utf-8") if queues else "",
+            kind_settings=_texts(kind_settings),
+            queues=_queues(queues),
         )
         found = objects(installed(), installation)
     except ValidationError as error:
@@ -124,6 +124,31 @@ def manifests(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     click.echo("---\n".join(to_yaml(one) for one in found), nl=False)
+
+
+def _texts(files: tuple[KindFile, ...]) -> dict[str, str]:
+    """Return the contents of the settings files, validated as the server validates them at its start."""
+    texts = {}
+    for file in files:
+        try:
+            content = file.content()
+            file.parse(content)
+            texts[file.plural] = content.decode()
+        except InvalidSettings as error:
+            raise click.BadParameter(str(error), param_hint="--kind-settings") from None
+    return texts
+
+
+def _queues(path: Path | None) -> str:
+    """Return the content of the queues file, validated as the runner validates it at its start."""
+    if path is None:
+        return ""
+    try:
+        content = path.read_text(encoding="utf-8")
+        read_queues(content)
+    except (InvalidQueues, OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{path}: {error}", param_hint="--queues") from None
+    return content
 
 
 def _certificates(pem: bytes) -> bytes:

@@ -47,7 +47,12 @@ def _files(path: str) -> Sequence[str]:
     """Return the file, or the files that `kubectl apply -f` reads in a folder: not those of folders in it."""
     if path == "-" or not Path(path).is_dir():
         return [path]
-    return [str(file) for file in sorted(Path(path).iterdir()) if file.suffix in SUFFIXES and file.is_file()]
+    return [str(file) for file in sorted(Path(path).iterdir()) if file.suffix in SUFFIXES and _is_read(file)]
+
+
+def _is_read(file: Path) -> bool:
+    """Return whether it is a file, or a symbolic link to nothing, which is reported."""
+    return file.is_file() or not file.exists()
 
 
 def _objects(file: str) -> list[Manifest]:

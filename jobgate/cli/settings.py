@@ -57,10 +57,14 @@ def _configured(  # noqa: PLR0913 - a setting each
     mode: str = _ENFORCE,
 ) -> dict[str, Configured]:
     leave_out(without_plugin)
+    try:
+        settings = {file.plural: file.read() for file in kind_settings}
+    except InvalidSettings as error:
+        raise click.BadParameter(str(error), param_hint="--kind-settings") from None
     admission = Settings(
         operator_can=frozenset(operator_can),
         forgetful_writers=frozenset(forgetful_writer),
-        kinds={file.plural: file.read() for file in kind_settings},
+        kinds=settings,
         plugins=queueing,
         domain=cluster_domain,
         runs=frozenset(run),
@@ -157,7 +161,7 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
 
 
 def kind_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[KindFile, ...]:
-    """Parse values of the form `PLURAL.GROUP=FILE`, and require valid files."""
+    """Parse values of the form `PLURAL.GROUP=FILE`."""
     kinds = installed() if values else ()
     models = {kind.qualified_plural: kind.settings for kind in kinds if kind.settings is not None}
     choice = f"kinds with settings: {', '.join(sorted(models))}"
@@ -175,24 +179,7 @@ def kind_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -
             fault = f"{plural} has no settings" if is_kind else f"{plural!r} is not a kind of this installation"
             raise click.BadParameter(f"{fault}; {known}")
         files[plural] = KindFile(plural, models[plural], FilePath(path))
-    try:
-        for file in files.values():
-            file.read()
-    except InvalidSettings as error:
-        raise click.BadParameter(str(error)) from None
     return tuple(files.values())
-
-
-def queues_file(_: click.Context, __: click.Parameter, path: FilePath | None) -> FilePath | None:
-    """Require a file with valid queues, if there is one."""
-    from jobgate.runner.queues.file import InvalidQueues, read_queues
-
-    if path is not None:
-        try:
-            read_queues(path.read_text(encoding="utf-8"))
-        except (InvalidQueues, OSError, UnicodeDecodeError) as error:
-            raise click.BadParameter(f"{path}: {error}") from None
-    return path
 
 
 RUN = setting(

@@ -90,15 +90,18 @@ class Client:
         """Return a client with the credentials of a kubeconfig, or else of the pod that this runs in.
 
         Raises:
-            kubernetes.config.ConfigException: there are none.
+            kubernetes.config.ConfigException: there are none, or the file is no kubeconfig.
         """
         configuration = Configuration()
         if kubeconfig is None:
             config.load_incluster_config(client_configuration=configuration)
         else:
-            await config.load_kube_config(
-                config_file=str(kubeconfig), client_configuration=configuration, persist_config=False
-            )
+            try:
+                await config.load_kube_config(
+                    config_file=str(kubeconfig), client_configuration=configuration, persist_config=False
+                )
+            except (AttributeError, TypeError):  # what the library makes of YAML that is no object
+                raise config.ConfigException(f"{kubeconfig} is no kubeconfig") from None
         # Where no proxy is set, the environment says nothing else: asking it costs two changes of thread a request.
         configuration.client_session_kwargs = {"trust_env": bool(getproxies_environment())}
         return cls(ApiClient(configuration), pages)

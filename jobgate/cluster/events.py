@@ -50,12 +50,15 @@ def event(
     }
 
 
-async def write_event(objects: ObjectClient, made: Mapping[str, Any]) -> None:
-    """Write an Event, unless one of its name exists. A failure is logged."""
+async def write_event(objects: ObjectClient, made: Mapping[str, Any]) -> bool:
+    """Write an Event, unless one of its name exists; return whether there is one now. A failure is logged."""
     try:
         await objects.create(EVENTS, made)
     except (ApiError, OSError, TimeoutError) as error:
-        if not (isinstance(error, ApiError) and error.exists):
-            about = made["involvedObject"]
-            fields = {"object": f"{about['kind']}/{about['name']}", "namespace": about["namespace"]}
-            _logger.warning("failed to write an Event", extra={"fields": {**fields, "reason": str(error)}})
+        if isinstance(error, ApiError) and error.exists:
+            return True
+        about = made["involvedObject"]
+        fields = {"object": f"{about['kind']}/{about['name']}", "namespace": about["namespace"]}
+        _logger.warning("failed to write an Event", extra={"fields": {**fields, "reason": str(error)}})
+        return False
+    return True

@@ -20,12 +20,12 @@ async def write_event(
     job: Mapping[str, Any],
     said: tuple[Literal["Normal", "Warning"], str, str],
     now: datetime,
-) -> None:
+) -> bool:
     """Write an Event on a job. The same Event is stored once, and again when the API server has dropped it.
 
-    A failure is logged and otherwise ignored. `job` has the `apiVersion`, the `kind` and metadata of the job; with a
-    `generation`, Events of another one are others. `said` is type, reason and message.
+    Returns whether it is stored; a failure is logged. `job` has the `apiVersion`, the `kind` and metadata of the job;
+    with a `generation`, Events of another one are others. `said` is type, reason and message.
     """
     about = {key: job[key] for key in _IDENTITY}
     seal = "\0".join((about["uid"], *said, str(job.get("generation"))))
-    await cluster_events.write_event(objects, event(about, said, component, now, seal))
+    return await cluster_events.write_event(objects, event(about, said, component, now, seal))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from typing import Any, Final, cast
+from weakref import ref
 
 from pydantic import ValidationError
 
@@ -29,6 +31,8 @@ from webhook import Cause
 
 #: Digits of a hash that are shown and recorded: enough that no two generations of one item share them.
 _DIGITS: Final = 16
+#: Most items of a cache that stay read: many small values take more memory so than `stored` counts.
+_KEPT: Final = 256
 #: Most faults of one item that are reported: a text of a mebibyte may have a hundred thousand.
 FAULTS: Final = 32
 
@@ -60,16 +64,24 @@ class Item:
         return f"{self.kind}/{self.name}"
 
 
+_read_last: deque[ref[StoredItem]] = deque()
+
+
 def item_of(document: Mapping[str, Any], kind: str) -> Item:
     """Return a stored object as an item; one that does not fit its schema is empty and has a fault.
 
-    The objects of a list have no kind, so it is an argument. What a cache keeps is read once: many tasks may name it.
+    The objects of a list have no kind, so it is an argument. What a cache keeps stays read for a while: many
+    tasks may name it.
     """
     if not isinstance(document, StoredItem):
         return _read(document, kind)
-    if document.item is None:
-        document.item = _read(document, kind)
-    return cast("Item", document.item)
+    found = cast("Item | None", document.item)
+    if found is None:
+        found = document.item = _read(document, kind)
+        _read_last.append(ref(document))
+        if len(_read_last) > _KEPT and (oldest := _read_last.popleft()()) is not None:
+            oldest.item = None
+    return found
 
 
 def _read(document: Mapping[str, Any], kind: str) -> Item:

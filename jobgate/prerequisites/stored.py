@@ -33,7 +33,7 @@ class StoredItem(dict[str, Any]):
 
     Attributes:
         release: gives its memory back, once.
-        item: the item that it is, once it was read (`item.item_of`).
+        item: the item that it is, while it stays read (`item.item_of`).
         lacked: bytes for which there was no room; 0 if there was, or if the item is too large.
     """
 

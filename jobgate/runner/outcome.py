@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.kinds.common.policies.model import Action, LifecycleEvent
-from jobgate.kinds.common.runner import NO_RESTART, Phase, TaskProgress
+from jobgate.kinds.common.runner import NO_RESTART, RunPhase, TaskProgress
 from jobgate.runner.policies import OF_JOBS, OF_PODS, Decision, decisions
 from jobgate.runner.progress import restarts_of, tasks_of
 from jobgate.runner.state import COMMAND, annotations_of
 from jobgate.runner.subject import Observed, PodSeen, Sight, Subject, later, moment, uid_of
 
 #: How each action on a job ends it.
-_ENDS: Final = {Action.TERMINATE_JOB: Phase.TERMINATED, Action.COMPLETE_JOB: Phase.SUCCEEDED}
+_ENDS: Final = {Action.TERMINATE_JOB: RunPhase.TERMINATED, Action.COMPLETE_JOB: RunPhase.SUCCEEDED}
 #: The reasons of ends after which no pod may go on, whatever is cleaned up otherwise.
 STOPPED: Final = {Action.TERMINATE_JOB: "JobTerminated", Action.COMPLETE_JOB: "JobCompleted"}
 DEADLINE: Final = "DeadlineExceeded"
@@ -45,7 +45,7 @@ class Outcome:
 
     action: Action | None = None
     task: str = ""
-    ends: Phase | None = None
+    ends: RunPhase | None = None
     reason: str = ""
     message: str = ""
     pods: tuple[PodSeen, ...] = ()
@@ -77,12 +77,12 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
         because = due.now.because
         return _acted(subject, sight, due.now.action, because.task, str(because.event), because.said)
     if succeeded:
-        return Outcome(ends=Phase.SUCCEEDED, message="the job has succeeded")
+        return Outcome(ends=RunPhase.SUCCEEDED, message="the job has succeeded")
     late = _late(subject, sight)
     if late is not None and late <= 0:
-        return Outcome(ends=Phase.FAILED, reason=DEADLINE, message="the job has run for as long as it may")
+        return Outcome(ends=RunPhase.FAILED, reason=DEADLINE, message="the job has run for as long as it may")
     if not held and not due.failures_wait and (why := _failure(subject, sight, tasks)):
-        return Outcome(ends=Phase.FAILED, message=why)
+        return Outcome(ends=RunPhase.FAILED, message=why)
     times = [one for one in (due.later, late) if one is not None]
     return Outcome(pods=tuple(due.pods), later=min(times, default=None))
 
@@ -119,7 +119,7 @@ def _acted(subject: Subject, sight: Sight, action: Action, task: str, reason: st
     counts = {Action.RESTART_JOB} if of_jobs else {Action.RESTART_JOB, Action.RESTART_TASK}
     if limit is not None and used >= limit and action in counts:
         message = f"no restart is left after {message}"
-        return Outcome(ends=Phase.FAILED, reason=NO_RESTART if of_jobs else "", message=message)
+        return Outcome(ends=RunPhase.FAILED, reason=NO_RESTART if of_jobs else "", message=message)
     restarted = task if action is Action.RESTART_TASK else ""
     return Outcome(action, task=restarted, reason=reason, message=f"{action} after {message}")
 

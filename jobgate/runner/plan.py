@@ -13,7 +13,7 @@ from typing import Any, Final
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.policies.model import Action as PolicyAction
-from jobgate.kinds.common.runner import Clean, Phase, adoption, conditions_of, is_run
+from jobgate.kinds.common.runner import Clean, RunPhase, adoption, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
@@ -27,7 +27,7 @@ from jobgate.runner.subject import Observed, Sight, Subject, condition, later, l
 #: After these reasons no pod goes on.
 _STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
 #: In these phases nothing has happened but that pods were asked for.
-_STARTING: Final = frozenset({Phase.PENDING, Phase.STARTING})
+_STARTING: Final = frozenset({RunPhase.PENDING, RunPhase.STARTING})
 #: Seconds until it is tried again to read PodGroups.
 _RETRY_PERIOD: Final = 10.0
 #: What a change is judged without: it is of the write, not of what is written.
@@ -65,7 +65,9 @@ def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
     if found.ends is not None:
         progress = progress_of(subject, sight, found.ends, found.reason, found.message)
         yield from _written(subject, subject.runner.status(subject.job, progress))
-        yield RecordEvent("Normal" if found.ends is Phase.SUCCEEDED else "Warning", f"Job{found.ends}", found.message)
+        yield RecordEvent(
+            "Normal" if found.ends is RunPhase.SUCCEEDED else "Warning", f"Job{found.ends}", found.message
+        )
     elif found.action is not None:
         yield from _acted(subject, sight, found)
     elif moved := _moved(subject) or _marked(subject, sight, found):
@@ -88,7 +90,7 @@ def report(subject: Subject, observed: Observed, blocked: str) -> list[Action]:
     return list(_report(subject, sight, outcome(subject, sight), blocked))
 
 
-def _ended(subject: Subject) -> Phase | None:
+def _ended(subject: Subject) -> RunPhase | None:
     return subject.runner.phase_of(mapping(subject.job.document.get("status")))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text, whole
-from jobgate.kinds.common.runner import Phase, Progress, TaskProgress, all_started
+from jobgate.kinds.common.runner import Progress, RunPhase, TaskProgress, all_started
 from jobgate.plugins.crew import TASK_LABEL
 from jobgate.runner.subject import Sight, Subject, TaskSeen
 
@@ -57,7 +57,7 @@ def replaced_of(sight: Sight, name: str = "") -> int:
 
 
 def progress_of(
-    subject: Subject, sight: Sight, ends: Phase | None = None, reason: str = "", message: str = ""
+    subject: Subject, sight: Sight, ends: RunPhase | None = None, reason: str = "", message: str = ""
 ) -> Progress:
     """Return how far a job is; it has ended where that is said."""
     tasks = tasks_of(subject, sight)
@@ -78,10 +78,10 @@ def progress_of(
     )
 
 
-def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tuple[Phase, str]:
+def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tuple[RunPhase, str]:
     state = subject.state
     again = bool(restarts_of(subject, sight) or state.attempt or state.tasks)
-    begins = Phase.RESTARTING if again else Phase.PENDING
+    begins = RunPhase.RESTARTING if again else RunPhase.PENDING
     released = [task for task in tasks.values() if task.released]
     total = sum(task.replicas for task in released)
     there = sum(task.live for task in released)
@@ -91,17 +91,17 @@ def _phase(subject: Subject, sight: Sight, tasks: dict[str, TaskProgress]) -> tu
     started = all_started(subject.job, due)
     # The first that holds.
     phases = (
-        (bool(state.held), Phase.ABORTED, f"no pod runs since {state.held}"),
-        (subject.suspended, Phase.SUSPENDED, "the job is suspended"),
-        (subject.queued, Phase.QUEUED, subject.verdict or "the job is released from its queue"),
+        (bool(state.held), RunPhase.ABORTED, f"no pod runs since {state.held}"),
+        (subject.suspended, RunPhase.SUSPENDED, "the job is suspended"),
+        (subject.queued, RunPhase.QUEUED, subject.verdict or "the job is released from its queue"),
         (
             bool(released) and subject.runner.running(subject.job, due),
-            Phase.RUNNING,
+            RunPhase.RUNNING,
             _waiting(subject, due) or "all pods have started" if started else "the job runs",
         ),
-        (bool(sight.old), Phase.RESTARTING, "the pods of the former attempt are deleted"),
+        (bool(sight.old), RunPhase.RESTARTING, "the pods of the former attempt are deleted"),
         (not released, begins, "no pod was made yet"),
-        (there >= total, Phase.STARTING, "not all pods are ready"),
+        (there >= total, RunPhase.STARTING, "not all pods are ready"),
     )
     found = ((phase, message) for holds, phase, message in phases if holds)
     return next(found, (begins, "pods that failed are replaced" if again else "not all pods were made yet"))

@@ -15,7 +15,7 @@ from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 STATE: Final = "jobgate.dev/run-state"
 COMMAND: Final = "jobgate.dev/command"
 
-#: Longest reason that is stored, in characters.
+#: Longest reason that is read or stored, in characters.
 _HELD: Final = 1024
 #: A count as the runner writes it: whoever may edit the job can write anything there.
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
@@ -39,7 +39,7 @@ class RunState:
     attempt: _Count = 0
     tasks: Mapping[str, Annotated[int, msgspec.Meta(gt=0, lt=2**31)]] = field(default_factory=dict)
     restarts: _Count = 0
-    held: Annotated[str, msgspec.Meta(max_length=_HELD)] = ""
+    held: str = ""
     admitted: bool = False
     resumed: _Count = 0
     deleted: tuple[str, ...] = ()
@@ -48,9 +48,10 @@ class RunState:
     def of(cls, document: Mapping[str, Any]) -> Self:
         """Read the state of a job. One that cannot be read is as if it were not there."""
         try:
-            return msgspec.json.decode(text(annotations_of(document).get(STATE)) or "{}", type=cls)
+            found = msgspec.json.decode(text(annotations_of(document).get(STATE)) or "{}", type=cls)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             return cls()
+        return replace(found, held=found.held[:_HELD])
 
     @property
     def restarts_of_job(self) -> int:

@@ -221,6 +221,8 @@ def test_of_a_folder_the_files_are_read_that_kubectl_reads(tmp_path: Path) -> No
     assert (result.exit_code, result.stdout.count("allowed")) == (2, 2)
     (tmp_path / "empty").mkdir()
     assert review(str(tmp_path / "empty")).stderr.startswith(f"{tmp_path}/empty: contains no object\n")
+    (tmp_path / "empty/link.yaml").symlink_to("nothing")
+    assert review(str(tmp_path / "empty")).stderr.startswith(f"{tmp_path}/empty/link.yaml: No such file")
 
 
 @pytest.mark.parametrize(

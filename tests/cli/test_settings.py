@@ -1,6 +1,7 @@
 """The settings of an installation: what is taken, what is rejected and why, and what a running server reads again."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -139,6 +140,23 @@ def test_a_review_obeys_what_the_file_says(tmp_path: Path) -> None:
     file.write_text(ACCELERATORS)
     done = review("--kind-settings", f"{PLURAL}={file}", "-o", "json")
     assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize(
+    "command, flag, content, expected",
+    [
+        ("review examples/mxjob/full.yaml", f"--kind-settings={PLURAL}=", ACCELERATORS, "/lib"),
+        ("manifests", f"--kind-settings={PLURAL}=", ACCELERATORS, "/lib"),
+        (f"manifests --run {PLURAL}", "--queues=", "queues: [{name: nightly}]\n", "nightly"),
+    ],
+)
+def test_a_file_may_be_a_pipe_which_is_read_once(command: str, flag: str, content: str, expected: str) -> None:
+    reader, writer = os.pipe()
+    os.write(writer, content.encode())
+    os.close(writer)
+    result = CliRunner().invoke(main, [*command.split(), f"{flag}/dev/fd/{reader}"], catch_exceptions=False)
+    os.close(reader)
+    assert (result.exit_code, expected in result.stdout) == (0, True), result.output
 
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:

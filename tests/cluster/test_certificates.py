@@ -400,7 +400,8 @@ def _watch(installation: Installation) -> None:
 def _is_ready(port: int) -> bool:
     try:
         return _get(port, "readyz") == b"ok\n"
-    except HTTPError:
+    except HTTPError as error:
+        error.close()
         return False
 
 

@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from kubernetes.aio.client import ApiClient, Configuration
+from kubernetes.aio.config import ConfigException
 
 from jobgate.cluster.client import Client, Pace
 from jobgate.cluster.secret import SECRETS
@@ -71,3 +73,11 @@ async def test_a_paced_client_makes_twice_its_rate_at_once_and_then_waits(monkey
     for _ in range(6):
         await pace.wait()
     assert slept == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("content", ["", "server", "- clusters"])
+async def test_a_file_that_is_no_kubeconfig_is_named(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "config"
+    file.write_text(content)
+    with pytest.raises(ConfigException, match=f"{file} is no kubeconfig"):
+        await Client.connect(file)

@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from controlplane.plane import ControlPlane, reserve_port
@@ -107,6 +108,9 @@ class Release:
         try:
             with urlopen(f"http://127.0.0.1:{self.values['healthPort']}/readyz", timeout=5) as answer:
                 return bool(answer.status == 200)
+        except HTTPError as error:
+            error.close()
+            return False
         except OSError:
             return False
 

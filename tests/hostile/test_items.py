@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -18,7 +18,7 @@ from jobgate.prerequisites.item import FAULTS, faults, item_of
 from jobgate.prerequisites.models import NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.resolve import resolve, resolve_item
-from jobgate.prerequisites.stored import ALL_LIMIT, ITEM_LIMIT, ItemStore
+from jobgate.prerequisites.stored import ALL_LIMIT, ITEM_LIMIT, ItemStore, StoredItem
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 from jobgate.serving.cluster import ClusterView
 from tests.cluster.test_informer import Played, event, informing, until
@@ -218,6 +218,14 @@ def test_an_item_that_was_read_gives_its_memory_back_when_it_is_deleted() -> Non
     del one
     assert room.has_room(dropped)
     assert not room.has_room([room.keep(stored("y", "b", env=[{"name": "A", "value": "x" * ITEM_LIMIT}]))])
+
+
+def test_only_the_items_that_were_read_last_stay_read() -> None:
+    room = ItemStore()
+    many = [room.keep(stored(f"x{number}", "a", env=[])) for number in range(300)]
+    for one in many:
+        item_of(one, NAMESPACED)
+    assert [cast("StoredItem", one).item is not None for one in many] == [False] * 44 + [True] * 256
 
 
 def versioned(name: str, version: int) -> dict[str, Any]:

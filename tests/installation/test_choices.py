@@ -83,7 +83,7 @@ def test_without_ssh_the_controller_makes_secrets_nowhere() -> None:
 def test_where_no_plugin_needs_objects_the_controller_writes_the_status_of_prerequisites_alone() -> None:
     rules = found(plugins=dict.fromkeys(offered(), False))["ClusterRole", "jobgate-controller"]["rules"]
     written = {one for rule in rules if "patch" in rule["verbs"] for one in rule["resources"]}
-    assert written == {"events", "prerequisites/status", "clusterprerequisites/status"}
+    assert written == {"prerequisites/status", "clusterprerequisites/status"}
 
 
 def test_crds_that_another_chart_owns_are_left_alone() -> None:

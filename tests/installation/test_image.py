@@ -209,7 +209,10 @@ def test_the_server_gets_ready_with_a_read_only_root_as_another_user(app: Path, 
         try:
             with urlopen(f"http://127.0.0.1:{health}/readyz", timeout=2) as answer:
                 return bool(answer.status == 200)
-        except (HTTPError, OSError):
+        except HTTPError as error:
+            error.close()
+            return False
+        except OSError:
             return False
 
     with container(app, tmp_path, "serve", "--no-cluster", *certificate, *where):

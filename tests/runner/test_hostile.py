@@ -1,5 +1,6 @@
 """What a user, or an object of any shape, can do to the runner: a plan is made of it, or the job cannot be read."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -45,6 +46,12 @@ def test_whatever_is_written_as_the_state_of_a_job_is_read_within_bounds(text: s
     assert len(state.held) <= 1024
     assert len(state.label("work")) <= 63
     plan(subject(job), Observed(START))
+
+
+def test_a_state_with_a_reason_that_is_too_long_keeps_the_rest() -> None:
+    job = dijob()
+    job["metadata"]["annotations"][STATE] = json.dumps({"attempt": 3, "held": "x" * 2000})
+    assert RunState.of(job) == RunState(attempt=3, held="x" * 1024)
 
 
 def test_a_deadline_may_lie_past_the_calendar() -> None:

@@ -37,6 +37,9 @@ def test_null_counts_as_absent() -> None:
     request = Request.parse(admission_review(job(), **absent))
     assert (request.name, request.namespace, request.user, request.subresource) == ("", "", User(), "")
     assert request.dry_run is False
+    kind = {"group": None, "version": "v1", "kind": "Pod"}
+    request = Request.parse(admission_review(job(), kind=kind, userInfo={"username": None, "groups": None}))
+    assert (request.api_version, request.user) == ("v1", User())
 
 
 def test_a_kind_of_the_core_group_has_its_version_alone() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
@@ -55,6 +55,10 @@ class FieldTable:
             entry = entry.below.setdefault(step, FieldTable())
         return entry
 
+    def says_only(self, values: Container[Mutable]) -> bool:
+        """Return whether the lines below say one of these values each."""
+        return all((one.value is None or one.value in values) and one.says_only(values) for one in self.below.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -70,6 +74,10 @@ class Field:
     entries: tuple[FieldTable, ...]
     value: Mutable = Mutable.NEVER
     path: Path = field(default_factory=Path)
+
+    def says_only(self, values: Container[Mutable]) -> bool:
+        """Return whether the table says one of these values of this place and of all below."""
+        return self.value in values and all(entry.says_only(values) for entry in self.entries)
 
     @property
     def key(self) -> str | None:
@@ -111,8 +119,10 @@ class FieldChange:
     type: ChangeType = ChangeType.VALUE
 
 
-def changes(place: Field, before: Any, after: Any) -> Iterator[FieldChange]:
-    """Yield how two values at a place differ.
+def changes(place: Field, before: Any, after: Any, allowed: Container[Mutable] = ()) -> Iterator[FieldChange]:
+    """Yield how two values at a place differ, except where the table allows it there and in all below.
+
+    What is allowed is not looked into: a large template that may change costs no more than a small one.
 
     What typed clients write for an absent field (`null`, `{}`, `[]`, `""`) is the same as nothing; an entry of a map
     exists by its key alone. Quantities are compared by value. Items of a list that has a key are matched by it, others
@@ -121,6 +131,8 @@ def changes(place: Field, before: Any, after: Any) -> Iterator[FieldChange]:
     found = [] if _same(before, after) else [FieldChange(place, before, after)]
     while found:
         change = found.pop()
+        if change.place.says_only(allowed):
+            continue
         below = _below(change)
         if below is None:
             yield change

@@ -22,7 +22,7 @@ RUNNER: Final = "jobgate"
 NO_RESTART: Final = "NoRestartLeft"
 
 
-class Phase(StrEnum):
+class RunPhase(StrEnum):
     """Where a job is in its life, whatever its kind calls that."""
 
     PENDING = "Pending"
@@ -39,7 +39,7 @@ class Phase(StrEnum):
     @property
     def ended(self) -> bool:
         """Whether the job is over for good."""
-        return self in {Phase.SUCCEEDED, Phase.FAILED, Phase.TERMINATED}
+        return self in {RunPhase.SUCCEEDED, RunPhase.FAILED, RunPhase.TERMINATED}
 
 
 class Clean(StrEnum):
@@ -154,7 +154,7 @@ class Progress:
         tasks: by name, in their order.
     """
 
-    phase: Phase
+    phase: RunPhase
     now: datetime
     generation: int = 0
     reason: str = ""
@@ -259,7 +259,7 @@ class Runner:
     """
 
     status: Callable[[Job[Any], Progress], dict[str, Any]]
-    phase_of: Callable[[Mapping[str, Any]], Phase | None]
+    phase_of: Callable[[Mapping[str, Any]], RunPhase | None]
     variables: Contract
     retry: Callable[[Job[Any], Task], Retry]
     limit: Callable[[Job[Any]], int | None]

@@ -79,7 +79,7 @@ class MayChange:
         if not self._runs(mapping(old.get("status"))):
             allowed.add(Mutable.BEFORE_IT_RUNS)
         spec = Field(shape_of(job.kind), (self._table,)).below("spec")
-        for change in changes(spec, old.get("spec"), job.document.get("spec")):
+        for change in changes(spec, old.get("spec"), job.document.get("spec"), allowed):
             when = _decisive(change).value
             if when not in allowed:
                 yield _refusal(change, when)

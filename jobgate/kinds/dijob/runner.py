@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common.runner import Clean, Phase, Progress, Retry, Runner, conditions_of, set_condition
+from jobgate.kinds.common.runner import Clean, Progress, Retry, Runner, RunPhase, conditions_of, set_condition
 from jobgate.kinds.dijob.models import DIJobSpec, Priority
 from jobgate.kinds.dijob.operator import contract
 from jobgate.plugins import Crew, Member, Variable
@@ -17,10 +17,10 @@ PORT: Final = 22270
 
 #: What the kind calls the phases; the rest have the same names.
 _PHASES: Final = {
-    Phase.SUSPENDED: "Pending",
-    Phase.QUEUED: "Pending",
-    Phase.ABORTED: "Pending",
-    Phase.TERMINATED: "Failed",
+    RunPhase.SUSPENDED: "Pending",
+    RunPhase.QUEUED: "Pending",
+    RunPhase.ABORTED: "Pending",
+    RunPhase.TERMINATED: "Failed",
 }
 
 
@@ -68,9 +68,9 @@ def status(job: Job[DIJobSpec], progress: Progress) -> dict[str, Any]:
     return made
 
 
-def phase_of(status: Mapping[str, Any]) -> Phase | None:
+def phase_of(status: Mapping[str, Any]) -> RunPhase | None:
     """Return how a job has ended."""
-    return {"Succeeded": Phase.SUCCEEDED, "Failed": Phase.FAILED}.get(str(status.get("phase")))
+    return {"Succeeded": RunPhase.SUCCEEDED, "Failed": RunPhase.FAILED}.get(str(status.get("phase")))
 
 
 RUNNER = Runner(

@@ -8,10 +8,10 @@ from typing import Any, Final
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of
 from jobgate.kinds.common.runner import (
     Clean,
-    Phase,
     Progress,
     Retry,
     Runner,
+    RunPhase,
     TaskProgress,
     conditions_of,
     set_condition,
@@ -32,12 +32,12 @@ CONDITIONS: Final = 10
 _ID_LENGTH: Final = 4
 
 _PHASES: Final = {
-    Phase.PENDING: "Creating",
-    Phase.SUCCEEDED: "Done",
-    Phase.FAILED: "Failed",
-    Phase.TERMINATED: "Failed",
+    RunPhase.PENDING: "Creating",
+    RunPhase.SUCCEEDED: "Done",
+    RunPhase.FAILED: "Failed",
+    RunPhase.TERMINATED: "Failed",
 }
-_STATES: Final = {Phase.SUCCEEDED: "Succeeded", Phase.FAILED: "Failed", Phase.TERMINATED: "Failed"}
+_STATES: Final = {RunPhase.SUCCEEDED: "Succeeded", RunPhase.FAILED: "Failed", RunPhase.TERMINATED: "Failed"}
 
 
 def services(job: Job[MxJobSpec], crew: Crew) -> Iterator[dict[str, Any]]:
@@ -83,10 +83,10 @@ def status(job: Job[MxJobSpec], progress: Progress) -> dict[str, Any]:
     conditions = conditions_of(job)
     reason = progress.reason or f"Job{phase}"
     holds = {
-        "Ready": phase is Phase.RUNNING,
-        "Recovering": phase is Phase.RESTARTING,
-        "Succeeded": phase is Phase.SUCCEEDED,
-        "Failed": phase.ended and phase is not Phase.SUCCEEDED,
+        "Ready": phase is RunPhase.RUNNING,
+        "Recovering": phase is RunPhase.RESTARTING,
+        "Succeeded": phase is RunPhase.SUCCEEDED,
+        "Failed": phase.ended and phase is not RunPhase.SUCCEEDED,
     }
     for kind, true in holds.items():
         if true or any(one.get("type") == kind for one in conditions):
@@ -95,13 +95,13 @@ def status(job: Job[MxJobSpec], progress: Progress) -> dict[str, Any]:
     made = {
         **former,
         "phase": _PHASES.get(phase, "Running"),
-        "reason": progress.message if phase.ended and phase is not Phase.SUCCEEDED else progress.blocked,
+        "reason": progress.message if phase.ended and phase is not RunPhase.SUCCEEDED else progress.blocked,
         "controlPaused": former.get("controlPaused") is True,
         "conditions": conditions[-CONDITIONS:],
-        "state": _STATES.get(phase, "Unknown" if phase is Phase.PENDING else "Running"),
+        "state": _STATES.get(phase, "Unknown" if phase is RunPhase.PENDING else "Running"),
         "replicaStatuses": [_replica_status(task) for task in progress.tasks.values()],
     }
-    if phase in {Phase.SUSPENDED, Phase.QUEUED, Phase.ABORTED}:
+    if phase in {RunPhase.SUSPENDED, RunPhase.QUEUED, RunPhase.ABORTED}:
         made |= {"phase": "Creating", "state": "Unknown", "reason": progress.sentence}
     return made
 
@@ -121,9 +121,9 @@ def _replica_status(task: TaskProgress) -> dict[str, Any]:
     }
 
 
-def phase_of(status: Mapping[str, Any]) -> Phase | None:
+def phase_of(status: Mapping[str, Any]) -> RunPhase | None:
     """Return how a job has ended."""
-    return {"Done": Phase.SUCCEEDED, "Failed": Phase.FAILED}.get(str(status.get("phase")))
+    return {"Done": RunPhase.SUCCEEDED, "Failed": RunPhase.FAILED}.get(str(status.get("phase")))
 
 
 RUNNER = Runner(

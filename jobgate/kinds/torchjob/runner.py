@@ -9,10 +9,10 @@ from jobgate.kinds.common.gang import gang_minimum
 from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text
 from jobgate.kinds.common.runner import (
     Clean,
-    Phase,
     Progress,
     Retry,
     Runner,
+    RunPhase,
     StartCondition,
     TaskProgress,
     all_started,
@@ -48,7 +48,7 @@ RETRYABLE: Final = (130, 137, 138, 143)
 MODEL_VARIABLE: Final = "TORCH_ON_K8S_MODEL_PATH"
 
 #: The phases in which a job runs no pods, which its kind calls `Queuing`; and why it is in a queue, or no longer.
-_HELD: Final = frozenset({Phase.SUSPENDED, Phase.QUEUED, Phase.ABORTED})
+_HELD: Final = frozenset({RunPhase.SUSPENDED, RunPhase.QUEUED, RunPhase.ABORTED})
 ENQUEUED: Final = "JobEnqueued"
 DEQUEUED: Final = "JobDequeued"
 
@@ -204,16 +204,16 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
     created = f"TorchJob {job.document['metadata']['name']} is created"
     put("Created", message="; ".join(filter(None, (created, progress.blocked))))
     held = phase in _HELD
-    kind = "Queuing" if held else {Phase.TERMINATED: "Failed"}.get(phase, str(phase))
-    if held or phase in {Phase.RUNNING, Phase.RESTARTING} or phase.ended:
+    kind = "Queuing" if held else {RunPhase.TERMINATED: "Failed"}.get(phase, str(phase))
+    if held or phase in {RunPhase.RUNNING, RunPhase.RESTARTING} or phase.ended:
         for other in ("Queuing", "Running", "Restarting"):
             if other != kind:
                 put(other, true=False)
         # The reference removes the opposite of these two.
         opposite = {"Running": "Restarting", "Restarting": "Running"}.get(kind)
         conditions = [one for one in conditions if one["type"] != opposite]
-        reason = progress.reason or (f"Job{phase}" if held or phase is Phase.TERMINATED else "")
-        put(kind, reason=ENQUEUED if phase is Phase.QUEUED else reason, message=progress.sentence)
+        reason = progress.reason or (f"Job{phase}" if held or phase is RunPhase.TERMINATED else "")
+        put(kind, reason=ENQUEUED if phase is RunPhase.QUEUED else reason, message=progress.sentence)
     elif any(one["type"] == "Queuing" and one.get("reason") == ENQUEUED for one in conditions):
         put("Queuing", reason=DEQUEUED, message="the job has left its queue")
     # By type, in whichever case the key is written.
@@ -223,7 +223,7 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
         "conditions": conditions,
         "taskStatuses": {keys.get(task.name, task.name): _seen(job, task) for task in progress.tasks.values()},
     }
-    if phase is not Phase.QUEUED or former.get("startTime"):
+    if phase is not RunPhase.QUEUED or former.get("startTime"):
         made["startTime"] = former.get("startTime") or progress.stamp
     if phase.ended:
         made["completionTime"] = former.get("completionTime") or progress.stamp
@@ -241,9 +241,9 @@ def _seen(job: Job[TorchJobSpec], task: TaskProgress) -> dict[str, Any]:
     }
 
 
-def phase_of(status: Mapping[str, Any]) -> Phase | None:
+def phase_of(status: Mapping[str, Any]) -> RunPhase | None:
     """Return how a job has ended."""
-    ends = {"Succeeded": Phase.SUCCEEDED, "Failed": Phase.FAILED}
+    ends = {"Succeeded": RunPhase.SUCCEEDED, "Failed": RunPhase.FAILED}
     holding = (one.get("type") for _, one in objects(status.get("conditions")) if one.get("status") == "True")
     return next((ends[kind] for kind in holding if kind in ends), None)
 

@@ -13,10 +13,10 @@ from jobgate.kinds.common.pod.reading import mapping, metadata_of, spec_of, text
 from jobgate.kinds.common.runner import (
     NO_RESTART,
     Clean,
-    Phase,
     Progress,
     Retry,
     Runner,
+    RunPhase,
     StartCondition,
     TaskProgress,
     conditions_of,
@@ -31,18 +31,18 @@ from webhook import Job, Task
 
 #: What the kind calls the phases; for the rest see `_phase`.
 _PHASES: Final = {
-    Phase.RUNNING: JobPhase.RUNNING,
-    Phase.SUCCEEDED: JobPhase.COMPLETED,
-    Phase.FAILED: JobPhase.FAILED,
-    Phase.TERMINATED: JobPhase.TERMINATED,
+    RunPhase.RUNNING: JobPhase.RUNNING,
+    RunPhase.SUCCEEDED: JobPhase.COMPLETED,
+    RunPhase.FAILED: JobPhase.FAILED,
+    RunPhase.TERMINATED: JobPhase.TERMINATED,
 }
 #: In these phases Volcano runs no pods of a job until it is resumed.
 _ABORTED: Final = frozenset({"Aborting", "Aborted"})
 #: How a job has ended, by its phase; in the last two Volcano was deleting its pods when the runner took over.
 _ENDS: Final = {
     **{str(name): phase for phase, name in _PHASES.items() if phase.ended},
-    str(JobPhase.COMPLETING): Phase.SUCCEEDED,
-    str(JobPhase.TERMINATING): Phase.TERMINATED,
+    str(JobPhase.COMPLETING): RunPhase.SUCCEEDED,
+    str(JobPhase.TERMINATING): RunPhase.TERMINATED,
 }
 #: The largest number that the counters of a status hold.
 _MOST: Final = 2**31 - 1
@@ -193,7 +193,7 @@ def status(job: Job[JobSpec], progress: Progress) -> dict[str, Any]:
         },
         "terminating": 0 if ended else progress.terminating,
         # Pods are deleted at each new attempt, when the job is aborted, and at its end.
-        "version": min(progress.attempt + (ended or progress.phase is Phase.ABORTED), _MOST),
+        "version": min(progress.attempt + (ended or progress.phase is RunPhase.ABORTED), _MOST),
         "retryCount": min(progress.restarts + no_restart, _MOST),
         "runningDuration": former.get("runningDuration") if same else _duration(job, progress),
         "controlledResources": _controlled(job),
@@ -213,13 +213,13 @@ def _phase(progress: Progress, before: str) -> str:
     if progress.phase in _PHASES:
         return str(_PHASES[progress.phase])
     tasks = progress.tasks.values()
-    if progress.phase is Phase.ABORTED:
+    if progress.phase is RunPhase.ABORTED:
         live = progress.terminating or any(_LIVE & task.phases.keys() for task in tasks)
         return str(JobPhase.ABORTING if live else JobPhase.ABORTED)
     if before and not any(task.replicas for task in tasks):
         return before
     begun = any(task.released for task in tasks)
-    return str(JobPhase.RESTARTING if progress.phase is Phase.RESTARTING and not begun else JobPhase.PENDING)
+    return str(JobPhase.RESTARTING if progress.phase is RunPhase.RESTARTING and not begun else JobPhase.PENDING)
 
 
 def _duration(job: Job[JobSpec], progress: Progress) -> str | None:
@@ -236,7 +236,7 @@ def _controlled(job: Job[JobSpec]) -> dict[str, str]:
     return {**plugins, **{f"volume-pvc-{name}": name for name in claims(job)}}
 
 
-def phase_of(status: Mapping[str, Any]) -> Phase | None:
+def phase_of(status: Mapping[str, Any]) -> RunPhase | None:
     """Return how a job has ended."""
     return _ENDS.get(text(mapping(status.get("state")).get("phase")))
 

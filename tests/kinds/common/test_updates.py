@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from jobgate.kinds.common.changes import Field, FieldTable, changes
+from jobgate.kinds.common.schema import shape_of
 from jobgate.kinds.common.updates import MayChange, Mutable
 from tests.kinds.dijob.jobs import KINDS
 from webhook import Context, Job, Operation
@@ -180,6 +182,14 @@ class Counted(dict[str, Any]):
     def get(self, *arguments: Any) -> Any:
         Counted.looks += 1
         return super().get(*arguments)
+
+
+def test_what_may_change_is_not_looked_into() -> None:
+    table = FieldTable.of({"spec.tasks[*].template": Mutable.ALWAYS}, {})
+    spec = Field(shape_of(DIJOB), (table,)).below("spec")
+    before, after = container(args=["a", "b"]), container(args=["c", "d"])
+    assert len(list(changes(spec, before, after))) == 2
+    assert not list(changes(spec, before, after, {Mutable.ALWAYS}))
 
 
 def test_what_is_nested_deeply_is_looked_at_a_few_times_only() -> None:

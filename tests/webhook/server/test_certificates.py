@@ -353,7 +353,7 @@ async def test_a_thousand_changes_leave_nothing_behind(server: Running, certific
     await change(1000)
     now_files, now_contexts = held()
     assert now_files <= files
-    assert now_contexts - contexts < 50  # tracebacks of rejections hold some until they are collected
+    assert now_contexts - contexts < 100  # of 1000; tracebacks of rejections hold some until they are collected
 
 
 @pytest.mark.parametrize("candidate", [made(), without_authority(FIRST)], ids=["foreign", "no CA given"])
