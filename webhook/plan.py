@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -86,11 +87,16 @@ class Plan:
     """What the rules of one kind read, and which of them can be called for a job.
 
     Raises:
-        UnknownWord: a rule reads what is no word.
+        UnknownWord: a rule reads what is no word, or the parts are no field of the spec.
         TypeError: a rule is a plain function.
     """
 
     def __init__(self, kind: Kind) -> None:
+        if kind.parts not in kind.spec.model_fields and kind.parts not in kind.words:
+            fields = ", ".join(kind.spec.model_fields)
+            raise UnknownWord(
+                f"parts of {kind.kind} is {kind.parts!r}, which is no field of its spec; there are: {fields}"
+            )
         self._kind = kind
         self._words: dict[str, Word] = {}
         self._part = part_of(kind.spec, kind.parts)
@@ -210,5 +216,10 @@ def _seen(rule: Rule, job: Job[Any], broken: frozenset[str]) -> Job[Any] | None:
     return job.of(tuple(task for task in job.tasks if rule.of_each_task.isdisjoint(task.broken)))
 
 
-def _slip(rule: Rule, word: object, kind: Kind) -> str:
-    return f"the rule {rule.name} reads {word}, which is no word of {kind.kind} or its tasks"
+def _slip(rule: Rule, word: str, kind: Kind) -> str:
+    part = part_of(kind.spec, kind.parts)
+    of_tasks = [TASKS + name for name in (*(part.model_fields if part else ()), *TASK_WORDS)]
+    meant = word.replace(f"{kind.parts}.", TASKS, 1)  # the tasks by the name that the kind has for them
+    close = get_close_matches(meant, [*kind.spec.model_fields, *JOB_WORDS, *of_tasks], n=1)
+    hint = f": did you mean {close[0]}?" if close else ""
+    return f"the rule {rule.name} reads {word}, which is no word of {kind.kind} or its tasks{hint}"

@@ -19,6 +19,7 @@ from webhook.kind import Kind, Registry
 from webhook.path import Path
 from webhook.ratchet import Identities, identity
 from webhook.restore import restoration
+from webhook.rule import Rule
 from webhook.view import opaque, view, without
 
 #: After so many new causes the review ends: nobody reads more, and hostile objects hold a million.
@@ -248,12 +249,18 @@ def _findings(
     broken = _Broken(violations)
     for rule, job in kind.plan.calls(Job(kind, document, spec), whole=whole, updates=context.old is not None):
         for finding in rule.check(job, context):
-            # Asked also where nothing is broken: what is no finding fails the request here, and is never allowed.
-            if finding.path not in broken:
+            if _finding(finding, rule).path not in broken:
                 yield rule.name, finding
         if context.spent():  # a rule that goes through much asks for itself
             yield _late()
             break
+
+
+def _finding(found: object, rule: Rule) -> Cause | Notice:
+    """Return what a rule has yielded; what is no finding fails the request, and is never allowed."""
+    if not isinstance(found, Notice):
+        raise TypeError(f"the rule {rule.name} must yield a Cause or a Notice, not {type(found).__name__}")
+    return found
 
 
 def _hide(document: Mapping[str, Any], context: Context, places: Sequence[Path]) -> tuple[Mapping[str, Any], Context]:
@@ -267,8 +274,7 @@ def _findings_in_plain(job: Job[Any], context: Context) -> Iterator[tuple[str, C
     """Yield what the rules find in a plain job: most find nothing, and are not called."""
     for rule in job.kind.plan.quiet.calls(job, context):
         for finding in rule.check(job, context):
-            if finding.path.steps is not None:  # what is no finding fails the request here, and is never allowed
-                yield rule.name, finding
+            yield rule.name, _finding(finding, rule)
     if context.spent():  # once: what is plain is soon judged
         yield _late()
 

@@ -195,7 +195,8 @@ def _failure(kind: Kind, error: Exception) -> Cause:
     functions += [(f"default {getattr(default, '__name__', '')}", default) for default in kind.defaults]
     frames = {frame.f_code for frame, _ in walk_tb(error.__traceback__)}
     name = next((name for name, function in functions if getattr(function, "__code__", None) in frames), "the review")
-    return Cause("", f"{name} of {kind.kind} failed on this object: {type(error).__name__}: {error}")
+    read = "; a rule must name all that it reads, see @rule" if isinstance(error, AttributeError) else ""
+    return Cause("", f"{name} of {kind.kind} failed on this object: {type(error).__name__}: {error}{read}")
 
 
 def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:

@@ -62,8 +62,14 @@ def test_a_rule_is_replaced_where_it_stands() -> None:
 
 
 def test_a_rule_that_is_not_there_cannot_be_replaced() -> None:
-    with pytest.raises(ValueError, match="no shared rule is named nothing_is_wrong"):
+    with pytest.raises(ValueError, match=r"no shared rule is named nothing_is_wrong; there are: .*minima_agree"):
         shared_rules({"nothing_is_wrong": ()})
+
+
+@pytest.mark.parametrize("pattern", ["{job}-{trial}", "{job", "{}"])
+def test_a_pattern_of_pods_names_job_task_and_index_alone(pattern: str) -> None:
+    with pytest.raises(ValueError, match=r"of sweeper may have \{job\}, \{task\}, \{index\} only"):
+        Operator(name="sweeper", minor=31, pod_name=pattern)
 
 
 MANY = 2**30

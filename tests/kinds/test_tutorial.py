@@ -175,7 +175,7 @@ def test_an_api_server_takes_its_crd_and_its_jobs(kind: Kind, cluster_api: Clust
 
 def test_its_page_tells_each_default_and_each_rule(kind: Kind) -> None:
     text = page(kind)
-    assert text.startswith("<!-- ")
+    assert "../" not in text  # it is the page of a package, which has none of our files
     assert "# SweepJob\n\n`example.com/v1`, `sweepjobs.example.com`." in text
     for name in (*(default.__name__ for default in kind.defaults), *(rule.name for rule in kind.rules)):
         assert f"- **{name.replace('_', ' ')}**: " in text

@@ -62,10 +62,35 @@ def test_a_rule_of_updates_is_called_for_an_update() -> None:
     ]
 
 
-@pytest.mark.parametrize("word", ["queuee", "bounds.mots", "tasks.repilcas", "tasks"])
-def test_a_word_that_is_none_is_an_error_when_the_kind_is_made(word: str) -> None:
-    with pytest.raises(UnknownWord, match=f"the rule lists_its_tasks reads {word}, which is no word of Crew"):
+@pytest.mark.parametrize(
+    "word, hint",
+    [
+        ("queuee", ": did you mean queue?"),
+        ("tasks.repilcas", ": did you mean tasks.replicas?"),
+        ("parts.replicas", ": did you mean tasks.replicas?"),
+        ("zzz", ""),
+    ],
+)
+def test_a_word_that_is_none_is_an_error_when_the_kind_is_made(word: str, hint: str) -> None:
+    with pytest.raises(UnknownWord) as error:
         crew(rules=(*RULES, rule(word)(lists_its_tasks)))
+    assert str(error.value) == f"the rule lists_its_tasks reads {word}, which is no word of Crew or its tasks{hint}"
+
+
+def test_parts_that_are_no_field_are_an_error_when_the_kind_is_made() -> None:
+    with pytest.raises(
+        UnknownWord, match=r"parts of Crew is 'prats', which is no field of its spec; there are: .*parts"
+    ):
+        crew(parts="prats")
+
+
+def test_what_a_rule_yields_must_be_a_finding() -> None:
+    @rule()
+    def says_it_in_a_text(_: Any, __: Any) -> list[str]:
+        return ["too many"]
+
+    with pytest.raises(TypeError, match="the rule says_it_in_a_text must yield a Cause or a Notice, not str"):
+        seen(says_it_in_a_text, parts(PART))  # type: ignore[arg-type]  # what is tried
 
 
 def test_a_function_that_is_no_rule_is_an_error_when_the_kind_is_made() -> None:

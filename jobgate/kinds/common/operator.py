@@ -45,6 +45,19 @@ class Operator:
     capabilities: frozenset[str] = frozenset()
     members: Members | None = None
 
+    def __post_init__(self) -> None:
+        """Try the patterns.
+
+        Raises:
+            ValueError: one names anything else than it may.
+        """
+        for pattern, known in ((self.pod_name, ("job", "task", "index")), (self.service_name, ("job",))):
+            try:
+                pattern.format(**dict.fromkeys(known, ""))
+            except (LookupError, ValueError) as error:
+                places = ", ".join(f"{{{name}}}" for name in known)
+                raise ValueError(f"the pattern {pattern!r} of {self.name} may have {places} only") from error
+
     def task_name(self, task: Task) -> str:
         """Return what the operator calls a task in the names and labels of pods."""
         return task.name or ""

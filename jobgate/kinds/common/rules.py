@@ -44,5 +44,6 @@ def shared_rules(instead: Mapping[str, tuple[Rule, ...]] | None = None) -> tuple
     instead = instead or {}
     unknown = instead.keys() - {rule.name for rule in SHARED}
     if unknown:
-        raise ValueError(f"no shared rule is named {', '.join(sorted(unknown))}")
+        known = ", ".join(rule.name for rule in SHARED)
+        raise ValueError(f"no shared rule is named {', '.join(sorted(unknown))}; there are: {known}")
     return tuple(one for rule in SHARED for one in instead.get(rule.name, (rule,)))
