@@ -313,5 +313,5 @@ def same(one: Any, other: Any) -> bool:
     """Tell whether two JSON values are the same: unlike `==`, which takes 1, 1.0 and true for each other."""
     try:
         return bool(one == other) and _TEXT.encode(one) == _TEXT.encode(other)
-    except (RecursionError, ValueError):  # the second: half a character has no UTF-8
+    except (RecursionError, TypeError, ValueError):  # keys of YAML may be no text; half a character has no UTF-8
         return False

@@ -80,6 +80,11 @@ def test_a_write_that_leaves_the_spec_is_never_rejected(phase: Phase, spec: Any)
     assert answer(phase, written, stored).allowed
 
 
+def test_an_update_whose_keys_are_no_text_is_reviewed() -> None:
+    spec = {"size": 1, True: "the key `on` as YAML 1.1 reads it"}
+    assert validate(job() | {"spec": spec}, job() | {"spec": dict(spec)}).allowed
+
+
 def test_a_spec_that_was_written_otherwise_is_not_the_same() -> None:
     assert not validate(parts(A | {"replicas": True}), parts(A)).allowed
 

@@ -216,7 +216,7 @@ def _same(one: Any, other: Any) -> bool:
     # The second tells apart what Python calls equal: 1, 1.0 and true.
     try:
         return bool(one == other) and encode(one) == encode(other)
-    except (RecursionError, ValueError):  # the second: half a character has no UTF-8
+    except (RecursionError, TypeError, ValueError):  # keys of YAML may be no text; half a character has no UTF-8
         return False
 
 

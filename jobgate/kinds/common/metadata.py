@@ -79,10 +79,10 @@ def _field_causes(field: str, value: Any) -> Iterator[Cause]:
         yield TypeInvalid(path, value if class_ is str else type_word(value), right)
         return
     quotes = ": enclose it in quotes" if class_ is dict else ""
+    not_strings = ((place, part) for place, part in _parts(value, path) if not isinstance(part, str))
     wrong = {
         place: TypeInvalid(place, type_word(part), f"must be a string{quotes}")
-        for place, part in _parts(value, path)
-        if not isinstance(part, str)
+        for place, part in islice(not_strings, ENOUGH)
     }
     yield from wrong.values()
     for cause in RULES[field].check(value, path):

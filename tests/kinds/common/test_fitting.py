@@ -3,7 +3,7 @@
 import json
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -25,7 +25,7 @@ from jobgate.installation.handbook import title
 from jobgate.kinds import built_in, installed
 from jobgate.kinds.common.durations import DURATION
 from jobgate.kinds.common.fitting import Predicate, surely, surely_fits
-from jobgate.kinds.common.metadata import OrdinaryMetadata, metadata_causes
+from jobgate.kinds.common.metadata import ENOUGH, OrdinaryMetadata, metadata_causes
 from jobgate.kinds.common.schema import StructuralSchema
 from tests.corpus import GOOD, jobs, name_of
 from webhook import Context, Kind
@@ -421,3 +421,12 @@ def test_no_pattern_of_a_kind_makes_its_check_slow() -> None:
     assert not schema.fits(thing)
     assert [str(cause.path) for cause in schema.check(thing)] == ["spec.text", "spec.texts[0]"]
     assert time.process_time() - began < 10
+
+
+def test_a_field_of_metadata_is_read_no_further_than_it_gives_causes() -> None:
+    class Finalizers(list[int]):
+        def __iter__(self) -> Iterator[int]:
+            yield from [1] * ENOUGH
+            raise AssertionError("read on")
+
+    assert len(list(metadata_causes({"name": "demo", "finalizers": Finalizers()}))) == ENOUGH

@@ -59,6 +59,7 @@ def container(**fields: Any) -> dict[str, Any]:
         ("one that goes", {"minAvailable": 2}, {}),
         ("one of an item", {"tasks": [{"replicas": 1}]}, {"tasks": [{"replicas": 2}]}),
         ("nothing", {"a": {"b": [1]}}, {"a": {"b": [1]}}),
+        ("nothing below a key that is no text", {"a": {True: 1}}, {"a": {True: 1}}),
         ("what typed clients write for nothing", {"a": 1}, {"a": 1, "b": None, "c": {}, "d": [], "e": "", "f": {"g": None}}),
         ("a quantity in another spelling", container(resources={"limits": {"cpu": "1000m"}}), container(resources={"limits": {"cpu": 1}})),
         ("an entry of a map written otherwise", {"plugins": {"svc": None}}, {"plugins": {"svc": []}}),
