@@ -187,7 +187,7 @@ RUN = setting(
     multiple=True,
     metavar="KIND",
     callback=_runnable,
-    help="Kind whose jobs `jobgate run` runs, for example torchjobs.train.distributed.io; repeatable. Give the "
+    help="Kind of jobs that jobgate runs itself, for example torchjobs.train.distributed.io; repeatable. Give the "
     "webhook, the controller and the runner the same kinds.",
 )
 

@@ -70,7 +70,7 @@ def mxjob(**pods: Any) -> dict[str, Any]:
         (torchjob(worker="worker", **ELASTIC), "torch-on-k8s scales only", ""),
         (mxjob(env=ENV), "crashes if there are fewer", "kept as it is"),
         (mxjob(labels={"job_type": "mine"}), "mxnet-operator overwrites this value", ""),
-        (dijob(labels={"team": "mine"}), "does not copy it to the pods", ""),
+        (dijob(labels={"team": "mine"}), "does not copy these fields to the pods", ""),
         (dijob(hostname="mine"), "DI-orchestrator overwrites", "the runner overwrites"),
         (dijob(initContainers=[SIDECAR]), "DI-orchestrator", ""),
         (dijob(topologySpreadConstraints=[TOPOLOGY]), "DI-orchestrator", ""),

@@ -239,7 +239,7 @@ def _dropped(task: Task, operator: Operator) -> Iterator[Notice]:
     if written := sorted(key for key, value in metadata.items() if value):
         yield Notice(
             task.template_path / "metadata",
-            f"{operator.name} does not copy it to the pods ({', '.join(written)})",
+            f"{operator.name} does not copy these fields to the pods: {', '.join(written)}",
         )
 
 

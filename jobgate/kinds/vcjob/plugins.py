@@ -56,9 +56,9 @@ def _finding(path: Path, plugin: str, argument: Argument, flags: Flags) -> Cause
 #: The task without which a plugin has nothing to do, or fails: the flag that names it, and what becomes of a job
 #: without it.
 _LEADERS: Final = {
-    "mpi": ("master", "it runs the workers"),
-    "pytorch": ("master", "the plugin does nothing without it"),
-    "ray": ("head", "the plugin fails without it, and the job stays Pending"),
+    "mpi": ("master", "mpi needs it to start the workers"),
+    "pytorch": ("master", "pytorch does nothing without it"),
+    "ray": ("head", "ray fails without it, so that the job stays Pending"),
 }
 
 
@@ -70,7 +70,7 @@ def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | N
     for plugin, (flag, consequence) in _LEADERS.items():
         wanted = value_of(plugins[plugin], PLUGINS[plugin], flag) if plugin in plugins else None
         if wanted is not None and wanted not in names:
-            text = f"no task has this name: {consequence}. Set the task with --{flag}=<task>"
+            text = f"no task has this name, and {consequence}: rename a task, or name one with --{flag}=<task>"
             cause = NotFound(_PLACE.key(plugin), wanted, text)
             yield cause if plugin == "mpi" else Notice(cause.path, cause.message)
 

@@ -56,7 +56,7 @@ def partitions_hold_all_pods(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
         for _, one in readable([task], "replicas"):
             if one.replicas != total:
                 groups = f"partitionPolicy has {policy.total_partitions} partitions of {policy.partition_size}"
-                yield Invalid(path / "replicas", one.replicas, f"{groups}: must be {total}")
+                yield Invalid(path / "replicas", one.replicas, f"must be {total}: {groups} pods")
 
 
 @rule("tasks.partition_policy", reads=("tasks",))
@@ -80,7 +80,7 @@ def minimum_is_as_many_partitions(job: Job[JobSpec], __: Context) -> Iterator[Ca
                 continue  # reported for all partitions
             if one.min_available is not None and one.min_available != least:
                 groups = f"partitionPolicy needs {policy.min_partitions} partitions of {policy.partition_size}"
-                yield Invalid(path / "minAvailable", one.min_available, f"{groups}: must be {least}")
+                yield Invalid(path / "minAvailable", one.min_available, f"must be {least}: {groups} pods")
 
 
 def _partitioned(job: Job[JobSpec], *words: str) -> Iterator[tuple[Path, TaskSpec, PartitionPolicy]]:

@@ -58,8 +58,8 @@ def test_policies_that_apply_are_allowed(case: str, policies: list[Json]) -> Non
 
 SAYS_WHEN = "Required value: must set event, events or exitCode"
 BOTH = "Forbidden: may not be set together with event or events: use two policies"
-INTERNAL_EVENT = f"internal event of Volcano; use {EVENTS}"
-INTERNAL_ACTION = f"internal action of Volcano; use {ACTIONS}"
+INTERNAL_EVENT = f"is an internal event of Volcano: use {EVENTS}"
+INTERNAL_ACTION = f"is an internal action of Volcano: use {ACTIONS}"
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,8 @@ def test_what_a_plugin_understands_is_allowed(plugins: dict[str, list[str]]) -> 
          ['spec.plugins[pytorch][0]: Invalid value: "--wait-master-timeout": its value must be an integer '
           "number of seconds"]),
         ({"mpi": ["--master=boss"]},
-         ['spec.plugins[mpi]: Not found: "boss": no task has this name: it runs the workers. Set the task '
-          "with --master=<task>"]),
+         ['spec.plugins[mpi]: Not found: "boss": no task has this name, and mpi needs it to start the '
+          "workers: rename a task, or name one with --master=<task>"]),
     ],
 )  # fmt: skip
 def test_what_it_does_not_is_rejected(plugins: dict[str, list[str]], expected: list[str]) -> None:
@@ -88,11 +88,11 @@ def test_no_value_of_an_argument_is_shown(arguments: list[str]) -> None:
     "plugins, warning",
     [
         ({"pytorch": []},
-         'spec.plugins[pytorch]: Not found: "master": no task has this name: the plugin does nothing without '
-         "it. Set the task with --master=<task>"),
+         'spec.plugins[pytorch]: Not found: "master": no task has this name, and pytorch does nothing without '
+         "it: rename a task, or name one with --master=<task>"),
         ({"ray": ["--head=boss"]},
-         'spec.plugins[ray]: Not found: "boss": no task has this name: the plugin fails without it, and the '
-         "job stays Pending. Set the task with --head=<task>"),
+         'spec.plugins[ray]: Not found: "boss": no task has this name, and ray fails without it, so that '
+         "the job stays Pending: rename a task, or name one with --head=<task>"),
         ({"ssh": ["--no-root"]},
          "spec.plugins[ssh][0]: ssh no longer has the flag --no-root, and ignores all arguments after it: "
          "remove it"),

@@ -72,9 +72,9 @@ def test_what_may_change(case: str, changes: list[tuple[str, Any]]) -> None:
         ([("tasks/0/replicas", 1)], ["spec.tasks[0].minAvailable: Invalid value: 2: "]),
         ([("minAvailable", 10)], ["spec.minAvailable: Invalid value: 10: "]),
         ([("tasks/1/replicas", 8)],
-         ["spec.tasks[1].replicas: Invalid value: 8: partitionPolicy has 3 partitions of 2: must be 6"]),
+         ["spec.tasks[1].replicas: Invalid value: 8: must be 6: partitionPolicy has 3 partitions of 2 pods"]),
         ([("tasks/1/minAvailable", 2)],
-         ["spec.tasks[1].minAvailable: Invalid value: 2: partitionPolicy needs 2 partitions of 2: must be 4"]),
+         ["spec.tasks[1].minAvailable: Invalid value: 2: must be 4: partitionPolicy needs 2 partitions of 2 pods"]),
     ],
 )  # fmt: skip
 def test_what_may_not_change(changes: list[tuple[str, Any]], expected: list[str]) -> None:

@@ -76,7 +76,7 @@ def events_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
     for owner in owners(job):
         for place, event, _policy in read_events(owner):
             if event in INTERNAL_EVENTS:
-                detail = f"internal event of Volcano; use {_one_of(USEFUL_EVENTS)}"
+                detail = f"is an internal event of Volcano: use {_one_of(USEFUL_EVENTS)}"
                 yield NotSupported.of(place, event, detail)
 
 
@@ -88,7 +88,7 @@ def actions_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
     """
     for path, policy in read_all(job, "action"):
         if policy.action in INTERNAL_ACTIONS:
-            detail = f"internal action of Volcano; use {_one_of(USEFUL_ACTIONS)}"
+            detail = f"is an internal action of Volcano: use {_one_of(USEFUL_ACTIONS)}"
             yield NotSupported.of(path / "action", policy.action, detail)
 
 
