@@ -20,7 +20,7 @@ def import_group() -> None:
     """Import jobs of other systems as Kubernetes objects."""
 
 
-@import_group.command()
+@import_group.command(short_help="Import OpenPAI jobs and marketplace items.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option(
     "--to", "target", type=click.Choice([one.value for one in ImportedKind]), help="Kind to convert imported jobs to."

@@ -69,7 +69,9 @@ def review(  # noqa: PLR0913 - one argument an option
     if operation == Operation.CREATE and old is not None:
         raise click.UsageError("--old requires --operation UPDATE")
     stored, broken = _read((old,) if old else ())
-    manifests, unreadable = _read(files)
+    if broken:  # a verdict without some of the stored objects would mislead
+        context.exit(2)
+    manifests, broken = _read(files)
     options = ReviewOptions(
         kinds=configured.kinds,
         operation=Operation.UPDATE if old else Operation.CREATE,
@@ -81,7 +83,7 @@ def review(  # noqa: PLR0913 - one argument an option
     )
     verdicts = [(manifest, _judged(manifest.object, options)) for manifest in manifests]
     _print(verdicts, output)
-    if broken or unreadable:
+    if broken:
         context.exit(2)
     if not any(verdict.reviewed for _, verdict in verdicts):
         click.echo("nothing was reviewed: no object is of a known kind", err=True)

@@ -114,7 +114,7 @@ _rotated = grouped(
 )
 
 
-@click.command()
+@click.command(short_help="Make the rotation steps that are due.")
 @_rotated
 @click.option("--force", is_flag=True, help="Rotate now, even if not due.")
 @click.option(
@@ -182,7 +182,7 @@ def _run(kubeconfig: Path | None, work: Callable[[Client], Awaitable[T]]) -> T:
     return asyncio.run(connected())
 
 
-@click.command()
+@click.command(short_help="Rotate until stopped.")
 @_rotated
 @click.option(
     "--health-port",
@@ -222,7 +222,7 @@ def watch(
         _run(kubeconfig, lambda client: keep(client, scope, settings, leader))
 
 
-@click.command()
+@click.command(short_help="Show the state of the certificates.")
 @_rotated
 @OUTPUT
 def status(*, scope: RotationScope, settings: RotationSettings, kubeconfig: Path | None, output: str) -> None:
