@@ -71,7 +71,7 @@ def test_labels_and_annotations_of_a_template_survive(user: User) -> None:
     job["spec"]["tasks"][0]["template"]["metadata"] = metadata
     done, output = user.apply(job)
     assert done, output
-    assert "Warning: spec.tasks[0].template.metadata: DI-orchestrator does not copy it" in output
+    assert "Warning: spec.tasks[0].template.metadata: DI-orchestrator does not copy these fields" in output
     assert user.stored("minimal")["spec"]["tasks"][0]["template"]["metadata"] == metadata
 
 
