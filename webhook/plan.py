@@ -178,11 +178,20 @@ class Plan:
             if task_word == word:
                 return bool(self.word(word).attributes)
         except UnknownWord:
-            raise UnknownWord(_slip(rule, word, self._kind)) from None
+            raise self._slip(rule, word) from None
         own = self._part is not None and task_word in self._part.model_fields
         if not own and task_word not in TASK_WORDS:
-            raise UnknownWord(_slip(rule, word, self._kind))
+            raise self._slip(rule, word)
         return True
+
+    def _slip(self, rule: Rule, word: str) -> UnknownWord:
+        """Return the error for a word that is none, with the nearest one that there is."""
+        kind, fields = self._kind, self._part.model_fields if self._part else ()
+        of_tasks = [TASKS + name for name in (*fields, *TASK_WORDS)]
+        meant = word.replace(f"{kind.parts}.", TASKS, 1)  # the tasks by the name that the kind has for them
+        close = get_close_matches(meant, [*kind.spec.model_fields, *JOB_WORDS, *of_tasks], n=1)
+        hint = f": did you mean {close[0]}?" if close else ""
+        return UnknownWord(f"the rule {rule.name} reads {word}, which is no word of {kind.kind} or its tasks{hint}")
 
     def _resolved(self, word: str) -> Word:
         path = Path("spec")
@@ -214,12 +223,3 @@ def _seen(rule: Rule, job: Job[Any], broken: frozenset[str]) -> Job[Any] | None:
     if any(not rule.of_all_tasks.isdisjoint(task.broken) for task in job.tasks):
         return None
     return job.of(tuple(task for task in job.tasks if rule.of_each_task.isdisjoint(task.broken)))
-
-
-def _slip(rule: Rule, word: str, kind: Kind) -> str:
-    part = part_of(kind.spec, kind.parts)
-    of_tasks = [TASKS + name for name in (*(part.model_fields if part else ()), *TASK_WORDS)]
-    meant = word.replace(f"{kind.parts}.", TASKS, 1)  # the tasks by the name that the kind has for them
-    close = get_close_matches(meant, [*kind.spec.model_fields, *JOB_WORDS, *of_tasks], n=1)
-    hint = f": did you mean {close[0]}?" if close else ""
-    return f"the rule {rule.name} reads {word}, which is no word of {kind.kind} or its tasks{hint}"

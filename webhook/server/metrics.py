@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.exposition import generate_latest
 
 from webhook.admission import Response
 from webhook.server import body
@@ -36,8 +36,6 @@ class Metrics:
     Attributes:
         registry: where they all are; who adds one of another package adds it here.
     """
-
-    content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
