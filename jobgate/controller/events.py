@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from jobgate.cluster import events as cluster_events
-from jobgate.cluster.events import event
+from jobgate.cluster.events import event, write_event
 from jobgate.cluster.objects import ObjectClient
 
 #: Of a job, what an Event says.
 _IDENTITY = ("apiVersion", "kind", "name", "namespace", "uid")
 
 
-async def write_event(
+async def write_job_event(
     objects: ObjectClient,
     component: str,
     job: Mapping[str, Any],
@@ -28,4 +27,4 @@ async def write_event(
     """
     about = {key: job[key] for key in _IDENTITY}
     seal = "\0".join((about["uid"], *said, str(job.get("generation"))))
-    return await cluster_events.write_event(objects, event(about, said, component, now, seal))
+    return await write_event(objects, event(about, said, component, now, seal))

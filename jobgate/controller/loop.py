@@ -18,7 +18,7 @@ from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
 from jobgate.controller.desired import Desired, desired, owner_reference, unsupported
 from jobgate.controller.difference import Ownership, is_marked, judge
-from jobgate.controller.events import write_event
+from jobgate.controller.events import write_job_event
 from jobgate.controller.jobs import Jobs, Key
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.owned import Owned, is_partial
@@ -218,7 +218,7 @@ class CompanionReconciler:
         if now < self._warned.get(said, -REPEAT) + REPEAT:
             return
         job = {**owner_reference(crew), "namespace": crew.namespace}
-        if await write_event(self._objects, SOURCE, job, ("Warning", reason, message), datetime.now(UTC)):
+        if await write_job_event(self._objects, SOURCE, job, ("Warning", reason, message), datetime.now(UTC)):
             self._warned.pop(said, None)
             self._warned[said] = now
             if len(self._warned) > REMEMBERED:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from jobgate.cluster import Resource
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
-from jobgate.controller.events import write_event
+from jobgate.controller.events import write_job_event
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.kinds.common.members import labels_of
@@ -347,7 +347,7 @@ class JobReconciler:
     async def _write_event(self, document: Mapping[str, Any], reported: RecordEvent) -> None:
         job = {**document, **document["metadata"]}
         said = reported.type, reported.reason, reported.message
-        await write_event(self._objects, SOURCE, job, said, self._caches.clock())
+        await write_job_event(self._objects, SOURCE, job, said, self._caches.clock())
 
     def _wrote(self, resource: Resource, found: Mapping[str, Any], action: str) -> None:
         kind, metadata = str(found.get("kind")), found["metadata"]
