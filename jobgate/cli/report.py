@@ -80,8 +80,6 @@ def reading_warnings(manifest: Manifest) -> Iterator[str]:
     """Yield what kubectl ignores in the text of an object without a warning."""
     for path in manifest.duplicates:
         yield f"{escaped(path)}: duplicate key; kubectl silently uses the last one"
-    if manifest.ignored is not None:
-        yield f"line {manifest.ignored}: kubectl silently ignores the text from here on"
 
 
 def read_files(context: click.Context, *files: str) -> list[Manifest]:
