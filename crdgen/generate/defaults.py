@@ -1,6 +1,5 @@
 """Validates defaults against the schema of their field."""
 
-from datetime import datetime
 from typing import Any
 
 from crdgen.evaluate import Evaluator
@@ -69,18 +68,5 @@ def _rejection(default: Any, schema: Schema) -> tuple[str, str] | None:
         return None
     at = path_of(found.path[1:])
     where = f", at {at.removeprefix('.')}" if at else ""
-    fix = "use a default that is valid for the type and bounds of the field"
-    if schema.get("format") == "date-time" and _has_no_zone(default):
-        fix = "give the default a time zone: `datetime(…, tzinfo=UTC)`"
-    if found.message.startswith("must be a multiple of 0."):
-        fix = "the API server rejects whole numbers as multiples of a step below 1: use a `Rule`"
     problem = f"the default {default!r} is not valid for the schema of the field{where}: {found.message}"
-    return problem, fix
-
-
-def _has_no_zone(default: Any) -> bool:
-    """Return whether a default is a timestamp without time zone."""
-    try:
-        return datetime.fromisoformat(default).tzinfo is None
-    except (TypeError, ValueError):
-        return False
+    return problem, "use a default that is valid for the type and bounds of the field"

@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from pydantic_core import (
     CoreSchema,
     PydanticSerializationError,
-    SchemaError,
     SchemaValidator,
     to_json,
     to_jsonable_python,
@@ -37,28 +36,19 @@ def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, 
     forms = [written(model, field, default)]
     with suppress(NotJsonError):
         forms.append(json_of(default))
+    return tuple(form for form in forms if _is_read(form, default, core, config)) or tuple(forms)
+
+
+def _is_read(form: Any, default: Any, core: CoreSchema, config: Any) -> bool:
+    """Return whether a field reads JSON as its default; False too if that cannot be found out."""
     try:
-        validator = SchemaValidator(core, config)
-        texts = list(map(to_json, forms))
-    except SchemaError:  # it refers to definitions outside
-        return tuple(forms)
-    except PydanticSerializationError as error:  # half a character, as "\ud800"
-        raise NotJsonError(*_unwritable(default)) from error
-    if len(set(texts)) == 1 and len(texts) > 1:
-        return (forms[0],)
-    readable, equal = [], []
-    for form, text in zip(forms, texts, strict=True):
-        with suppress(Exception):  # whatever a validator of the author's own raises, or a comparison of arrays
-            outcome = validator.validate_json(text)
-            readable.append(form)
-            equal += [form] if outcome == default else []
-    # A default is not validated, so that none may be equal to it; where the field reads none, the schema says why.
-    return tuple(equal or readable or forms)
+        return bool(SchemaValidator(core, config).validate_json(to_json(form)) == default)
+    except Exception:  # noqa: BLE001 - whatever a validator of the author's own raises, or a comparison of arrays
+        return False
 
 
 def written(model: type[BaseModel], field: str, default: Any) -> Any:
     """Return a field's default as its model writes it: with the field's own serializer, and the model's settings."""
-    _reject_chance(default)
     # No validator and no factory of another field may run; what the serializer reads is enough.
     instance = model.__new__(model)
     object.__setattr__(instance, "__dict__", {field: default})
@@ -78,7 +68,6 @@ def written(model: type[BaseModel], field: str, default: Any) -> Any:
 
 def json_of(default: Any) -> Any:
     """Return a default as JSON, whatever it is a default of: aliases, and the values of enums."""
-    _reject_chance(default)
     try:
         return checked(to_jsonable_python(default, by_alias=True), default)
     except (PydanticSerializationError, UnicodeDecodeError, RecursionError) as error:
@@ -87,12 +76,15 @@ def json_of(default: Any) -> Any:
 
 def checked(value: Any, default: Any) -> Any:
     """Return the JSON of a default, or reject what a CRD must not hold."""
-    if (isinstance(default, float) and not isfinite(default)) or any(
-        isinstance(scalar, float) and not isfinite(scalar) for scalar in _scalars(value)
-    ):
+    scalars = list(_scalars(value))
+    if any(isinstance(scalar, float) and not isfinite(scalar) for scalar in (default, *scalars)):
         raise NotJsonError("JSON has no infinity and no NaN", "make None the default, and read it as infinity")
-    if any(scalar == _MASK for scalar in _scalars(value)):
+    if _MASK in scalars:
         raise NotJsonError("the default is a secret, which everybody could read in the CRD", "drop the default")
+    try:
+        to_json(value)
+    except PydanticSerializationError as error:  # half a character, as "\ud800"
+        raise NotJsonError(*_unwritable(default)) from error
     return value
 
 
@@ -103,20 +95,6 @@ def is_constant(factory: Callable[..., Any]) -> bool:
         return bool(one == other) and not isinstance(one, date | time)
     except Exception:  # noqa: BLE001 - a factory that fails, or that takes other fields
         return False
-
-
-def _reject_chance(default: Any) -> None:
-    """Reject a model as default if its own factories set values that differ each time, such as a random ID."""
-    if not isinstance(default, BaseModel):
-        return
-    for name, field in type(default).model_fields.items():
-        if name in default.model_fields_set:
-            _reject_chance(getattr(default, name, None))
-        elif field.default_factory is not None and not is_constant(field.default_factory):
-            raise NotJsonError(
-                f"the default holds what a factory of {type(default).__name__}.{name} made, which is new each time",
-                f"give {name} a value in the default",
-            )
 
 
 def _unwritable(default: Any) -> tuple[str, str]:

@@ -3,12 +3,12 @@
 What has no JSON form is left as a note in the node: the stage that knows the path rejects it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum, Flag
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -19,13 +19,10 @@ from crdgen.generate.walk import COMPUTED, DEFAULT, FACTORY, FORMS, KEYS, PROBLE
 from crdgen.schema.look import without
 
 _NOTHING: Any = object()
-# What the value of an enum's member must be, so that JSON has it.
-_SCALARS = (str, int, float, bool, type(None))
 _QUADS = r"({0}{{4}})*({0}[AQgw]={{0,2}}|{0}{{2}}[AEIMQUYcgkosw048]=?)?"
 # What Pydantic's own bytes are read from: either alphabet, padded or not. They are written in that of URLs, which the
 # API server's format `byte` does not take.
 _BASE64 = f"^({_QUADS.format('[A-Za-z0-9+/]')}|{_QUADS.format('[A-Za-z0-9_-]')})$"
-_TO_KEYS = "use keys of text or numbers, or a list of models that have the key as a field"
 _TO_JSON = "use a type that JSON can carry, or say its form with `WithJsonSchema({…})`"
 
 
@@ -68,7 +65,7 @@ class Generator(GenerateJsonSchema):
         try:
             made = factory()
         except Exception as error:  # noqa: BLE001 - whatever a model's validators raise
-            problem = f"its {_factory(factory)} fails: {_reason(error)}"
+            problem = f"its {_factory(factory)} fails: {type(error).__name__}: {' '.join(str(error).split())}"
             return inner | {PROBLEM: (problem, "use a complete default, or none")}
         if not is_constant(factory):
             return inner | {FACTORY: f"its {_factory(factory)} may give another value each time"}
@@ -83,15 +80,15 @@ class Generator(GenerateJsonSchema):
         if model.__pydantic_root_model__:
             return _with_default(result)
         fields = _fields(schema)
-        names = {name: self._get_alias_name(field, name) for name, field in fields.items()}
-        for name, json_name in names.items():
+        for name, field in fields.items():
+            json_name = self._get_alias_name(field, name)
             node = result.get("properties", {}).get(json_name)
             if node is not None:
                 by_alias = model.model_config.get("validate_by_alias") is not False
-                node = _deprecated(_named(node, name, fields[name], by_alias=by_alias), model, name)
-                spelling = partial(spelled, model, name, core=fields[name]["schema"], config=schema.get("config"))
+                node = _deprecated(_named(node, name, field, by_alias=by_alias), model, name)
+                spelling = partial(spelled, model, name, core=field["schema"], config=schema.get("config"))
                 result["properties"][json_name] = _with_default(node, spelling)
-        return _distinct(self._with_computed(result, schema), names.values())
+        return self._with_computed(result, schema)
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         """Describe a dataclass, with the rules that were put on it."""
@@ -127,12 +124,6 @@ class Generator(GenerateJsonSchema):
         if issubclass(kind, Flag):
             problem = f"{kind.__name__} is a Flag: every combination of its members is a value"
             return {PROBLEM: (problem, "use a set of an Enum's members, or an `int` with bounds")}
-        if not schema["members"]:
-            return {PROBLEM: (f"the enum {kind.__name__} has no members", "give it one")}
-        odd = next((one.value for one in schema["members"] if not isinstance(one.value, _SCALARS)), None)
-        if odd is not None and schema.get("missing") is None:
-            problem = f"no JSON is read as the value {odd!r} of the enum {kind.__name__}"
-            return {PROBLEM: (problem, "give its members texts or numbers as values")}
         described = _described(super().enum_schema(schema), kind, titled=False)
         if "enum" in described:
             described["enum"] = list({(type(value), str(value)): value for value in described["enum"]}.values())
@@ -142,9 +133,6 @@ class Generator(GenerateJsonSchema):
         values = self.generate_inner(schema["values_schema"]) if "values_schema" in schema else {}
         result: JsonSchemaValue = {"type": "object", "additionalProperties": values or True}
         keys = self.generate_inner(schema["keys_schema"]) if "keys_schema" in schema else {}
-        if keys.get("type") in {"array", "object", "null"}:
-            kind = {"array": "lists", "object": "objects", "null": "nothing but null"}[keys["type"]]
-            return {PROBLEM: (f"the keys of a map are texts in JSON, and these are {kind}", _TO_KEYS)}
         # Lengths of all texts that the settings give: no rule could check them beside values of any type.
         plain = [{"type": "string"}] if values else [{"type": "string"}, {"type": "string"} | self._lengths()]
         if keys and keys not in plain:
@@ -227,14 +215,6 @@ def _factory(factory: Any) -> str:
     return "default_factory (a lambda)" if "<lambda>" in name else f"default_factory {name}"
 
 
-def _reason(error: Exception) -> str:
-    """Return why a factory fails, in one line."""
-    if isinstance(error, ValidationError):
-        faults = error.errors(include_url=False, include_context=False, include_input=False)
-        return ", ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}".lstrip(": ") for fault in faults)
-    return f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
-
-
 def _schemes(schema: Mapping[str, Any]) -> JsonSchemaValue:
     schemes = schema.get("allowed_schemes")
     return {"pattern": f"^(?i:{'|'.join(one.replace('+', '[+]') for one in schemes)}):"} if schemes else {}
@@ -284,15 +264,6 @@ def _named(node: JsonSchemaValue, name: str, field: Any, *, by_alias: bool) -> J
             PROBLEM: (problem, "use `alias=` alone, without `validate_by_alias=False` or another name beside it")
         }
     return node
-
-
-def _distinct(schema: JsonSchemaValue, names: Iterable[str]) -> JsonSchemaValue:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return schema | {PROBLEM: (f"two fields are called `{name}` in JSON", "give one of them another alias")}
-        seen.add(name)
-    return schema
 
 
 def _deprecated(node: JsonSchemaValue, model: type[BaseModel], name: str) -> JsonSchemaValue:

@@ -90,9 +90,7 @@ def _properties(variants: list[Schema], path: str, parent: Schema, branches: lis
             kept, branch = (own[0], {}) if shared else split(own[0])
             below = [branch]
         else:
-            named_own = [{**child, NAME: named(variants[at])} for at, child in zip(holders, own, strict=True)]
-            kept, below = hoist(named_own, f"{path}.{name}")
-            kept = without(kept, NAME)
+            kept, below = hoist(own, f"{path}.{name}")
             enums = [child.get("enum") for child in own]
             if not others and all(enums) and "enum" not in kept:
                 kept["enum"] = _distinct(value for enum in enums for value in enum or ())
@@ -160,14 +158,8 @@ def _distinct(items: Iterator[Any]) -> list[Any]:
 
 
 def _disagree(variants: list[Schema], key: str, path: str) -> SchemaError:
-    def says(variant: Schema) -> str:
-        value = variant.get(key)
-        if key == "type" or isinstance(value, dict | list) or value is None:
-            value = variant.get("type", "several types")
-        return f"{value} in {variant[NAME]}" if NAME in variant else str(value)
-
     what = key.removeprefix("x-kubernetes-")
-    said = ", ".join(dict.fromkeys(says(variant) for variant in variants))
+    said = ", ".join(dict.fromkeys(str(variant.get("type", "several types")) for variant in variants))
     return SchemaError(
         path,
         f"the variants of a union disagree on its {what} ({said}), and a structural schema says it once",

@@ -63,7 +63,7 @@ def _enum(schema: Schema, path: str) -> Schema:
         by_type.setdefault(type(value), []).append(value)
     if not by_type or not by_type.keys() <= _NAMES.keys():
         raise SchemaError(
-            path, "an enum of lists or objects cannot be structural", "name the values, and use the names"
+            path, "an enum can have texts, numbers and booleans only", "name the other values, and use the names"
         )
     if float in by_type and int in by_type:
         by_type[float] += by_type.pop(int)

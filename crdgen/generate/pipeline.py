@@ -69,6 +69,12 @@ def assembled(model: type[BaseModel], path: str, *, limit: int | None = None, wr
     return tidy(policy(whole, limit), path)
 
 
+_NOT_DESCRIBED: Final = (
+    *(PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation, CoreSchemaError),
+    *(ImportError, NameError, RecursionError, TypeError),
+)
+
+
 def describe(model: Any, path: str) -> Schema:
     """Return the JSON schema of what a model, dataclass or TypedDict accepts, names as in JSON, references kept."""
     is_model = isinstance(model, type) and issubclass(model, BaseModel)
@@ -79,14 +85,9 @@ def describe(model: Any, path: str) -> Schema:
     try:
         described = model.model_json_schema if is_model else TypeAdapter(model).json_schema
         return dict(described(mode="validation", by_alias=True, schema_generator=Generator))
-    except (PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation) as error:
-        problem = error.message.partition("\n")[0].rstrip(".")
+    except _NOT_DESCRIBED as error:
+        problem = str(getattr(error, "message", error)).partition("\n")[0].rstrip(".")
         raise SchemaError(path, problem, "use types that Pydantic supports, defined in the module") from error
     except KeyError as error:
         fix = "write the schema out in its place, or give the field a model as its type"
         raise SchemaError(path, f"`$ref: {error.args[0]}` refers to nothing in the schema of the model", fix) from error
-    except ImportError as error:
-        raise SchemaError(path, f"one of its types needs another package: {error}", "install it") from error
-    except (CoreSchemaError, NameError, RecursionError, TypeError) as error:
-        problem = f"Pydantic cannot describe it: {str(error).partition(chr(10))[0]}"
-        raise SchemaError(path, problem, "use types that Pydantic supports") from error

@@ -238,7 +238,7 @@ def levels(schema: dict[str, Any]) -> int:
 
 def test_a_recursive_model_is_cut_at_the_depth_of_the_marker() -> None:
     assert levels(structural_schema(Cut)) == 2
-    with pytest.raises(SchemaError, match=r"Node\.children\[\] → Node"):
+    with pytest.raises(SchemaError, match="the model Node contains itself"):
         structural_schema(Node)
 
 
