@@ -7,7 +7,6 @@ identifiers (`escape`). Beside `Rule` there are rules on which fields are set, a
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from crdgen.escaping import escape
@@ -97,14 +96,7 @@ class _SetTogether(Marker):
         """Return the field's name in CEL, where it may be left out and CEL can tell."""
         properties: dict[str, Schema] = schema.get("properties", {})
         if name not in properties:
-            words = name.split("_")
-            camel = words[0] + "".join(word.capitalize() for word in words[1:])
-            near = [camel] if camel in properties else get_close_matches(name, properties, 1)
-            fix = (
-                f"write `{near[0]}`"
-                if near
-                else f"use names as in JSON: {', '.join(sorted(properties)) or 'there is none'}"
-            )
+            fix = f"use names as in JSON: {', '.join(sorted(properties)) or 'there is none'}"
             raise SchemaError(path, f"{self.name} names {name}, which is no field", fix)
         at = f"{path}.{name}"
         if name in schema.get("required", ()) or "default" in properties[name]:
