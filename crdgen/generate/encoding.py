@@ -98,12 +98,6 @@ def is_constant(factory: Callable[..., Any]) -> bool:
 
 
 def _unwritable(default: Any) -> tuple[str, str]:
-    if callable(default):
-        name = getattr(default, "__name__", type(default).__name__)
-        return f"the default is the function {name} itself", f"write what it returns, or `default_factory={name}`"
-    if isinstance(default, bytes):
-        fix = 'let bytes be base64: `val_json_bytes="base64"` and `ser_json_bytes="base64"` in the model\'s config'
-        return f"the default {default!r} cannot be written as JSON, in which bytes are text", fix
     return f"the default {default!r} cannot be written as JSON", "give a default of the field's type, or None"
 
 

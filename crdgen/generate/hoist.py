@@ -13,8 +13,6 @@ from crdgen.generate.walk import CLOSED, DEPRECATED, MIXED, NAME
 from crdgen.schema import LIST_MAP_KEYS, PRESERVE, TEXTS, VALUES, Schema
 from crdgen.schema.look import without
 
-# Bounds go with the word that says whether they are exclusive.
-_PAIRS: Final = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 # Whose formats are sizes, and as good as types.
 _NUMBERS: Final = frozenset({"integer", "number"})
 _MISSING: Any = object()
@@ -46,7 +44,7 @@ def hoist(variants: list[Schema], path: str) -> tuple[Schema, list[Schema]]:
                 branch.update({"items": own} if own else {})
         else:
             _keyword(key, variants, path, parent, branches)
-    return _paired(parent, branches)
+    return parent, branches
 
 
 def _keyword(key: str, variants: list[Schema], path: str, parent: Schema, branches: list[Schema]) -> None:
@@ -114,17 +112,6 @@ def _required(variants: list[Schema], parent: Schema, branches: list[Schema]) ->
     for names, branch in zip(lists, branches, strict=True):
         rest = [name for name in names if name not in common]
         branch.update({"required": rest} if rest else {})
-
-
-def _paired(parent: Schema, branches: list[Schema]) -> tuple[Schema, list[Schema]]:
-    """Keep a bound and its exclusiveness at one place."""
-    for exclusive, bound in _PAIRS.items():
-        moved = [key for key in (exclusive, bound) if key in parent]
-        if len(moved) == 1 and any(key in branch for branch in branches for key in (exclusive, bound)):
-            value = parent.pop(moved[0])
-            for branch in branches:
-                branch[moved[0]] = value
-    return parent, branches
 
 
 def split(schema: Schema) -> tuple[Schema, Schema]:

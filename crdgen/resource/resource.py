@@ -24,8 +24,8 @@ ColumnType: TypeAlias = Literal["integer", "number", "string", "boolean", "date"
 # How a noun ends, and its plural; the first that fits.
 _PLURALS: Final = (
     (re.compile(r"([^aeiou])y$"), r"\1ies"),
-    (re.compile(r"(s|x|z|ch|sh)$"), r"\1es"),
-    (re.compile("$"), "s"),
+    (re.compile(r"([aious]s|x|z|ch|sh)$"), r"\1es"),
+    (re.compile(r"s?$"), "s"),
 )
 # What a class is called that holds only a part of the object.
 _PART: Final = re.compile(r"(?<=.)Spec$")
@@ -208,8 +208,8 @@ def of(
 
 
 def english_plural(word: str) -> str:
-    """Return the plural of a lower-case noun; of one that is a plural already, as `settings`, it is to be given."""
-    return next(ending.sub(replaced, word) for ending, replaced in _PLURALS if ending.search(word))
+    """Return the plural of a lower-case noun; one in s is its own, unless it ends as `class`, `status` or `alias`."""
+    return next(ending.sub(replaced, word, count=1) for ending, replaced in _PLURALS if ending.search(word))
 
 
 def _kind(model: type[Any]) -> str:

@@ -78,7 +78,7 @@ def test_all_faults_of_a_model_are_told_a_line_each(crdgen: Crdgen) -> None:
     assert (answer.status, answer.out) == (2, "")
     first, second = answer.err.splitlines()
     assert first.startswith("crdgen generate: Faulty.spec.pair: a tuple of different types")
-    assert second.startswith("crdgen generate: Faulty.spec.places: the keys of a map are texts in JSON")
+    assert second.startswith("crdgen generate: Faulty.spec.places: keys of a map must be strings in JSON")
 
 
 BROKEN = {

@@ -232,7 +232,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "`$ref: https://a/b` refers to nothing",
             "write the schema out",
         ),
-        ("a function as default", field(int, value=now), "Spec.value", "is the function now itself", "what it returns"),
+        ("a function as default", field(int, value=now), "Spec.value", "cannot be written as JSON", "or None"),
         (
             "a function's default",
             field(Callable[[], int], value=now),
@@ -313,7 +313,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
         ("a default that is no JSON", field(Any, value=object()), "Spec.value", "cannot be written as JSON", "None"),
         ("only null", field(None), "Spec.value", "nothing but null", "leave it out"),
         ("a set with null", field(set[int | None]), "Spec.value", "may not be null", "drop `| None`"),
-        ("keys of tuples", field(dict[tuple[int, int], int]), "Spec.value", "no rule can check", "keys of text"),
+        ("keys of tuples", field(dict[tuple[int, int], int]), "Spec.value", "must be strings in JSON", "keys of text"),
         ("look-ahead", field(Annotated[str, looking("^(?!a)b")]), "Spec.value", "look-ahead", "a rule"),
         ("a callable", field(Callable[[], None]), "Spec.value", "a function has no form in JSON", "JSON can carry"),
         ("a half character", field(str, value="\ud800"), "Spec.value", "cannot be written as JSON", "or None"),

@@ -246,6 +246,7 @@ def test_kind_and_plural_can_be_given() -> None:
         ("match", "matches"),
         ("status", "statuses"),
         ("alias", "aliases"),
+        ("settings", "settings"),
     ],
 )
 def test_a_plural_is_english(word: str, plural: str) -> None:
