@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.walk import CLOSED, DEPRECATED, MIXED, NAME
+from crdgen.generate.walk import CLOSED, DEPRECATED, MIXED
 from crdgen.schema import LIST_MAP_KEYS, PRESERVE, TEXTS, VALUES, Schema
 from crdgen.schema.look import without
 
@@ -18,12 +18,6 @@ _NUMBERS: Final = frozenset({"integer", "number"})
 _MISSING: Any = object()
 # No value at all. It holds for whatever the type is, where `required` under `not` would ask it of texts too.
 _NEVER: Final[Schema] = {"not": {}}
-
-
-def named(variant: Schema) -> str:
-    """Return what a message calls a variant: its model, or its type."""
-    name = variant.get(NAME)
-    return str(name or variant.get("type") or "int | str")
 
 
 def hoist(variants: list[Schema], path: str) -> tuple[Schema, list[Schema]]:
@@ -52,7 +46,7 @@ def _keyword(key: str, variants: list[Schema], path: str, parent: Schema, branch
     held = [variant.get(key, _MISSING) for variant in variants]
     if key in TEXTS or key == PRESERVE:
         parent[key] = next(value for value in held if value is not _MISSING)
-    elif key in {CLOSED, DEPRECATED, MIXED, NAME}:
+    elif key in {CLOSED, DEPRECATED, MIXED}:
         return
     elif all(value == held[0] for value in held):
         parent[key] = held[0]

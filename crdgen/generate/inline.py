@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.walk import COMPUTED, FORMS, NAME, PROBLEM, map_children
+from crdgen.generate.walk import COMPUTED, FORMS, PROBLEM, map_children
 from crdgen.schema import Schema
 from crdgen.schema.look import without
 
@@ -70,8 +70,7 @@ class _Inliner:
             return merge(cut, beside)
         if target.get("title") == short:  # an enum's class name, which its author did not write as a title
             target = without(target, "title")
-        named = {NAME: short} | merge(target, beside)
-        return self.node(named, path, (*within, name), depth)
+        return self.node(merge(target, beside), path, (*within, name), depth)
 
     def _settled(self, schema: Schema, path: str) -> Schema:
         """Return a model's node with its computed fields among the others where it is written, and else without them.

@@ -119,11 +119,16 @@ def parents(schema: Schema, path: str) -> Schema:
 
 
 def _rule(entry: OfParent, name: str, path: str) -> dict[str, Any]:
+    where = f".{name}" if name.isidentifier() else f"['{name}']"
+    return {"rule": entry["rule"].format(cel_name(name, path)), "message": entry["message"], "fieldPath": where}
+
+
+def cel_name(name: str, path: str) -> str:
+    """Return a field's name in CEL."""
     escaped = escape(name)
     if escaped is None:
         raise SchemaError(path, "CEL cannot name this field", "use letters, digits, and `_ - . /` between them")
-    where = f".{name}" if name.isidentifier() else f"['{name}']"
-    return {"rule": entry["rule"].format(escaped), "message": entry["message"], "fieldPath": where}
+    return escaped
 
 
 def _without(schema: Schema) -> Schema:

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from crdgen import re2
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.inline import MARKERS, merge
-from crdgen.generate.walk import BOUNDS, DEFAULT, DEPRECATED, FACTORY, KEYS, NAME, PREFIX, PROBLEM
+from crdgen.generate.walk import BOUNDS, DEFAULT, DEPRECATED, FACTORY, KEYS, PREFIX, PROBLEM
 from crdgen.schema import TEXTS, VALUES, Schema
 from crdgen.schema.look import without
 
@@ -120,7 +120,7 @@ def _tuple(schema: Schema, members: list[Schema], path: str) -> Schema:
 
 
 def _bare(schema: Any) -> Any:
-    texts = {"default", DEFAULT, NAME, *TEXTS}
+    texts = {"default", DEFAULT, *TEXTS}
     return {key: value for key, value in schema.items() if key not in texts} if isinstance(schema, dict) else schema
 
 

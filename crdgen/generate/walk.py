@@ -55,8 +55,6 @@ KEYS: Final = "x-crdgen-keys"
 BOUNDS: Final = "x-crdgen-bounds"
 # Unknown fields are rejected by the model, and not only ignored; of meaning in a union.
 CLOSED: Final = "x-crdgen-closed"
-# The model that the node was written for, for messages.
-NAME: Final = "x-crdgen-name"
 # The one-type schemas that a node of several types was made of.
 MIXED: Final = "x-crdgen-mixed"
 # The computed fields of a model, by their JSON names: of use only where it is written, and not read.

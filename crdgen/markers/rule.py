@@ -9,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from crdgen.escaping import escape
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.keys import PARENT
+from crdgen.generate.keys import PARENT, cel_name
 from crdgen.generate.walk import declare
 from crdgen.markers.marker import Marker
 from crdgen.schema import INT_OR_STRING, VALIDATIONS, Schema
@@ -100,14 +99,11 @@ class _SetTogether(Marker):
             raise SchemaError(path, f"{self.name} names {name}, which is no field", fix)
         at = f"{path}.{name}"
         if name in schema.get("required", ()) or "default" in properties[name]:
-            why = "is required" if name in schema.get("required", ()) else "has a default"
-            raise SchemaError(at, f"the field {why}, so {self.name} would find it set always", "make None its default")
+            problem = f"the field is required or has a default, so {self.name} would find it set always"
+            raise SchemaError(at, problem, "make None its default")
         if properties[name].get("nullable"):
             raise SchemaError(at, f"{self.name} would count a null as set", "make None the field's default")
-        escaped = escape(name)
-        if escaped is None:
-            raise SchemaError(at, "CEL cannot name this field", "use letters, digits, and `_ - . /` between them")
-        return escaped
+        return cel_name(name, at)
 
 
 def exactly_one_of(*names: str) -> Marker:
