@@ -61,14 +61,14 @@ class Generator(GenerateJsonSchema):
                 inner if default is _NOTHING or repr(default) == "<MISSING>" else inner | {DEFAULT: Deferred(default)}
             )
         if schema.get("default_factory_takes_data"):
-            return inner | {FACTORY: f"its {_factory(factory)} makes a default of other fields"}
+            return inner | {FACTORY: "its default_factory makes a default of other fields"}
         try:
             made = factory()
         except Exception as error:  # noqa: BLE001 - whatever a model's validators raise
-            problem = f"its {_factory(factory)} fails: {type(error).__name__}: {' '.join(str(error).split())}"
+            problem = f"its default_factory fails: {type(error).__name__}: {' '.join(str(error).split())}"
             return inner | {PROBLEM: (problem, "use a complete default, or none")}
         if not is_constant(factory):
-            return inner | {FACTORY: f"its {_factory(factory)} may give another value each time"}
+            return inner | {FACTORY: "its default_factory may give another value each time"}
         return inner | {DEFAULT: Deferred(made)}
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
@@ -207,12 +207,6 @@ class Generator(GenerateJsonSchema):
     def multi_host_url_schema(self, schema: core_schema.MultiHostUrlSchema) -> JsonSchemaValue:
         """Describe a URL of several hosts, for which there is no format."""
         return super().multi_host_url_schema(schema) | _schemes(schema)
-
-
-def _factory(factory: Any) -> str:
-    """Return what a message calls a factory; a lambda's name says nothing."""
-    name = getattr(factory, "__qualname__", type(factory).__name__).rpartition(".<locals>.")[2]
-    return "default_factory (a lambda)" if "<lambda>" in name else f"default_factory {name}"
 
 
 def _schemes(schema: Mapping[str, Any]) -> JsonSchemaValue:

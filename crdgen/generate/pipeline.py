@@ -1,5 +1,6 @@
 """The pipeline: which stage comes after which."""
 
+from collections.abc import Collection
 from functools import reduce
 from typing import Any, Final
 
@@ -62,9 +63,23 @@ def structural_schema(
     return order(assembled(model, at, limit=limit, written=at if computed else None))
 
 
-def assembled(model: type[BaseModel], path: str, *, limit: int | None = None, written: str | None = None) -> Schema:
-    """Return the same, not in order; `written` is the path of the part in which computed fields are declared, too."""
+def assembled(
+    model: type[BaseModel],
+    path: str,
+    *,
+    limit: int | None = None,
+    written: str | None = None,
+    ignored: Collection[str] = (),
+) -> Schema:
+    """Return the same, not in order, and without the ignored fields of the model.
+
+    `written` is the path of the part in which computed fields are declared, too.
+    """
     inlined = inline(describe(model, path), path, written=written)
+    for name in ignored:
+        inlined.get("properties", {}).pop(name, None)
+    if ignored and "required" in inlined:
+        inlined["required"] = [name for name in inlined["required"] if name not in ignored]
     whole = rewrite(inlined, path, lambda node, at: reduce(lambda made, stage: stage(made, at), STAGES, node))
     return tidy(policy(whole, limit), path)
 

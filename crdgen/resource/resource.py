@@ -10,13 +10,12 @@ from dataclasses import dataclass, field, is_dataclass
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict
 
-from crdgen.generate.walk import rules_of
 from crdgen.markers.marker import KEEP, Descriptions
-from crdgen.markers.rule import Rule, rules
+from crdgen.markers.rule import Rule
 
 Scope: TypeAlias = Literal["Namespaced", "Cluster"]
 ColumnType: TypeAlias = Literal["integer", "number", "string", "boolean", "date"]
@@ -222,10 +221,6 @@ def _kind(model: type[Any]) -> str:
     return _PART.sub("", model.__name__.partition("[")[0])  # a generic model has its arguments in its name
 
 
-# What every object has; the API server knows their schema.
-_COMMON: Final = frozenset({"apiVersion", "kind", "metadata"})
-
-
 def is_described(value: Any) -> bool:
     """Return whether a value is a class whose fields Pydantic describes: a model, a dataclass or a TypedDict."""
     return isinstance(value, type) and (issubclass(value, BaseModel) or is_dataclass(value) or is_typeddict(value))
@@ -237,19 +232,6 @@ def part(model: type[Any], name: str) -> type[BaseModel] | None:
         return None
     annotations = {json_name(one, field): field.annotation for one, field in model.model_fields.items()}
     return _model(annotations.get(name))
-
-
-def own(model: type[BaseModel], kind: str) -> type[BaseModel]:
-    """Return a model with the fields of a whole object that are not Kubernetes', and the same rules and docstring."""
-    fields: dict[str, Any] = {
-        name: (field.annotation, field)
-        for name, field in model.model_fields.items()
-        if json_name(name, field) not in _COMMON
-    }
-    made = create_model(
-        kind, __config__=model.model_config, __doc__=model.__doc__, __module__=model.__module__, **fields
-    )
-    return rules(*rules_of(model))(made)
 
 
 def json_name(python_name: str, field: FieldInfo) -> str:
