@@ -5,7 +5,6 @@ from typing import Any
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.check import CONTAINERS
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.walk import FORMS
 from crdgen.schema import LIST_TYPE, Schema
 from crdgen.schema.look import path_of, plain, without
 
@@ -18,15 +17,11 @@ def defaults(schema: Schema, path: str) -> Schema:
     schema = _without_defaulted(schema)
     if "default" not in schema:
         return schema
-    rest = without(schema, "default", FORMS)
-    rejections = []
-    for form in schema[FORMS].value if FORMS in schema else (schema["default"],):
-        default = _settled(form, schema)
-        rejection = _rejection(default, rest)
-        if rejection is None:
-            return rest | {"default": default}
-        rejections.append(rejection)
-    raise SchemaError(path, *rejections[0])
+    rest = without(schema, "default")
+    default = _settled(schema["default"], schema)
+    if rejection := _rejection(default, rest):
+        raise SchemaError(path, *rejection)
+    return rest | {"default": default}
 
 
 def _without_defaulted(schema: Schema) -> Schema:

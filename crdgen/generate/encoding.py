@@ -6,16 +6,17 @@ from datetime import date, time
 from math import isfinite
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic_core import (
     CoreSchema,
     PydanticSerializationError,
+    SchemaSerializer,
     SchemaValidator,
     to_json,
     to_jsonable_python,
 )
 
 _MASK = "**********"
+SECRET = ("the default is a secret, which everybody could read in the CRD", "drop the default")
 
 
 class NotJsonError(ValueError):
@@ -26,50 +27,30 @@ class NotJsonError(ValueError):
         self.fix = fix
 
 
-def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, config: Any) -> tuple[Any, ...]:
-    """Return the JSON that a field reads as its default: as its model writes it, and as its type alone is written.
+def spelled(default: Any, core: CoreSchema, config: Any) -> Any:
+    """Return a default as JSON: as its type writes it, if it reads that again, and otherwise as Python does.
 
-    A serializer alone makes no other JSON readable: what it writes is a default only if the field reads it back.
+    Args:
+        default: Any Python value.
+        core: The core schema of its type.
+        config: The settings of the model that the field is in.
 
-    `core` is the core schema of the field, `config` that of the model.
+    Raises:
+        NotJsonError: When it has no JSON form.
     """
-    forms = [written(model, field, default)]
-    with suppress(NotJsonError):
-        forms.append(json_of(default))
-    return tuple(form for form in forms if _is_read(form, default, core, config)) or tuple(forms)
-
-
-def _is_read(form: Any, default: Any, core: CoreSchema, config: Any) -> bool:
-    """Return whether a field reads JSON as its default; False too if that cannot be found out."""
-    try:
-        return bool(SchemaValidator(core, config).validate_json(to_json(form)) == default)
-    except Exception:  # noqa: BLE001 - whatever a validator of the author's own raises, or a comparison of arrays
-        return False
-
-
-def written(model: type[BaseModel], field: str, default: Any) -> Any:
-    """Return a field's default as its model writes it: with the field's own serializer, and the model's settings."""
-    # No validator and no factory of another field may run; what the serializer reads is enough.
-    instance = model.__new__(model)
-    object.__setattr__(instance, "__dict__", {field: default})
-    object.__setattr__(instance, "__pydantic_fields_set__", {field})
-    object.__setattr__(instance, "__pydantic_extra__", None)
-    object.__setattr__(instance, "__pydantic_private__", None)
-    try:
-        values = model.__pydantic_serializer__.to_python(
-            instance, mode="json", by_alias=True, include={field}, round_trip=True, warnings=False
+    with suppress(Exception):  # whatever a serializer or validator of the author's own raises, or a reference in `core`
+        form = SchemaSerializer(core, config).to_python(
+            default, mode="json", by_alias=True, round_trip=True, warnings=False
         )
-    except Exception:  # noqa: BLE001 - a serializer of the model's own may want more than one field
-        return json_of(default)
-    if not isinstance(values, dict) or len(values) != 1:
-        return json_of(default)
-    return checked(next(iter(values.values())), default)
+        if SchemaValidator(core, config).validate_json(to_json(form)) == default:
+            return checked(form, default)
+    return json_of(default)
 
 
 def json_of(default: Any) -> Any:
     """Return a default as JSON, whatever it is a default of: aliases, and the values of enums."""
     try:
-        return checked(to_jsonable_python(default, by_alias=True), default)
+        return checked(to_jsonable_python(default, by_alias=True, round_trip=True), default)
     except (PydanticSerializationError, UnicodeDecodeError, RecursionError) as error:
         raise NotJsonError(*_unwritable(default)) from error
 
@@ -80,7 +61,7 @@ def checked(value: Any, default: Any) -> Any:
     if any(isinstance(scalar, float) and not isfinite(scalar) for scalar in (default, *scalars)):
         raise NotJsonError("JSON has no infinity and no NaN", "make None the default, and read it as infinity")
     if _MASK in scalars:
-        raise NotJsonError("the default is a secret, which everybody could read in the CRD", "drop the default")
+        raise NotJsonError(*SECRET)
     try:
         to_json(value)
     except PydanticSerializationError as error:  # half a character, as "\ud800"

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from crdgen import re2
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.inline import MARKERS, merge
-from crdgen.generate.walk import BOUNDS, DEFAULT, DEPRECATED, FACTORY, KEYS, PREFIX, PROBLEM
+from crdgen.generate.walk import BOUNDS, DEPRECATED, KEYS, PREFIX, PROBLEM
 from crdgen.schema import TEXTS, VALUES, Schema
 from crdgen.schema.look import without
 
@@ -24,10 +24,6 @@ _IMPOSSIBLE: Final = (
 )
 _BOUNDS: Final = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 _TIMEDELTA: Final = TypeAdapter(timedelta)
-_FACTORY_FIX: Final = (
-    "give a plain default, or a factory that is `list`, `dict`, `set` or a model class, or mark the field with "
-    "`ModelDefault`: it is then optional, and the model alone fills it in"
-)
 
 
 def keywords(schema: Schema, path: str) -> Schema:
@@ -56,12 +52,8 @@ def keywords(schema: Schema, path: str) -> Schema:
 
 
 def _reject(schema: Schema, path: str) -> None:
-    own = any(getattr(marker, "own_default", False) for marker in schema.get(MARKERS, ()))
     if PROBLEM in schema:
         raise SchemaError(path, *schema[PROBLEM])
-    if FACTORY in schema and not own:
-        problem = f"{schema[FACTORY]}, but a CRD has one default for all objects"
-        raise SchemaError(path, problem, _FACTORY_FIX)
     if found := [keyword for keyword in _IMPOSSIBLE if keyword in schema]:
         raise SchemaError(path, f"{found[0]} is not supported in structural schemas", "move it into a rule")
     if schema.get("type") == "null":
@@ -120,7 +112,7 @@ def _tuple(schema: Schema, members: list[Schema], path: str) -> Schema:
 
 
 def _bare(schema: Any) -> Any:
-    texts = {"default", DEFAULT, *TEXTS}
+    texts = {"default", *TEXTS}
     return {key: value for key, value in schema.items() if key not in texts} if isinstance(schema, dict) else schema
 
 

@@ -269,7 +269,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "a default at an exclusive bound, of a type that writes it otherwise",
             field(Annotated[float, Field(gt=1)], value=1),
             "Spec.value",
-            "the default 1.0 is not valid for the schema of the field: must be greater than 1",
+            "the default 1 is not valid for the schema of the field: must be greater than 1",
             "bounds of the field",
         ),
         (
@@ -290,7 +290,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "a duration out of bounds",
             field(Annotated[Duration, Field(ge=timedelta(0))], value=timedelta(hours=-1)),
             "Spec.value",
-            "the default '-1h' is not valid for the schema of the field: must be at least 0s",
+            "the default '-PT1H' is not valid for the schema of the field: must match",
             "bounds of the field",
         ),
         (
