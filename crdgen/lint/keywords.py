@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from crdgen import re2
-from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.evaluate.validation import checker
 from crdgen.formats import text_format
 from crdgen.lint.node import Node
@@ -119,8 +118,8 @@ def keyword_fits_the_type(node: Node) -> Iterator[Issue]:
 def bounds_leave_something(node: Node) -> Iterator[Issue]:
     """No value satisfies a minimum above its maximum: the API server accepts the schema, but no object.
 
-    Where any type may stand, it is how a schema says which types may not: not surprising. A bound that is no value of
-    the type itself, such as 9.5 for an integer, rejects all values, too.
+    Where any type may stand, it is how a schema says which types may not: not surprising. A bound of integers that is
+    none, such as 9.5, rejects all values, too.
     """
     declared = node
     while declared.branch and declared.parent is not None:
@@ -135,8 +134,12 @@ def bounds_leave_something(node: Node) -> Iterator[Issue]:
             yield Issue(keyword, f"no value has {keyword} {node.schema[keyword]}", "write a number from 0 on")
     if node.schema.get("multipleOf") == 0:
         yield Issue("multipleOf", "no value is a multiple of 0", "write a number above 0")
-    for keyword, text in unfit_bounds(node.schema).items():
-        yield Issue(keyword, f"a value {text}", "write a bound that is a value of the type")
+    for keyword in ("minimum", "maximum", "multipleOf") if node.type == "integer" else ():
+        bound = node.schema.get(keyword, 0)
+        # The API server reads a bound as a float: the largest integer of 64 bits is one too many.
+        if bound % 1 or abs(float(bound)) >= 2.0**63:
+            problem = f"no value satisfies {keyword} {bound}, which is no integer of 64 bits"
+            yield Issue(keyword, problem, "write a bound that is a value of the type")
 
 
 @warning("kube-openapi validation/validate/values.go", "enum")
