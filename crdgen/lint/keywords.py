@@ -85,23 +85,6 @@ def format_is_checked(node: Node) -> Iterator[Issue]:
         yield Issue("format", f"format {name} is ignored for {what}", fix)
 
 
-@warning("kube-openapi validation/strfmt/duration.go", "format")
-def duration_is_of_go(node: Node) -> Iterator[Issue]:
-    """Format duration has Go's syntax; ISO 8601 durations are rejected or misread."""
-    if node.schema.get("format") != "duration" or node.branch or node.type not in {"", "string"}:
-        return
-    shown = [node.schema.get("default"), node.schema.get("example"), *node.schema.get("enum", ())]
-    texts = [value for value in shown if isinstance(value, str) and value]
-    other = next((text for text in texts if text.startswith(("P", "-P"))), "")
-    if not texts or other:
-        problem = (
-            "format duration has Go's syntax (30s, 1h30m): the API server rejects P1Y and reads PT0.5S as 5 seconds"
-        )
-        problem = f"{other} is ISO 8601, but {problem}" if other else problem
-        fix = "give an example in Go's syntax, or replace the format with a pattern"
-        yield Issue("format", problem, fix)
-
-
 @warning("kube-openapi validation/validate", *_TYPED)
 def keyword_fits_the_type(node: Node) -> Iterator[Issue]:
     """Bounds for another type have no effect."""
@@ -204,27 +187,3 @@ def _is_bare(node: Node) -> bool:
         and not node.flag(EMBEDDED)
         and "additionalProperties" not in node.schema
     )
-
-
-@warning("k8s.io/apimachinery, pkg/util/validation: DNS1123LabelMaxLength", "type")
-def names_fit_what_is_made_of_them(node: Node) -> Iterator[Issue]:
-    """Objects may have names of 253 characters; labels and hosts of pods, and Services, named after them, 63."""
-    if not node.is_root:
-        return
-    name = node.properties.get("metadata", {}).get("properties", {}).get("name", {})
-    longest = name.get("maxLength", 253)
-    if longest > 63 and _makes_pods(node):
-        fix = "write metadata: {type: object, properties: {name: {type: string, maxLength: 50}}}, or use a webhook"
-        problem = f"names of {longest} characters are taken, and pods' labels, hosts and Services take at most 63"
-        yield Issue("properties[metadata]", problem, fix)
-
-
-def _makes_pods(root: Node) -> bool:
-    """Return whether there is a pod template in spec."""
-    pending = [child for child in root.children if child.name == "spec"]
-    for node in pending:
-        containers = node.properties.get("containers", {})
-        if node.name == "spec" and containers.get("type") == "array" and not node.branch:
-            return True
-        pending.extend(node.children)
-    return False
