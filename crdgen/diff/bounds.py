@@ -29,19 +29,12 @@ def bounds(pair: SchemaPair) -> Iterator[Change]:
         yield _changed(pair, keyword, old, new, tighter=more)
     old, new = (_bound(schema, "multipleOf", "") for schema in (pair.old, pair.new))
     if old != new:
-        divides = pair.old.get("type") == pair.new.get("type") == "integer" and _divides(old, new)
-        yield _changed(pair, "multipleOf", old, new, tighter=new is not None and not divides)
+        yield _changed(pair, "multipleOf", old, new, tighter=new is not None)
 
 
 def _bound(schema: Mapping[str, Any], keyword: str, exclusive: str) -> _Bound:
     bound = number(schema.get(keyword))
     return None if bound is None else (bound, schema.get(exclusive) is True)
-
-
-def _divides(old: _Bound, new: _Bound) -> bool:
-    """Return whether all multiples of one whole number are multiples of another; of fractions, nothing is sure."""
-    (one, _), (other, _) = old or (1, False), new or (1, False)
-    return one % 1 == other % 1 == 0 and other > 0 and one % other == 0
 
 
 def _changed(pair: SchemaPair, keyword: str, old: _Bound, new: _Bound, *, tighter: bool) -> Change:
