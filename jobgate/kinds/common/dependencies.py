@@ -56,7 +56,7 @@ def _waits(task: Task) -> Sequence[tuple[Path, str, str]]:
 @rule("tasks.depends_on", whole=("tasks.name",))
 def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that depends on a missing task never starts."""
-    named = [task for task in job.tasks if task.name]
+    named = [*{task.written_name: task for task in job.tasks if task.name}.values()]
     known = {task.name for task in named}
     there = f"the job's tasks are {_enumerated(named)}" if named else "no task of the job has a name"
     for task in job.tasks:
