@@ -26,6 +26,7 @@ _NOT_REPEATED = re.compile(
     r"^metadata\.annotations: Too long|"
     # Fields that are new, or that training jobs do not use.
     r"`hostUsers` must be false to use `Unmasked`|volumeDevices: Forbidden: when `hostUsers`|restart rules are used|"
+    r"exists in both matchLabelKeys and labelSelector|^spec\.overhead\.|"
     r"\.(?:matchFields|restartPolicyRules|matchLabelKeys|mismatchLabelKeys)(?:\[|:)|sysctls\[[0-9]+\]\.name: .* may not be specified when 'host|"
     r"less than terminationGracePeriodSeconds|capabilities\.Add. CAP_SYS_ADMIN|schedulingGates have been cleared|"
     r"^spec\.dnsConfig\.searches: |Pod Overhead set without|must not be provided in pod spec; priority admission|"
