@@ -276,10 +276,17 @@ def test_the_level_of_all_other_namespaces_is_told(level: str, code: int) -> Non
     assert review("--pod-security", level, "--namespace", "default", "-", text=NAMESPACE + SOUND).exit_code == 1
 
 
-def test_a_level_that_there_is_not_is_rejected() -> None:
-    result = review("--pod-security", "strict", "-", text=SOUND)
+@pytest.mark.parametrize(
+    "level, fault",
+    [
+        ("strict", "'strict' must be one of privileged, baseline, restricted"),
+        ("baseline:v1.20", "'v1.20' must be v1.25 or later"),
+    ],
+)
+def test_a_level_that_is_not_known_is_rejected(level: str, fault: str) -> None:
+    result = review("--pod-security", level, "-", text=SOUND)
     assert result.exit_code == 2
-    assert "'strict' must be one of privileged, baseline, restricted" in result.output
+    assert fault in result.output
 
 
 def test_nothing_in_a_file_reaches_the_terminal_as_it_is() -> None:
