@@ -11,15 +11,17 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
+from weakref import WeakValueDictionary
 
 from jobgate.kinds.common.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member, Part
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.pods.budget import AnswerCache, Budget, FairQueue
+from jobgate.pods.budget import AT_ONCE, SHARE, AnswerCache, Budget
 from jobgate.pods.digest import Digest, Read, UnusableJob
 
 #: Most seconds that a request waits for its turn: with the answer, which takes at most 2 s, that is in time for the API
@@ -92,7 +94,8 @@ class Lookup:
         self._known = known
         self._fetch = fetch
         self._budget = budget or Budget(clock)
-        self._queue = FairQueue()
+        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._flights: dict[tuple[str, str, str], asyncio.Task[Read | LookupVerdict | None]] = {}
         self._forged = AnswerCache[bool](clock)
 
@@ -127,9 +130,9 @@ class Lookup:
         key = namespace, claim.job, claim.uid
         flight = self._flights.get(key)
         if flight is None:
-            if not self._budget.take(namespace) or (turn := self._queue.ask(namespace)) is None:
+            if not self._budget.take(namespace):
                 return self._too_many(claim)
-            flight = self._flights[key] = asyncio.create_task(self._fly(turn, namespace, claim))
+            flight = self._flights[key] = asyncio.create_task(self._fly(namespace, claim))
             flight.add_done_callback(lambda done: self._landed(key, done))
         try:
             # Others may wait for the same answer, also if this request is cancelled.
@@ -148,16 +151,17 @@ class Lookup:
             return self._unusable(found, claim)
         return _judged(found, claim) or LookupVerdict(LookupResult.LATER, reason=self._behind(claim))
 
-    async def _fly(self, turn: asyncio.Future[None], namespace: str, claim: Claim) -> Read | LookupVerdict | None:
-        """Wait for the turn, and read the job."""
-        await asyncio.wait({turn}, timeout=TIMEOUT)
-        if not turn.done():
-            turn.cancel()
-            return self._too_many(claim)
-        try:
+    async def _fly(self, namespace: str, claim: Claim) -> Read | LookupVerdict | None:
+        """Wait for a turn of the namespace, of which it has no more than its share, and read the job."""
+        share = self._shares.setdefault(namespace, asyncio.Semaphore(SHARE))
+        async with AsyncExitStack() as turn:
+            try:
+                async with asyncio.timeout(TIMEOUT):
+                    await turn.enter_async_context(share)
+                    await turn.enter_async_context(self._turns)
+            except TimeoutError:
+                return self._too_many(claim)
             return await self._fetch(claim.job, namespace)
-        finally:
-            self._queue.done(namespace)
 
     def _landed(self, key: tuple[str, str, str], flight: asyncio.Task[Read | LookupVerdict | None]) -> None:
         del self._flights[key]
