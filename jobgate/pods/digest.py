@@ -156,12 +156,5 @@ def _seal(document: dict[str, Any]) -> bytes:
 
 
 def _identity(crew: Crew) -> Crew:
-    return Crew(
-        api_version=crew.api_version,
-        kind=crew.kind,
-        plural=crew.plural,
-        namespace=crew.namespace,
-        name=crew.name,
-        uid=crew.uid,
-        facts=crew.facts,
-    )
+    """Return a crew of which only is known which job it is."""
+    return Crew(crew.api_version, crew.kind, crew.plural, crew.namespace, crew.name, crew.uid, facts=crew.facts)
