@@ -10,6 +10,7 @@ from typing import Any
 
 import jsonpatch
 from msgspec.structs import replace
+from pydantic import BaseModel
 
 from jobgate.difference import difference, lost
 from jobgate.kinds.common.binding import JobKind
@@ -195,8 +196,12 @@ def _failure(kind: Kind, error: Exception) -> Cause:
     functions += [(f"default {getattr(default, '__name__', '')}", default) for default in kind.defaults]
     frames = {frame.f_code for frame, _ in walk_tb(error.__traceback__)}
     name = next((name for name, function in functions if getattr(function, "__code__", None) in frames), "the review")
-    read = "; a rule must name all that it reads, see @rule" if isinstance(error, AttributeError) else ""
-    return Cause("", f"{name} of {kind.kind} failed on this object: {type(error).__name__}: {error}{read}")
+    text = f"{name} of {kind.kind} failed on this object: {type(error).__name__}: {error}"
+    if isinstance(error, AttributeError) and isinstance(error.obj, BaseModel):
+        model, read = type(error.obj), error.name
+        reads = f"say that the rule reads {read}, see @rule"
+        text += f"; {reads}" if read in model.model_fields else f"; add a field {read} to {model.__name__}"
+    return Cause("", text)
 
 
 def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
