@@ -2,7 +2,7 @@
 
 A cache knows almost always. Where it does not (no such job, another uid, an index beyond the replicas that it knows),
 it may be behind: then the API server is asked once, within a budget. A pod that names the uid of a job that does not
-exist is never wired, and the next one with the same reference is denied without a request.
+exist is never wired.
 """
 
 from __future__ import annotations
@@ -21,16 +21,14 @@ from jobgate.kinds.common.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member, Part
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.pods.budget import AT_ONCE, SHARE, AnswerCache, Budget
+from jobgate.pods.budget import AT_ONCE, SHARE, Budget
 from jobgate.pods.digest import Digest, Read, UnusableJob
 
 #: Most seconds that a request waits for its turn: with the answer, which takes at most 2 s, that is in time for the API
 #: server, which waits 5 s.
 TIMEOUT = 2.0
-#: Longest uid that is looked up, in characters: they are UUIDs, and what is remembered must be small.
+#: Longest uid that is looked up, in characters: they are UUIDs.
 UID = 64
-#: Seconds for which a reference to a job that does not exist is denied without a request.
-FORGED = 30.0
 
 _logger = logging.getLogger("jobgate")
 
@@ -97,7 +95,6 @@ class Lookup:
         self._turns = asyncio.Semaphore(AT_ONCE)
         self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._flights: dict[tuple[str, str, str], asyncio.Task[Read | LookupVerdict | None]] = {}
-        self._forged = AnswerCache[bool](clock)
 
     def part(self, namespace: str, claim: Claim) -> Part | None:
         """Return the task that a claim names if the cache knows it; no request is made."""
@@ -118,8 +115,6 @@ class Lookup:
         # A job that is not kept is unknown, as one that does not exist.
         if isinstance(known, Crew) and (verdict := _judged(known, claim)):
             return verdict
-        if claim.owned and self._forged.get((namespace, claim.job, claim.uid)):
-            return self._denied(claim)
         if dns_subdomain(claim.job) or len(claim.uid) > UID:
             return self._denied(claim) if claim.owned else UNKNOWN
         return await self._ask(namespace, claim)
@@ -144,8 +139,6 @@ class Lookup:
         if isinstance(found, LookupVerdict):
             return found
         if found is None or _is_another(found, claim):
-            if claim.owned:  # a uid is never given to another job
-                self._forged.keep((namespace, claim.job, claim.uid), answer=True, seconds=FORGED)
             return self._denied(claim) if claim.owned else UNKNOWN
         if isinstance(found, UnusableJob):
             return self._unusable(found, claim)

@@ -93,17 +93,6 @@ async def test_a_verdict_says_why(claim: Claim, stored: Cluster, says: str) -> N
     assert verdict.reason == says
 
 
-async def test_a_forged_reference_costs_one_call_and_is_remembered_for_a_while() -> None:
-    clock, cluster = Clock(), Cluster(job())
-    found = lookup(Known(job()), cluster, clock)
-    for _ in range(3):
-        assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.DENIED
-        assert len(cluster.asked) == 1
-    clock.now += lookups.FORGED
-    assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.DENIED
-    assert len(cluster.asked) == 2
-
-
 async def test_a_forgery_is_held_against_nobody_else() -> None:
     cluster = Cluster()
     known = Known()
@@ -124,17 +113,15 @@ async def test_what_can_be_no_jobs_name_is_not_asked_for(name: str, owned: bool)
     verdict = await found.find(NAMESPACE, Claim(name, "work", 0, "1" if owned else "", owned=owned))
     assert verdict.result is (LookupResult.DENIED if owned else LookupResult.UNKNOWN)
     assert cluster.asked == []
-    assert not found._forged
 
 
-async def test_what_can_be_no_uid_is_neither_asked_for_nor_remembered() -> None:
+async def test_what_can_be_no_uid_is_not_asked_for() -> None:
     cluster = Cluster()
     found = lookup(Known(job()), cluster)
     assert (
         await found.find(NAMESPACE, Claim("train", "work", 0, "x" * 1_000_000, owned=True))
     ).result is LookupResult.DENIED
     assert cluster.asked == []
-    assert not found._forged
 
 
 async def test_beyond_the_budget_it_is_later() -> None:
