@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from traceback import walk_tb
@@ -214,7 +214,9 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
     if conversion is not None:
         what = conversion.fault or "is no longer served: use `jobgate convert`"
         return _denied(document, Invalid("apiVersion", api_version, what))
-    if _meant(document, [(group, kind) for group, _, kind in names]):
+    group, _, _ = str(api_version).rpartition("/")
+    groups = [of for of, _, one in names if one.lower() == str(document.get("kind")).lower()]
+    if get_close_matches(group, groups, cutoff=_NEAR):
         what = f"is not a kind of {api_version}; known kinds: {known}"
         return _denied(document, Invalid("kind", document.get("kind"), what))
     if is_namespace(document):
@@ -222,13 +224,6 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
     if named_in(template_of(document)) is not None:
         return _not_reviewed(document, "not reviewed; `jobgate explain` checks the prerequisites that it names")
     return _not_reviewed(document, f"not reviewed; known kinds: {known}")
-
-
-def _meant(document: Mapping[str, Any], kinds: Iterable[tuple[str, str]]) -> bool:
-    """Return whether an object is probably meant to be of a known kind: with another case or version, or misspelt."""
-    group, _, _ = str(document.get("apiVersion")).rpartition("/")
-    name = str(document.get("kind")).lower()
-    return any(kind.lower() == name and get_close_matches(group, [of], cutoff=_NEAR) for of, kind in kinds)
 
 
 def _review(
