@@ -1,13 +1,11 @@
-"""The API server itself: its version, its time, and where it is."""
+"""The API server itself: its version and its time."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
 
 import orjson
 from aiohttp import ClientResponse, ClientTimeout
@@ -55,19 +53,6 @@ class Server(Client):
         with translated_errors("get", Resource(_VERSION, "", "")):
             response = await self._get(_VERSION, {}, ClientTimeout(total=GET))
             return response, await response.read()
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it is on this machine, by the address that it is called at."""
-        return is_loopback(urlsplit(self._api.configuration.host).hostname or "")
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine, without a DNS lookup."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def date(header: str) -> datetime | None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from cryptography import x509
 
-from certs import CLOCK_SKEW, ServerNames, StoredCertificates
+from certs import CLOCK_SKEW, Served, ServerNames, StoredCertificates
 from certs.bundle import anchor, holds, read_certificates
 from certs.generation import AUTHORITY_NAME, issuing_number
 from certs.places import CERTIFICATE, KEY, NEXT, Stamp
@@ -235,18 +234,8 @@ def _time(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def without_strangers(observed: ClusterSnapshot, expected: Expected) -> ClusterSnapshot:
-    """Return the observed state without handshakes with other hosts.
-
-    Outside the cluster, another host may have the address of a pod. If it is not certain that a server was reached, and
-    the certificate is for other names, it was another host.
-    """
-    chain = _chain(_secret(observed, expected))
-
-    def known(shown: Handshake) -> Handshake:
-        leaf = shown.served.leaf
-        if shown.certain or leaf is None or leaf in chain or not lacks(leaf, expected.server_name):
-            return shown
-        return replace(shown, served=replace(shown.served, chain=(), fault="another host responds"))
-
-    return replace(observed, served=[known(one) for one in observed.handshakes]) if observed.handshakes else observed
+def of_this_server(shown: Handshake, expected: Expected) -> Handshake:
+    """Return a handshake without the certificate of another host, which may have the address of a pod elsewhere."""
+    if shown.certain or shown.served.leaf is None or not lacks(shown.served.leaf, expected.server_name):
+        return shown
+    return Handshake(Served(shown.served.address, fault="another host responds"))

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
-from certs import Refusal, Served, Unavailable
+from certs import Refusal, Unavailable
 from jobgate.cluster import ApiError
 from jobgate.cluster.access import REVIEWS, is_allowed, service_account
 from jobgate.cluster.bundles import CRDS, clients
 from jobgate.cluster.client import Client
-from jobgate.cluster.endpoints import HANDSHAKE, SERVICES, SLICES, Address, addresses_of, shown
+from jobgate.cluster.endpoints import SERVICES, SLICES, Address, addresses_of, shown
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.lease import LEASES
 from jobgate.cluster.secret import SECRETS
-from jobgate.cluster.server import Server, is_loopback
+from jobgate.cluster.server import Server
 from jobgate.doctor import jobs, rights
-from jobgate.doctor.certificates import without_strangers
+from jobgate.doctor.certificates import of_this_server
 from jobgate.doctor.choices import VIEW, namespace_of, read_back, service_of
 from jobgate.doctor.configurations import concerns, opted_out
 from jobgate.doctor.expected import Expected, expected
@@ -52,8 +52,6 @@ T = TypeVar("T")
 
 #: Most concurrent calls.
 CONCURRENCY = 8
-#: Attempts of each call.
-ATTEMPTS = 3
 _FORBIDDEN, _NOT_FOUND = 403, 404
 
 _NAMED = ",".join(f"{key}={value}" for key, value in list(LABELS.items())[:1])
@@ -84,12 +82,10 @@ async def look(
     kinds: Registry,
     given: Mapping[str, Any],
     servers: ServerAccess,
-    shipped: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[ClusterSnapshot, Expected]:
     """Return the observed and the expected state of an installation.
 
-    Settings that are not `given` by name of field are read from the cluster. `shipped` are the CRDs of all kinds, if
-    they have been generated already.
+    Settings that are not `given` by name of field are read from the cluster.
 
     Raises:
         CannotDiagnose: the API server does not respond, webhook configurations cannot be read, or settings conflict.
@@ -111,13 +107,12 @@ async def look(
     await reader.gather(Ref(SERVICES, service, namespace), slices, *_foreign_services(reader.seen, kinds))
 
     try:
-        wanted = expected(kinds, read_back(reader.seen, kinds, namespace, given), shipped)
+        wanted = expected(kinds, read_back(reader.seen, kinds, namespace, given))
     except ValueError as error:
         raise CannotDiagnose(f"invalid installation: {error}") from error
     await reader.gather(Ref(SECRETS, wanted.installation.secret, namespace), *_jobs(reader.seen, wanted))
     await reader.permissions([*rights.needed(wanted), *rights.dangerous(wanted)], namespace)
-    observed = replace(reader.seen, served=await _served(client, reader.seen, wanted, servers))
-    return without_strangers(observed, wanted), wanted
+    return replace(reader.seen, served=await _served(reader.seen, wanted, servers)), wanted
 
 
 def _of_installation(namespace: str) -> list[Ref]:
@@ -168,27 +163,22 @@ def _jobs(observed: ClusterSnapshot, wanted: Expected) -> list[Ref]:
 
 
 async def _served(
-    client: Client, observed: ClusterSnapshot, wanted: Expected, servers: ServerAccess
+    observed: ClusterSnapshot, wanted: Expected, servers: ServerAccess
 ) -> Sequence[Handshake] | NotChecked:
     """Make a handshake with every server that can be found."""
-    if servers.addresses:
-        addresses, certain = list(servers.addresses), True
-    elif wanted.outside:
-        host = wanted.installation.external_name
-        addresses = [(host, wanted.installation.service_port)]
-        certain = Server(client).is_local and is_loopback(host)
-    else:
-        slices = observed.lists[Ref(SLICES, "", wanted.namespace)]
+    certain = bool(servers.addresses) or (servers.in_cluster and not wanted.outside)
+    slices = observed.lists[Ref(SLICES, "", wanted.namespace)]
+    addresses: Sequence[Address] = servers.addresses
+    if not addresses and wanted.outside:
+        addresses = [(wanted.installation.external_name, wanted.installation.service_port)]
+    elif not addresses:
         if isinstance(slices, NotChecked):
             return slices
-        addresses, certain = [one for piece in slices for one in addresses_of(piece)], servers.in_cluster
+        addresses = [one for piece in slices for one in addresses_of(piece)]
 
     async def one(address: Address) -> Handshake:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(servers.timeout):
-                return Handshake(await shown(address, wanted.server_name), certain)
-        fault = f"TLS handshake timed out after {min(servers.timeout, HANDSHAKE):g}s"
-        return Handshake(Served(f"{address[0]}:{address[1]}", fault=fault), certain)
+        served = await shown(address, wanted.server_name, servers.timeout)
+        return of_this_server(Handshake(served, certain), wanted)
 
     return await asyncio.gather(*map(one, dict.fromkeys(addresses)))
 
@@ -207,7 +197,7 @@ class _SnapshotReader:
         """Read clock and version."""
         server = Server(self._client)
         try:
-            clock, version = await self._repeated(server.read), await self._repeated(server.version)
+            clock, version = await server.read(), await server.version()
         except (Refusal, Unavailable) as error:
             raise CannotDiagnose(str(error)) from error
         self.seen = replace(self.seen, clock=clock, version=version)
@@ -217,15 +207,9 @@ class _SnapshotReader:
         wanted = [ref for ref in dict.fromkeys(refs) if ref not in self.seen.objects and ref not in self.seen.lists]
         await asyncio.gather(*(self._object(ref) if ref.name else self._list(ref) for ref in wanted))
 
-    async def permissions(self, asked: Sequence[Permission], namespace: str) -> None:
-        """Ask which permissions accounts of a namespace have; if the first question is denied, no others."""
-        first, *others = asked
-        answer = await self._may(first, namespace)
-        if isinstance(answer, NotChecked):
-            self.seen.permissions.update(dict.fromkeys(asked, answer))
-        else:
-            answers = await asyncio.gather(*(self._may(one, namespace) for one in others))
-            self.seen.permissions.update(zip(asked, [answer, *answers], strict=True))
+    async def permissions(self, asked: Iterable[Permission], namespace: str) -> None:
+        """Ask which permissions accounts of a namespace have."""
+        self.seen.permissions.update(await asyncio.gather(*(self._may(one, namespace) for one in asked)))
 
     async def _object(self, ref: Ref) -> None:
         self.seen.objects[ref] = await self._seen(
@@ -245,37 +229,19 @@ class _SnapshotReader:
 
         self.seen.lists[ref] = await self._seen("list", ref, read)
 
-    async def _may(self, permission: Permission, namespace: str) -> bool | NotChecked:
+    async def _may(self, permission: Permission, namespace: str) -> tuple[Permission, bool | NotChecked]:
         resource, _, subresource = permission.resource.partition("/")
-        attributes = {
-            "verb": permission.verb,
-            "group": permission.group,
-            "resource": resource,
-            "subresource": subresource,
-            "namespace": permission.namespace,
-            "name": permission.name,
-        }
-        user, groups = service_account(namespace, permission.account)
-        return await self._seen("create", Ref(REVIEWS), lambda: is_allowed(self._client, user, groups, **attributes))
+        attributes = {**permission._asdict(), "resource": resource, "subresource": subresource}
+        user, groups = service_account(namespace, attributes.pop("account"))
+        call = partial(is_allowed, self._client, user, groups, **attributes)
+        return permission, await self._seen("create", Ref(REVIEWS), call)
 
     async def _seen(self, verb: str, ref: Ref, call: Callable[[], Awaitable[T]]) -> T | NotChecked:
-        async def translated() -> T:
-            with translated_errors(verb, *ref):
-                return await call()
-
-        async with self._slots:
-            try:
-                return await self._repeated(translated)
-            except Refusal as refusal:
-                if isinstance(refusal.__cause__, ApiError) and refusal.__cause__.code == _FORBIDDEN:
-                    return NotChecked(f"this account cannot {verb} {ref.resource.plural}")
-                return NotChecked(str(refusal))
-            except Unavailable as error:
-                return NotChecked(str(error))
-
-    async def _repeated(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Make a call, and retry it if the API server was unavailable."""
-        for _ in range(ATTEMPTS - 1):
-            with suppress(Unavailable):
-                return await call()
-        return await call()
+        try:
+            async with self._slots:
+                with translated_errors(verb, *ref):
+                    return await call()
+        except (Refusal, Unavailable) as error:
+            if isinstance(error.__cause__, ApiError) and error.__cause__.code == _FORBIDDEN:
+                return NotChecked(f"this account cannot {verb} {ref.resource.plural}")
+            return NotChecked(str(error))

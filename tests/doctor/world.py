@@ -24,7 +24,7 @@ from jobgate.cluster.endpoints import SERVICES, SLICES
 from jobgate.cluster.lease import LEASES
 from jobgate.cluster.secret import SECRETS
 from jobgate.doctor import Expected, FoundFault, diagnose, expected
-from jobgate.doctor.certificates import without_strangers
+from jobgate.doctor.certificates import of_this_server
 from jobgate.doctor.choices import namespace_of, read_back
 from jobgate.doctor.jobs import resource_of
 from jobgate.doctor.observed import (
@@ -200,10 +200,8 @@ class World:
         }
         if self.rights_unseen:
             access = dict.fromkeys(access, NotChecked(self.rights_unseen))
-        observed = ClusterSnapshot(
-            observed.objects, observed.lists, access, self.shown, observed.clock, observed.version
-        )
-        return without_strangers(observed, wanted), wanted
+        shown = [of_this_server(one, wanted) for one in self.shown]
+        return replace(observed, permissions=access, served=shown), wanted
 
     def diagnosed(self, **given: Any) -> list[FoundFault]:
         return diagnose(*self.looked(**given))
