@@ -20,13 +20,12 @@ from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import Server
 from jobgate.doctor import jobs, rights
 from jobgate.doctor.certificates import of_this_server
-from jobgate.doctor.choices import VIEW, namespace_of, read_back, service_of
+from jobgate.doctor.choices import namespace_of, read_back, service_of
 from jobgate.doctor.configurations import concerns, opted_out
 from jobgate.doctor.expected import Expected, expected
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
-    CLUSTER_ROLES,
     CONFIGURATIONS,
     CRON_JOBS,
     DEPLOYMENTS,
@@ -126,7 +125,6 @@ def _of_installation(namespace: str) -> list[Ref]:
             for kind in (POLICIES, POLICY_BINDINGS)
             for name in (certificates.ACCOUNT, controller.ACCOUNT, runner.ACCOUNT, f"{runner.ACCOUNT}-jobs")
         ),
-        Ref(CLUSTER_ROLES, VIEW),
         Ref(CRDS, KUEUE_CRD),
         Ref(BINDINGS),
         Ref(PODS, "", namespace),

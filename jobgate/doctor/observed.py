@@ -13,11 +13,9 @@ from jobgate.cluster.bundles import MUTATING, VALIDATING
 from jobgate.installation.configurations import NAME
 
 _ADMISSION = "admissionregistration.k8s.io"
-_RBAC = "rbac.authorization.k8s.io"
 
 ACCOUNTS = Resource("serviceaccounts", "v1", "")
-BINDINGS = Resource("rolebindings", "v1", _RBAC)
-CLUSTER_ROLES = Resource("clusterroles", "v1", _RBAC)
+BINDINGS = Resource("rolebindings", "v1", "rbac.authorization.k8s.io")
 CRON_JOBS = Resource("cronjobs", "v1", "batch")
 DEPLOYMENTS = Resource("deployments", "v1", "apps")
 NAMESPACES = Resource("namespaces", "v1", "")

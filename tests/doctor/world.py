@@ -30,7 +30,6 @@ from jobgate.doctor.jobs import resource_of
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
-    CLUSTER_ROLES,
     CRON_JOBS,
     DEPLOYMENTS,
     NAMESPACES,
@@ -71,7 +70,7 @@ RESOURCES = {
     "ServiceAccount": ACCOUNTS,
     "Role": Resource("roles", "v1", _RBAC),
     "RoleBinding": BINDINGS,
-    "ClusterRole": CLUSTER_ROLES,
+    "ClusterRole": Resource("clusterroles", "v1", _RBAC),
     "ClusterRoleBinding": Resource("clusterrolebindings", "v1", _RBAC),
     "Service": SERVICES,
     "Deployment": DEPLOYMENTS,
