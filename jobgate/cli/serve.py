@@ -26,10 +26,10 @@ from webhook import Kind
 
 if TYPE_CHECKING:
     from jobgate.serving.certificate import SecretName, SecretSource
+    from jobgate.serving.metrics import ServingMetrics
     from webhook.server.certificates import Certificates
     from webhook.server.files import Files, Poller
     from webhook.server.limits import Limits
-    from webhook.server.metrics import Metrics
 
 _logger = logging.getLogger("jobgate")
 
@@ -108,14 +108,14 @@ def serve(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Run the webhook server, with or without a cluster, until SIGTERM or Ctrl-C."""
     from jobgate.serving import cluster as view
+    from jobgate.serving.metrics import ServingMetrics
     from webhook import server
     from webhook.server import log
-    from webhook.server.metrics import Metrics
     from webhook.server.spans import OpenTelemetry
     from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
     log.configure()
-    metrics = Metrics()
+    metrics = ServingMetrics()
     certificates, source = _opened(_origin(tls_secret, tls_cert, tls_key), metrics, tls_name, kubeconfig)
     sockets = inherited()
 
@@ -217,7 +217,7 @@ def _origin(secret: str | None, certificate: Path | None, key: Path | None) -> S
 
 
 def _opened(
-    origin: SecretName | Files, metrics: Metrics, name: str | None, kubeconfig: Path | None
+    origin: SecretName | Files, metrics: ServingMetrics, name: str | None, kubeconfig: Path | None
 ) -> tuple[Certificates, SecretSource | Poller]:
     from jobgate.serving.certificate import opened
     from webhook.server.candidate import BadCertificate

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 from jobgate.cluster import Backoff, Informer, Pages
 from jobgate.cluster.secret import SECRETS, SecretData
 from jobgate.names import dns_label, dns_subdomain
-from jobgate.serving.metrics import watch_age
+from jobgate.serving.metrics import ServingMetrics
 from webhook.server.candidate import BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
 from webhook.server.files import Files, Poller
-from webhook.server.metrics import Metrics
 
 if TYPE_CHECKING:
     from jobgate.cluster.client import Client
@@ -128,7 +127,7 @@ async def connected(kubeconfig: Path | None, pages: Pages | None, failure: str, 
 
 
 def opened(
-    origin: SecretName | Files, metrics: Metrics, name: str | None, kubeconfig: Path | None
+    origin: SecretName | Files, metrics: ServingMetrics, name: str | None, kubeconfig: Path | None
 ) -> tuple[Certificates, SecretSource | Poller]:
     """Return the certificates to serve, and what keeps them up to date. Files are read once here.
 
@@ -138,7 +137,7 @@ def opened(
     if isinstance(origin, SecretName):
         certificates = Certificates(metrics, name or origin.server)
         source = SecretSource(certificates, origin, kubeconfig)
-        watch_age(metrics, str(SECRETS), source.known)
+        metrics.watch_age(str(SECRETS), source.known)
         return certificates, source
     certificates = Certificates(metrics, name or "")
     poller = Poller(certificates, origin)
