@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
+from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.cluster.access import is_allowed
 from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
@@ -49,7 +49,6 @@ class ClusterView:
         reached: bool,
         kubeconfig: Path | None = None,
         metrics: ServingMetrics | None = None,
-        pages: Pages | None = None,
     ) -> None:
         """Create an empty view; `run` fills it.
 
@@ -63,7 +62,6 @@ class ClusterView:
         self.access = PermissionCache(self._may, time.monotonic)
         self.reached = reached
         self._kubeconfig = kubeconfig
-        self._pages = pages
         self._client: Any = None
         room = DigestMemory()
         self._jobs = [
@@ -118,7 +116,7 @@ class ClusterView:
         """Keep everything up to date, until cancelled."""
         if not self.reached:
             return
-        self._client = await connected(self._kubeconfig, self._pages, "failed to connect to the cluster", RETRY_PERIOD)
+        self._client = await connected(self._kubeconfig, "failed to connect to the cluster", RETRY_PERIOD)
         async with self._client as client, asyncio.TaskGroup() as group:
             group.create_task(self.cache.run(client))
             for _, _, jobs in self._jobs:
