@@ -6,11 +6,10 @@ namespaces. Their selectors must exclude the namespaces that the cluster needs t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.cluster import Resource
-from jobgate.cluster.endpoints import SERVICES
 from jobgate.difference import deviations
 from jobgate.doctor.expected import Expected, differences
 from jobgate.doctor.finding import FoundFault, fault_at, grouped
@@ -28,7 +27,6 @@ from jobgate.doctor.observed import (
 from jobgate.installation.configurations import NAME
 from jobgate.kinds.common.members import selects
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
-from webhook import Kind
 
 _NAME_LABEL = "kubernetes.io/metadata.name"
 
@@ -45,10 +43,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     if entries and all(entry.get("failurePolicy") == "Ignore" for entry in entries):
         where = ", ".join(place(resource, NAME) for resource in CONFIGURATIONS)
         yield fault_at("failure-policy-ignores", where, "failurePolicy is Ignore in all webhooks")
-    for resource in CONFIGURATIONS:
-        for configuration in observed.all(resource) or ():
-            if configuration["metadata"]["name"] != NAME:
-                yield from _other(observed, expected, resource, configuration)
+    yield from _others(observed, expected)
     for namespace in observed.all(NAMESPACES) or ():
         yield from _opting_out(observed, expected, namespace)
     yield from _policies(observed, expected)
@@ -112,43 +107,20 @@ _COMPARED: Mapping[str, tuple[str, Any]] = {
 }
 
 
-def _other(
-    observed: ClusterSnapshot, expected: Expected, resource: Resource, configuration: Mapping[str, Any]
-) -> Iterator[FoundFault]:
-    kinds, dead = set[str](), set[str]()
-    for entry in entries_of(configuration):
-        kinds |= {kind.qualified_plural for kind in expected.kinds if _names(entry, kind)}
-        service = entry["clientConfig"].get("service")
-        if service and concerns(entry, expected.kinds) and entry.get("failurePolicy") != "Ignore":
-            name, namespace = service["name"], service["namespace"]
-            if observed.missing(SERVICES, name, namespace):
-                dead.add(place(SERVICES, name, namespace))
-    where = place(resource, configuration["metadata"]["name"])
-    if kinds:
-        yield fault_at("other-webhook", where, f"also has rules for {', '.join(sorted(kinds))}")
-    if dead:
-        yield fault_at(
-            "other-webhook-dead",
-            where,
-            f"calls {', '.join(sorted(dead))}, which does not exist, with failurePolicy Fail",
-        )
-
-
-def _names(entry: Mapping[str, Any], kind: Kind) -> bool:
-    """Return whether the rules of a webhook name a kind. Webhooks for everything are policies of the cluster."""
-    return any(
-        kind.group in rule["apiGroups"] and {kind.plural, "*", "*/*"} & set(rule.get("resources") or ())
-        for rule in entry.get("rules") or ()
-    )
-
-
-def concerns(entry: Mapping[str, Any], kinds: Iterable[Kind]) -> bool:
-    """Return whether a webhook is called for one of the kinds, by name or for everything."""
-    everything = any(
-        "*" in rule["apiGroups"] and {"*", "*/*"} & set(rule.get("resources") or ())
-        for rule in entry.get("rules") or ()
-    )
-    return everything or any(_names(entry, kind) for kind in kinds)
+def _others(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield other webhook configurations that name our kinds. Webhooks for everything are policies of the cluster."""
+    for resource in CONFIGURATIONS:
+        for configuration in observed.all(resource) or ():
+            kinds = {
+                kind.qualified_plural
+                for entry in entries_of(configuration)
+                for rule in entry.get("rules") or ()
+                for kind in expected.kinds
+                if kind.group in rule["apiGroups"] and {kind.plural, "*", "*/*"} & set(rule.get("resources") or ())
+            }
+            if kinds and configuration["metadata"]["name"] != NAME:
+                where = place(resource, configuration["metadata"]["name"])
+                yield fault_at("other-webhook", where, f"also has rules for {', '.join(sorted(kinds))}")
 
 
 def opted_out(namespace: Mapping[str, Any]) -> bool:

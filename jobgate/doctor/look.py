@@ -11,17 +11,17 @@ from typing import Any, TypeVar
 from certs import Refusal, Unavailable
 from jobgate.cluster import ApiError
 from jobgate.cluster.access import REVIEWS, is_allowed, service_account
-from jobgate.cluster.bundles import CRDS, clients
+from jobgate.cluster.bundles import CRDS
 from jobgate.cluster.client import Client
 from jobgate.cluster.endpoints import SERVICES, SLICES, Address, addresses_of, shown
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.lease import LEASES
 from jobgate.cluster.secret import SECRETS
-from jobgate.cluster.server import Server
+from jobgate.cluster.server import ApiServerClock
 from jobgate.doctor import jobs, rights
 from jobgate.doctor.certificates import of_this_server
 from jobgate.doctor.choices import namespace_of, read_back, service_of
-from jobgate.doctor.configurations import concerns, opted_out
+from jobgate.doctor.configurations import opted_out
 from jobgate.doctor.expected import Expected, expected
 from jobgate.doctor.observed import (
     ACCOUNTS,
@@ -38,14 +38,13 @@ from jobgate.doctor.observed import (
     NotChecked,
     Permission,
     Ref,
-    entries_of,
 )
 from jobgate.installation import certificates, controller, runner, workload
 from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import LABELS
 from jobgate.kinds.common.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
-from webhook import Kind, Registry
+from webhook import Registry
 
 T = TypeVar("T")
 
@@ -99,11 +98,12 @@ async def look(
         raise CannotDiagnose(f"webhook configurations cannot be read: {first.why}")
 
     namespace = namespace_of(reader.seen, given)
-    await reader.gather(*_of_installation(namespace), *_of_kinds(kinds))
+    crds = (Ref(CRDS, name) for name in dict.fromkeys(kind.qualified_plural for kind in kinds))
+    await reader.gather(*_of_installation(namespace), *crds)
     service = service_of(reader.seen, namespace, given)
     slices = Ref(SLICES, "", namespace)
     reader.selectors[slices] = f"kubernetes.io/service-name={service}"
-    await reader.gather(Ref(SERVICES, service, namespace), slices, *_foreign_services(reader.seen, kinds))
+    await reader.gather(Ref(SERVICES, service, namespace), slices)
 
     try:
         wanted = expected(kinds, read_back(reader.seen, kinds, namespace, given))
@@ -129,26 +129,6 @@ def _of_installation(namespace: str) -> list[Ref]:
         Ref(BINDINGS),
         Ref(PODS, "", namespace),
     ]
-
-
-def _of_kinds(kinds: Iterable[Kind]) -> list[Ref]:
-    return [Ref(CRDS, name) for name in dict.fromkeys(kind.qualified_plural for kind in kinds)]
-
-
-def _foreign_services(observed: ClusterSnapshot, kinds: Iterable[Kind]) -> list[Ref]:
-    """Return the Services that other webhooks and conversions call for our kinds."""
-    kinds = tuple(kinds)
-    called = [
-        entry["clientConfig"]
-        for resource in CONFIGURATIONS
-        for configuration in observed.all(resource) or ()
-        if configuration["metadata"]["name"] != NAME
-        for entry in entries_of(configuration)
-        if concerns(entry, kinds)
-    ]
-    called += [client for ref in _of_kinds(kinds) for _, client in clients(CRDS, observed.get(*ref) or {})]
-    services = (client["service"] for client in called if client.get("service"))
-    return list(dict.fromkeys(Ref(SERVICES, one["name"], one["namespace"]) for one in services))
 
 
 def _jobs(observed: ClusterSnapshot, wanted: Expected) -> list[Ref]:
@@ -192,13 +172,12 @@ class _SnapshotReader:
         self.selectors = {Ref(BINDINGS): _NAMED}
 
     async def first(self) -> None:
-        """Read clock and version."""
-        server = Server(self._client)
+        """Read the clock."""
         try:
-            clock, version = await server.read(), await server.version()
+            clock = await ApiServerClock(self._client).read()
         except (Refusal, Unavailable) as error:
             raise CannotDiagnose(str(error)) from error
-        self.seen = replace(self.seen, clock=clock, version=version)
+        self.seen = replace(self.seen, clock=clock)
 
     async def gather(self, *refs: Ref) -> None:
         """Read objects and lists, each once."""

@@ -85,7 +85,6 @@ class ClusterSnapshot:
         permissions: whether accounts have them.
         served: the handshake with each server.
         clock: of the API server, and of this machine.
-        version: of the API server, for example `v1.36.3`.
     """
 
     objects: dict[Ref, Mapping[str, Any] | NotChecked | None] = field(default_factory=dict)
@@ -93,7 +92,6 @@ class ClusterSnapshot:
     permissions: dict[Permission, bool | NotChecked] = field(default_factory=dict)
     served: Sequence[Handshake] | NotChecked = ()
     clock: Reading | NotChecked = NotChecked("not checked")
-    version: str | NotChecked = NotChecked("not checked")
 
     def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return an object; None if there is none, or if it could not be read."""
@@ -135,7 +133,6 @@ class ClusterSnapshot:
     def _not_checked(self) -> Iterator[tuple[str, str]]:
         seen: Sequence[tuple[str, object]] = [
             ("the API server's time", self.clock),
-            ("the API server's version", self.version),
             *((str(ref), one) for ref, one in (*self.objects.items(), *self.lists.items())),
             *((f"permissions of {permission.account}", one) for permission, one in self.permissions.items()),
             ("certificates that servers serve", self.served),

@@ -186,15 +186,6 @@ def _foreign(world: World, configuration: str, **service: str) -> None:
     world.put({"apiVersion": api_version, "kind": kind, "metadata": metadata, "webhooks": [entry]})
 
 
-def dead_webhook(world: World) -> None:
-    _foreign(world, "gone-admission", namespace=TEAM, name="gone")
-    world.get("ValidatingWebhookConfiguration", "gone-admission")["webhooks"][0]["rules"][0] |= {
-        "apiGroups": ["*"],
-        "resources": ["*/*"],
-        "operations": ["CONNECT"],
-    }
-
-
 def none_ready(world: World) -> None:
     for endpoint in world.get("EndpointSlice", f"{SERVICE}-abcde", SYSTEM)["endpoints"]:
         endpoint["conditions"]["ready"] = False
@@ -240,19 +231,6 @@ def other_version(world: World) -> None:
     version["storage"] = False
     versions = world.get("CustomResourceDefinition", DIJOBS)["spec"]["versions"]
     versions.append({**deepcopy(version), "name": "v3", "storage": True})
-
-
-def converted_by_nobody(world: World) -> None:
-    client = {
-        "service": {"namespace": TEAM, "name": "converter", "path": "/", "port": 443},
-        "caBundle": text(world.current.ca_certificate),
-    }
-    conversion = {"strategy": "Webhook", "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]}}
-    world.get("CustomResourceDefinition", DIJOBS)["spec"]["conversion"] = conversion
-
-
-def old_api_server(world: World) -> None:
-    world.version = "v1.29.14-gke.1"
 
 
 def _set_images(world: World, image: str) -> None:
@@ -315,7 +293,6 @@ FAULTS: Mapping[str, Planted] = {
     "an unnamed writer erases fields": Planted("fields-erased", "di-orchestrator has erased minReplicas, plugins", erased_fields),
     "a namespace with jobs has opted out": Planted("namespace-opted-out", f"contains {DIJOBS}", opted_out, round=Round.FIRST),
     "an operator has a webhook of its own": Planted("other-webhook", "also has rules for jobs.batch.volcano.sh", lambda world: _foreign(world, "operator-admission", namespace=SYSTEM, name=SERVICE), round=Round.FIRST),
-    "a webhook of others calls nobody": Planted("other-webhook-dead", f"services/gone in {TEAM}", dead_webhook, round=Round.FIRST),
     "the Service is gone": Planted("service-missing", f"services/{SERVICE} in {SYSTEM}", gone("Service", SERVICE, SYSTEM), round=Round.SECOND),
     "the Service selects nothing": Planted("service-differs", 'is "server", must be "webhook"', field("Service", SERVICE, SYSTEM, "spec selector app.kubernetes.io/component", "server"), round=Round.FIRST),
     "the Service selects other pods": Planted("service-differs", "is absent, must be", field("Service", SERVICE, SYSTEM, "spec selector app.kubernetes.io/component", GONE)),
@@ -342,16 +319,12 @@ FAULTS: Mapping[str, Planted] = {
     "a CRD of another chart refuses values": Planted("crd-refuses", "spec.cleanPodPolicy", of_another_chart(f"{_SPEC} cleanPodPolicy", {"type": "integer"})),
     "a CRD of another chart has a default": Planted("crd-defaults-differ", "spec.minReplicas", of_another_chart(f"{_SPEC} minReplicas default", 1)),
     "a CRD has no status": Planted("crd-lacks-status", "no status subresource", crd("spec versions 0 subresources", {"scale": {"specReplicasPath": ".spec.x", "statusReplicasPath": ".status.y"}})),
-    "a CRD is converted by nobody": Planted("conversion-points-nowhere", f"services/converter in {TEAM}", converted_by_nobody, round=Round.FIRST),
-    "the API server is old": Planted("api-server-too-old", "v1.29.14", old_api_server),
     "pods run an older version": Planted("version-skew", "jobgate:v0.0.9", lambda world: _set_images(world, "registry.example/jobgate:v0.0.9"), round=Round.SECOND),
-    "the version of pods is unknown": Planted("version-unknown", "registry.example/jobgate@sha256", lambda world: _set_images(world, "registry.example/jobgate@sha256:" + 64 * "0")),
     "pods run different images": Planted("versions-mixed", "registry.example/jobgate", mixed_images),
     "this machine's clock is wrong": Planted("clock-skew", "1200s behind", wrong_clock),
-    "a holder's clock is ahead": Planted("clock-skew", "in the future", lambda world: world.put(lease(CONTROLLER, world.now + timedelta(hours=2)))),
-    "a Lease is gone": Planted("lease-missing", f"leases/{ROTATOR}", gone("Lease", ROTATOR, SYSTEM)),
-    "nobody holds a Lease": Planted("lease-free", f"leases/{CONTROLLER}", field("Lease", CONTROLLER, SYSTEM, "spec holderIdentity", "")),
-    "a Lease is not renewed": Planted("lease-stale", "last renewed it at", lambda world: world.put(lease(ROTATOR, world.now - timedelta(days=1))), round=Round.FIRST),
+    "a Lease is gone": Planted("lease-not-held", f"leases/{ROTATOR}", gone("Lease", ROTATOR, SYSTEM)),
+    "nobody holds a Lease": Planted("lease-not-held", f"leases/{CONTROLLER}", field("Lease", CONTROLLER, SYSTEM, "spec holderIdentity", "")),
+    "a Lease is not renewed": Planted("lease-not-held", "last renewed it at", lambda world: world.put(lease(ROTATOR, world.now - timedelta(days=1))), round=Round.FIRST),
 }  # fmt: skip
 
 
