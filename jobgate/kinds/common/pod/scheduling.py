@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from jobgate import names
-from jobgate.kinds.common.pod.reading import Json, spec_of
+from jobgate.kinds.common.pod.reading import Json, spec_of, whole
 from jobgate.kinds.common.pod.shapes import DnsSubdomain
 from jobgate.kinds.common.pod.values import (
     ValueRule,
@@ -23,7 +23,7 @@ from jobgate.kinds.common.pod.values import (
     one_of,
     rare,
 )
-from webhook.cause import Cause, Invalid, Notice
+from webhook.cause import Cause, Forbidden, Invalid, Notice
 from webhook.path import Path
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
@@ -35,9 +35,14 @@ DEADLINE_LIMIT: Final = 2**31 - 1
 
 
 def _agreement(pod: Json, path: Path) -> Iterator[Notice]:
-    """The old name of serviceAccountName counts where that is empty."""
-    if not spec_of(pod).get("serviceAccountName"):
-        yield from _SUBDOMAIN.check(spec_of(pod).get("serviceAccount"), path / "spec" / "serviceAccount")
+    """The old name of serviceAccountName counts where that is empty; a pod without a priority class has priority 0."""
+    spec, path = spec_of(pod), path / "spec"
+    if not spec.get("serviceAccountName"):
+        yield from _SUBDOMAIN.check(spec.get("serviceAccount"), path / "serviceAccount")
+    if not spec.get("priorityClassName") and whole(spec.get("priority")):
+        yield Forbidden(
+            path / "priority", "is set from the priority class: set priorityClassName, and remove the field"
+        )
 
 
 def _claim_source(claim: Any, path: Path) -> Iterator[Cause]:

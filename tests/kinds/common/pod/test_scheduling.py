@@ -44,6 +44,7 @@ CASES: list[Case] = [
         pod({"priorityClassName": "High"}),
         ['spec.priorityClassName: Invalid value: "High"'],
     ),
+    ("a number by itself says nothing", pod({"priority": 10}), ["spec.priority: Forbidden: is set from the priority"]),
     ("a system class says how much", pod({"priorityClassName": "system-node-critical", "priority": 2000001000}), []),
     ("no class is worth nothing", pod({"priority": 0, "preemptionPolicy": "PreemptLowerPriority"}), []),
     (
