@@ -252,6 +252,7 @@ def test_settings_that_are_none_are_told(tmp_path: Path, content: str) -> None:
     result = CliRunner().invoke(main, ["--config", str(config), "review", "-"], input=SOUND)
     assert result.exit_code == 2
     assert str(config) in result.stderr
+    assert ("prot (did you mean port?)" in result.stderr) is ("prot" in content)
 
 
 NAMESPACE = """\
