@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from jobgate.kinds.common import pod
-from jobgate.kinds.common.newer_fields import POD_FIELDS, check_newer_fields
+from jobgate.kinds.common.newer_fields import check_newer_fields
 from jobgate.kinds.common.operator import Operator, operator_of, runs_here, who_runs
 from jobgate.kinds.common.pod.reading import items, mapping, objects, spec_of
 from webhook import Cause, Context, Job, Notice, Path, Task, rule
@@ -29,14 +29,12 @@ class Made(NamedTuple):
         task: the task.
         pod: the Pod as its API server gets it: without the fields that the operator's types do not have.
         plain: whether the Pod is surely sound.
-        whole: whether no field of the template is newer than the operator's types.
         places: where the volumes of the job's own list that the Pod has stand in this list.
     """
 
     task: Task
     pod: dict[str, Any]
     plain: bool
-    whole: bool
     places: Sequence[int]
 
 
@@ -118,10 +116,7 @@ def _made(
         made["metadata"] = mapping(task.template.get("metadata"))
     plain = pod.plain(made) if volumes or not job.plain else True  # see `pod_templates_make_sound_pods`
     # A field that is newer than any types makes a pod not plain.
-    known = made if plain or keeps else operator.known(made)
-    template, spec = mapping(task.template.get("spec")), made["spec"]
-    untouched = all(spec.get(name) is template[name] for name in POD_FIELDS & template.keys())
-    return Made(task, known, plain, known is made and untouched, places)
+    return Made(task, made if plain or keeps else operator.known(made), plain, places)
 
 
 def _by_name(volumes: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
@@ -172,7 +167,7 @@ def fields_are_known_to_the_operator(job: Job[Any], context: Context) -> Iterato
         for finding in check_newer_fields(shared, Path(), minor=operator.minor, operator=operator.name):
             yield finding.at(finding.path.moved(_VOLUMES, job.at("volumes")) or finding.path)
     for made in made_pods(job, context):
-        if not made.whole:
+        if not made.plain:
             task = made.task
             yield from check_newer_fields(
                 task.template, task.template_path, minor=operator.minor, operator=operator.name
