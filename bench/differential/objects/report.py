@@ -46,9 +46,9 @@ Known differences:
 - Rules see times to the nanosecond, except `min`, `max` and `sum`, which cut them to microseconds. A NUL in a text is seen as
   another control character.
 - `duration()` of a text with `µs` (`us` is read) or a fraction of more than 18 digits fails.
-- Errors of rules are the API server's where it is known.
+- Errors of rules are in the CEL library's words.
 - A time that its format takes and CEL cannot read makes the rule fail with another message.
-- Messages of the schema differ from the API server's; messages of rules are the same. The fields that both name may differ.
+- Messages of the schema differ from the API server's; messages of rules are the same, but for errors. The fields that both name may differ.
 """
 
 
