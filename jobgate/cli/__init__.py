@@ -98,7 +98,8 @@ class _Commands(click.Group):
         """Call a command.
 
         Raises:
-            click.ClickException: a package that the command needs is missing, or an entry point of a package is broken.
+            click.ClickException: a package that the command needs is missing or overwritten, or an entry point of an
+                installed package is broken.
         """
         try:
             return super().invoke(ctx)

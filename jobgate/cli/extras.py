@@ -1,6 +1,8 @@
-"""Broken Python installations: missing extras, broken entry points."""
+"""Broken Python installations: missing extras, overwritten packages, broken entry points."""
 
 from __future__ import annotations
+
+from importlib.metadata import packages_distributions
 
 import click
 
@@ -8,8 +10,12 @@ import click
 _OPTIONAL = frozenset({"aiohttp", "cryptography", "kubernetes", "opentelemetry", "orjson", "prometheus_client"})
 
 
+#: Top-level packages of jobgate whose names others may use, too: PyPI has a project `certs`.
+_OURS = frozenset({"crdgen", "webhook", "certs"})
+
+
 class BrokenInstallation(click.ClickException):
-    """A package is missing or broken. Exit status 2, because nothing was checked."""
+    """A package is missing, overwritten or broken. Exit status 2, because nothing was checked."""
 
     exit_code = 2
 
@@ -22,6 +28,18 @@ def not_installed(package: str, extras: str) -> BrokenInstallation:
 def import_fault(error: ImportError, extras: str) -> BrokenInstallation | None:
     """Return the error to report for a failed import; None if it is a bug in jobgate."""
     package = (error.name or "").partition(".")[0]
+    if package in _OURS:
+        return _overwritten(package, error.path)
     if package not in _OPTIONAL:
         return None
     return not_installed(package, "traces" if package == "opentelemetry" else extras)
+
+
+def _overwritten(package: str, path: str | None) -> BrokenInstallation:
+    others = sorted(set(packages_distributions().get(package, ())) - {"jobgate"})
+    by = f" by {', '.join(others)}" if others else ""
+    again = f"pip uninstall {' '.join(others)}, then " if others else ""
+    return BrokenInstallation(
+        f"the package {package!r} of jobgate has been overwritten{by} (in {path or 'an unknown place'}): "
+        f"{again}pip install --force-reinstall --no-deps jobgate"
+    )

@@ -117,3 +117,19 @@ def test_an_extra_runs_its_commands_and_others_name_the_extra_that_they_need(
         assert "resource not installed" not in output
     else:
         assert (code, "is not installed: pip install 'jobgate[" in output) == (2, True)
+
+
+def test_a_package_that_another_distribution_has_overwritten_is_named_and_repaired(tmp_path: Path) -> None:
+    folder = _installed(tmp_path, "all")
+    (folder / "certs").unlink()
+    (folder / "certs").mkdir()
+    (folder / "certs" / "__init__.py").write_text("")
+    other = folder / "certs-1.0.dist-info"
+    other.mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: certs\nVersion: 1.0\n")
+    (other / "top_level.txt").write_text("certs\n")
+    (other / "RECORD").write_text("certs/__init__.py,,\n")
+    (answer,) = _run(folder, ["certs", "issue", "--secret"])
+    assert answer.code == 2
+    assert "'certs' of jobgate has been overwritten by certs" in answer.output
+    assert "pip uninstall certs" in answer.output
