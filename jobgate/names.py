@@ -146,7 +146,8 @@ def annotation_key(text: str) -> str | None:
     """Check an annotation's key: as a label's, with letters of either case before the '/' too."""
     if not qualified_name(text):
         return None
-    return qualified_name(text.lower())
+    # Go lowers letter by letter, so that a dotted capital I becomes a plain i.
+    return qualified_name(text.replace("\u0130", "i").lower())
 
 
 def config_key(text: str) -> str | None:

@@ -40,7 +40,7 @@ Known differences:
 - Rules run in the CEL library, which does not count what they cost as the API server does. A rule is not checked, and is
   named, if it takes more than 10,000 steps of `all`, `map` and the like, if the estimate of its cost for this very object is
   above 10,000,000 (or above 100,000,000 with the object's other rules), if it nests deeper than 32, uses `optMap` more than
-  eight times, chains `format` in comprehensions, or uses `url()`, `ip()`, `cidr()`, `semver()` or a named format.
+  eight times, chains `format` in comprehensions, or uses `orValue`, `or`, `.?` or `[?]` on what `validate` gives.
 - Sets and map lists: `self == oldSelf` holds in any order, as there; `==` with a list that the rule itself makes does not, and
   `+` adds items that are there already.
 - Rules see times to the nanosecond, except `min`, `max` and `sum`, which cut them to microseconds. A NUL in a text is seen as

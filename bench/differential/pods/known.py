@@ -23,20 +23,14 @@ _NOT_REPEATED = re.compile(
     # Annotations that Kubernetes reads, most of which fields have replaced.
     r"^metadata\.annotations[.\[](?:container\.(?:seccomp|apparmor)|seccomp|scheduler\.alpha|controller|kubernetes\.io/config)|"
     r"^metadata\.annotations: .*JSON input$|in annotation and field must match|static pods do not support|"
-    r"^metadata\.annotations: Too long|"
     # Fields that are new, or that training jobs do not use.
-    r"`hostUsers` must be false to use `Unmasked`|volumeDevices: Forbidden: when `hostUsers`|restart rules are used|"
-    r"exists in both matchLabelKeys and labelSelector|^spec\.overhead\.|"
-    r"\.(?:matchFields|restartPolicyRules|matchLabelKeys|mismatchLabelKeys)(?:\[|:)|sysctls\[[0-9]+\]\.name: .* may not be specified when 'host|"
-    r"less than terminationGracePeriodSeconds|capabilities\.Add. CAP_SYS_ADMIN|schedulingGates have been cleared|"
-    r"^spec\.dnsConfig\.searches: |Pod Overhead set without|must not be provided in pod spec; priority admission|"
-    r"already exist (?:as a path )?in volume(?:Devices|Mounts)|for block mode$|conflicting duplicate paths|"
-    r"\.csi\.driver: (?:Invalid|Too long)|ReadWriteOncePod with other access modes|claims\[[0-9]+\]: Duplicate|\.fileKeyRef\.|\.dataSource(?:Ref)?[.:]|must match dataSourceRef|"
+    r"`hostUsers` must be false to use `Unmasked`|volumeDevices: Forbidden: when `hostUsers`|exists in both matchLabelKeys and labelSelector|"
+    r"\.(?:matchFields|restartPolicyRules)(?:\[|:)|\.fileKeyRef\.|\.dataSource(?:Ref)?[.:]|must match dataSourceRef|"
     r"may not be specified when dataSourceRef\.namespace|hostnameOverride: (?:Too long|Forbidden)|only divisor's values|"
     r"resizePolicy: .* is 'Never'$|resizePolicy\[[0-9]+\]: Duplicate|'RestartContainer' for non-sidecar|"
     r"claims\[[0-9]+\]\.request: Invalid|localhostProfile: Too long|only be specified when mountPropagation is None|"
     # Resources of the pod as a whole.
-    r"aggregate container (?:requests|limits) of|^spec\.resources\.(?:containers\[|(?:limits|requests)\[[^\]]+\]: Unsupported)|^spec\.resources\.requests: .* must be less than or equal to \w+ limit|"
+    r"aggregate container (?:requests|limits) of|^spec\.resources\.requests: .* must be less than or equal to \w+ limit|"
     r"^spec\.resources: Forbidden: HugePages|^spec\.resources\.claims|"
     # What is in volume sources that are rare, or that Kubernetes has removed.
     r"^spec\.volumes\[[0-9]+\]\.(?:awsElasticBlockStore|azureDisk|azureFile|cephfs|cinder|fc|flexVolume|flocker|persistentDisk|"
@@ -145,17 +139,12 @@ KNOWN: tuple[KnownDifference, ...] = (
     ),
     KnownDifference(
         "a rule that is not repeated",
-        "Windows pods; annotations that Kubernetes reads, and their total size; contradicting finalizers; `procMount: Unmasked` "
-        "and block devices with the wrong `hostUsers`; `matchFields` of node affinity; `matchLabelKeys` and `mismatchLabelKeys`; "
-        "sysctls of a namespace that is the host's; `CAP_SYS_ADMIN` without privilege escalation; hooks that sleep longer than "
-        "the grace period; more than 32 search domains; `nodeName` beside scheduling gates; `overhead`, `priority` and "
-        "`preemptionPolicy` that do not follow from a class; block devices that are mounted too, or are no claim; two projected "
-        "files of one path; the name of a CSI driver; `ReadWriteOncePod` beside other modes; details of "
+        "Windows pods; annotations that Kubernetes reads; contradicting finalizers; `procMount: Unmasked` and block devices "
+        "with the wrong `hostUsers`; `matchFields` of node affinity; `matchLabelKeys` that are in the selector too; details of "
         "`hostnameOverride`, `restartPolicyRules`, `resizePolicy`, `fileKeyRef`, `recursiveReadOnly`, divisors, requests of "
-        "resource claims and claims twice, the length of AppArmor profiles and the `dataSource` of ephemeral volumes; for the "
-        "resources of the pod as a whole: names, claims, huge pages alone, limits of its containers and sums over them; and the "
-        "contents of volume sources that are rare or removed. Training jobs hardly ever have them. The API server rejects the "
-        "operator's Pod.",
+        "resource claims, the length of AppArmor profiles and the `dataSource` of ephemeral volumes; for the resources of the "
+        "pod as a whole: claims, huge pages alone and sums over containers; and the contents of volume sources that are rare or "
+        "removed. Training jobs hardly ever have them. The API server rejects the operator's Pod.",
         _not_repeated,
     ),
 )

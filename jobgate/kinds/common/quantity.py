@@ -1,13 +1,13 @@
 """Quantities of Kubernetes, parsed exactly: `500m`, `4Gi`, `1e3`, `0.5`, `2`.
 
-`crdgen.quantities` says what is a quantity. Kubernetes rounds amounts finer than a billionth up, and stops binary
-ones at 2^63; here they are what they say.
+`crdgen.quantities` says what is a quantity; how much it is, is what `resource.ParseQuantity` of
+`k8s.io/apimachinery/pkg/api/resource` says.
 """
 
 from __future__ import annotations
 
 import re
-from decimal import Context, Decimal
+from decimal import ROUND_UP, Context, Decimal
 from functools import lru_cache
 from typing import Final
 
@@ -17,11 +17,18 @@ from crdgen.quantities import is_quantity
 DECIMAL_SUFFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 
+#: The most that a quantity with a binary suffix can be; more is taken for this.
+BINARY_LIMIT: Final = Decimal(2**63 - 1)
+
+#: The least that a quantity tells apart; finer amounts are rounded up (away from zero) to it.
+_NANO: Final = Decimal("1e-9")
+_NANO_EXPONENT: Final = -9
+
 #: Longest text whose quantity is remembered, in characters.
 REMEMBERED: Final = 32
 
-#: Digits of the greatest binary suffix.
-_FACTOR_DIGITS: Final = 19
+#: Digits of an amount that Kubernetes parses as one machine word.
+_WORD_DIGITS: Final = 18
 
 _ZERO: Final = Decimal(0)
 _PARTS = re.compile(r"([+-]?)([0-9]*\.?[0-9]*)(.*)")
@@ -68,10 +75,23 @@ def _parse_text(text: str) -> Decimal:
     if number in {"", "."}:  # a missing number is 0
         return _ZERO
     if suffix in BINARY_SUFFIXES:
-        exact = Context(prec=len(number) + _FACTOR_DIGITS)
-        return exact.multiply(Decimal(f"{sign}{number}"), Decimal(1 << BINARY_SUFFIXES[suffix]))
+        exact = Context(prec=len(number) + _WORD_DIGITS + 2)
+        amount = min(_rounded(exact.multiply(Decimal(number), Decimal(1 << BINARY_SUFFIXES[suffix]))), BINARY_LIMIT)
+        return amount.copy_negate() if sign == "-" else amount
     exponent = f"e{DECIMAL_SUFFIXES[suffix]}" if suffix in DECIMAL_SUFFIXES else suffix
-    return Decimal(f"{sign}{number}{exponent}")
+    return _rounded(Decimal(f"{sign}{number}{exponent}"))
 
 
 _parse_short = lru_cache(maxsize=4096)(_parse_text)
+
+
+def _rounded(amount: Decimal) -> Decimal:
+    """Round an amount up, away from zero, to what a quantity can keep."""
+    exponent = amount.as_tuple().exponent
+    if not amount:
+        return _ZERO
+    if not isinstance(exponent, int) or exponent >= _NANO_EXPONENT:
+        return amount
+    if amount.adjusted() < _NANO_EXPONENT:
+        return _NANO.copy_sign(amount)
+    return amount.quantize(_NANO, rounding=ROUND_UP, context=Context(prec=max(amount.adjusted() + 11, 1)))

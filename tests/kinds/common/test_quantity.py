@@ -22,12 +22,16 @@ AMOUNTS: list[tuple[str, Any, str]] = [
     ("one that is negative", "15E-1", "1.5"),
     ("powers of 1024", "4Gi", "4294967296"),
     ("parts of them", "0.5Ki", "512"),
-    ("the greatest binary suffix", "-16Ei", "-18446744073709551616"),
+    ("a binary amount stops at 63 bits", "16Ei", "9223372036854775807"),
+    ("both ways", "-16Ei", "-9223372036854775807"),
+    ("a decimal one does not", "16E", "16e18"),
     ("a sign", "-3", "-3"),
     ("the other", "+3", "3"),
     ("leading zeros", "007", "7"),
     ("space around it", " 1Gi ", "1073741824"),
-    ("what is finer than a billionth", "-0.1n", "-1e-10"),
+    ("what is finer than a billionth is rounded up", "1.0000000001", "1.000000001"),
+    ("away from zero", "-0.1n", "-1e-9"),
+    ("however fine", "1e-999", "1e-9"),
     ("a suffix alone is nothing", "Ki", "0"),
     ("a sign alone too", "+", "0"),
     ("and a dot", ".", "0"),
@@ -37,6 +41,7 @@ AMOUNTS: list[tuple[str, Any, str]] = [
     ("null", None, "0"),
     ("many digits", "1" * 5000, "1" * 5000),
     ("many zeros in an exponent", "1e" + "0" * 5000 + "3", "1000"),
+    ("many binary digits", "1" * 5000 + "Ki", "9223372036854775807"),
 ]
 
 FAULTS: list[tuple[str, Any]] = [

@@ -41,7 +41,7 @@ def _image(image: Any, path: Path) -> Iterator[Cause]:
 
 
 def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
-    """There is a container, and names and host ports are unique."""
+    """There is a container, names and host ports are unique, and who has restart rules also has a restart policy."""
     if spec_of(pod).get("containers") in (None, []):
         yield Required(path / "spec" / "containers", "must have at least one container")
     host_network = spec_of(pod).get("hostNetwork") is True
@@ -52,6 +52,8 @@ def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
             if name in names_:
                 yield Duplicate(container.path / "name", name, "must be unique among containers and init containers")
             names_.add(name)
+        if container.json.get("restartPolicyRules") and container.json.get("restartPolicy") is None:
+            yield Required(container.path / "restartPolicy", "must be set when restartPolicyRules is set")
         # Init containers run one by one: only the ports of one can be in each other's way.
         yield from _host_ports(container, {} if container.init else taken, host_network=host_network)
 

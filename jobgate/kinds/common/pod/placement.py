@@ -88,6 +88,19 @@ _NODE_EXPRESSION: Final = _expression(_VALUES, of_nodes=True)
 _PREFERRED_NODE_EXPRESSION: Final = _expression(anything(list[LabelValue]), of_nodes=True)
 
 
+def _label_keys(owner: Any, path: Path) -> Iterator[Notice]:
+    """Check `matchLabelKeys` and `mismatchLabelKeys`: keys of labels that add to a label selector."""
+    match, mismatch = (items(owner.get(field)) for field in ("matchLabelKeys", "mismatchLabelKeys"))
+    for field, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
+        if keys and not isinstance(owner.get("labelSelector"), dict):
+            yield Forbidden(path / field, "may not be set without labelSelector")
+            continue
+        for index, key in enumerate(keys):
+            yield from LABEL_KEY.check(text(key), path / field / index)
+            if field == "matchLabelKeys" and key in mismatch:
+                yield Invalid(path / field / index, key, "may not also be listed in mismatchLabelKeys")
+
+
 def _terms(expression: ValueRule) -> ValueRule:
     return fields(matchExpressions=listed(expression))
 
@@ -99,6 +112,8 @@ def _affinity(required_: ValueRule, preferred: ValueRule, term: str) -> ValueRul
 
 _NODE_SELECTOR: Final = fields(nodeSelectorTerms=need(listed(_terms(_NODE_EXPRESSION)), "must have at least one term"))
 _POD_TERM: Final = fields(
+    _label_keys,
+    agreed,
     labelSelector=SELECTOR,
     namespaceSelector=rare(SELECTOR),
     namespaces=rare(texts(names.dns_label)),
@@ -149,6 +164,7 @@ def _constraint(constraint: Any, path: Path) -> Iterator[Notice]:
     action, domains = constraint.get("whenUnsatisfiable"), whole(constraint.get("minDomains"))
     if domains is not None and action not in (None, "DoNotSchedule"):
         yield Invalid(path / "minDomains", domains, "may only be set when whenUnsatisfiable is DoNotSchedule")
+    yield from _label_keys(constraint, path)
 
 
 def _constraints_differ(constraints: Any, path: Path) -> Iterator[Cause]:

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from jobgate import names
 from jobgate.kinds.common.pod.family import Family
-from jobgate.kinds.common.pod.reading import Json, PodContainer, containers, mapping, whole
+from jobgate.kinds.common.pod.reading import Json, PodContainer, containers, mapping, spec_of, whole
 from jobgate.kinds.common.pod.shapes import PortName, PortNumber
 from jobgate.kinds.common.pod.values import (
     Rules,
@@ -35,6 +35,9 @@ from webhook.cause import Cause, Forbidden, Invalid, Notice
 from webhook.path import Path
 
 PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+
+#: How long a pod may take to end, in seconds, where it does not say.
+GRACE_PERIOD: Final = 30
 
 
 def _port(value: Any, path: Path) -> Iterator[Cause]:
@@ -103,6 +106,7 @@ def check(pod: Json, path: Path) -> Iterator[Notice]:
             yield from _none_of_plain_init_containers(container)
         else:
             yield from findings(_RULES, container.json, container.path)
+            yield from _sleeps_end_in_time(container, pod)
 
 
 def _none_of_plain_init_containers(container: PodContainer) -> Iterator[Cause]:
@@ -111,6 +115,19 @@ def _none_of_plain_init_containers(container: PodContainer) -> Iterator[Cause]:
         # A lifecycle of `stopSignal` alone is allowed: API servers drop it while its feature is off.
         if value is not None and (name != "lifecycle" or mapping(value).keys() != {"stopSignal"}):
             yield Forbidden(container.path / name, "may only be set on an init container with restartPolicy Always")
+
+
+def _sleeps_end_in_time(container: PodContainer, pod: Json) -> Iterator[Cause]:
+    """A hook sleeps no longer than the pod may take to end."""
+    grace = whole(spec_of(pod).get("terminationGracePeriodSeconds"))
+    # What the API server makes of none, and of a negative period on creation.
+    grace = GRACE_PERIOD if grace is None else grace if grace >= 0 else 1
+    for hook in ("postStart", "preStop"):
+        sleep = mapping(mapping(container.json.get("lifecycle")).get(hook)).get("sleep")
+        seconds = whole(mapping(sleep).get("seconds")) or 0
+        if not 0 <= seconds <= grace:
+            right = f"must be between 0 and the pod's terminationGracePeriodSeconds, {grace}"
+            yield Invalid(container.path / "lifecycle" / hook / "sleep" / "seconds", seconds, right)
 
 
 def _no_init_container_has_any(spec: Json, _: Sequence[Json]) -> bool:

@@ -7,7 +7,7 @@ The rules are those of `core/v1` validation of Kubernetes (`validateResourceRequ
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from decimal import Context, Decimal
+from decimal import ROUND_UP, Context, Decimal
 from functools import lru_cache
 from itertools import islice
 from math import ceil
@@ -20,7 +20,7 @@ from jobgate.kinds.common import quantity
 from jobgate.kinds.common.pod.family import LOOK, Family
 from jobgate.kinds.common.pod.reading import Json, containers, mapping, objects, spec_of, text, unset
 from jobgate.kinds.common.pod.values import fields, listed, need, one_of
-from webhook.cause import Cause, Forbidden, Invalid, NotFound, Notice, Required
+from webhook.cause import Cause, Duplicate, Forbidden, Invalid, NotFound, Notice, NotSupported, Required
 from webhook.path import Path
 from webhook.text import short, shown
 
@@ -30,8 +30,14 @@ Amounts: TypeAlias = dict[str, Decimal]
 PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 HUGE_PAGES: Final = "hugepages-"
 
+#: Resources of a pod as a whole.
+OF_PODS: Final = ("cpu", "memory", "hugepages-SIZE")
+
 #: Claims that a message names at most.
 NAMED_CLAIMS: Final = 10
+
+#: Resources are kept to a thousandth: what is finer is rounded up.
+_MILLI: Final = Decimal("0.001")
 
 #: Digits that sums are exact to: far more than any machine has bytes.
 _EXACT: Final = Context(prec=100)
@@ -55,7 +61,8 @@ def check(pod: Json, path: Path) -> Iterator[Notice]:
             yield from _RESIZE_POLICIES.check(policies, container.path / "resizePolicy")
     own = spec_of(pod).get("resources")
     if isinstance(own, dict):
-        yield from _requirements(own, path / "spec" / "resources")
+        yield from _requirements(own, path / "spec" / "resources", of_pod=True)
+        yield from _containers_fit(pod, own, path)
 
 
 def read(resources: Json, side: str, path: Path, faults: list[Cause]) -> Amounts:
@@ -64,7 +71,7 @@ def read(resources: Json, side: str, path: Path, faults: list[Cause]) -> Amounts
     given = resources.get(side)
     for name, value in given.items() if isinstance(given, dict) else ():
         try:
-            found[name] = quantity.parse(value)
+            found[name] = _rounded(quantity.parse(value))
         except ValueError as error:
             faults.append(Invalid((path / side).key(name), value, str(error)))
     return found
@@ -108,14 +115,14 @@ def totals(pod: Json, side: str) -> Amounts:
     return running
 
 
-def _requirements(resources: Json, path: Path) -> Iterator[Cause]:
+def _requirements(resources: Json, path: Path, *, of_pod: bool = False) -> Iterator[Cause]:
     """Names and amounts are legal, and requests fit limits."""
     faults: list[Cause] = []
     limits = read(resources, "limits", path, faults)
     requests = read(resources, "requests", path, faults)
     yield from faults
     for side, given in (("limits", limits), ("requests", requests)):
-        yield from _side_fits(resources, side, given, path)
+        yield from _side_fits(resources, side, given, path, of_pod=of_pod)
     for name, request in requests.items():
         limit = limits.get(name)
         if limit is None and not may_overcommit(name):
@@ -126,11 +133,13 @@ def _requirements(resources: Json, path: Path) -> Iterator[Cause]:
             yield Invalid((path / "requests").key(name), resources["requests"][name], right)
 
 
-def _side_fits(resources: Json, side: str, given: Amounts, path: Path) -> Iterator[Cause]:
+def _side_fits(resources: Json, side: str, given: Amounts, path: Path, *, of_pod: bool = False) -> Iterator[Cause]:
     """Names are known; no amount is negative, devices are whole numbers, and huge pages a multiple of their size."""
     for name, amount in given.items():
         here, value = (path / side).key(name), resources[side][name]
-        if fault := name_fault(name):
+        if of_pod and name not in OF_PODS and not (name.startswith(HUGE_PAGES) and not names.qualified_name(name)):
+            yield NotSupported(here, name, OF_PODS)
+        elif not of_pod and (fault := name_fault(name)):
             yield Invalid(here, name, fault)
         if amount < 0:
             yield Invalid(here, value, "must not be negative")
@@ -175,13 +184,31 @@ def _huge_pages_have_company(resources: Json, path: Path) -> Iterator[Cause]:
         yield Forbidden(path, "must also request cpu or memory when it requests huge pages")
 
 
+def _containers_fit(pod: Json, own: Json, path: Path) -> Iterator[Cause]:
+    """The limit of a container is at most the limit of its pod, `own`."""
+    most = read(own, "limits", path, [])
+    for container in containers(pod, path):
+        resources = mapping(container.json.get("resources"))
+        for name, limit in {} if container.init else read(resources, "limits", path, []).items():
+            if name in most and limit > most[name]:
+                right = f"must be at most {shown(own['limits'][name])}, the limit of the pod"
+                yield Invalid((container.path / "resources" / "limits").key(name), resources["limits"][name], right)
+
+
 def _claims_are_the_pods(resources: Json, known: Collection[str], path: Path) -> Iterator[Cause]:
-    """A container refers to claims of its pod."""
+    """A container refers to claims of its pod, to each one once: to the whole of it, or to its requests one by one."""
+    seen: dict[str, set[str]] = {}
     for index, claim in objects(resources.get("claims")):
-        name = claim.get("name")
+        name, request = claim.get("name"), text(claim.get("request"))
         if unset(name):
             yield Required(path / index / "name")
-        elif isinstance(name, str) and name not in known:
+        if not isinstance(name, str) or not name:
+            continue
+        requests = seen.setdefault(name, set())
+        if requests and (not request or not requests.isdisjoint(("", request))):
+            yield Duplicate(path / index, f"{name}/{request}" if request else name)
+        requests.add(request)
+        if name not in known:
             one = ", ".join(map(short, islice(filter(None, known), NAMED_CLAIMS)))
             detail = f"must be one of {one}" if one else "the pod has no resourceClaims"
             yield NotFound(path / index / "name", name, detail)
@@ -193,6 +220,13 @@ _RESIZE_POLICIES: Final = listed(
         restartPolicy=need(one_of(("NotRequired", "RestartContainer"))),
     )
 )
+
+
+def _rounded(amount: Decimal) -> Decimal:
+    exponent = amount.as_tuple().exponent
+    if not isinstance(exponent, int) or exponent >= -3:
+        return amount
+    return amount.quantize(_MILLI, rounding=ROUND_UP, context=Context(prec=max(amount.adjusted() + 5, 1)))
 
 
 def _is_multiple(amount: Decimal, size: str) -> bool:

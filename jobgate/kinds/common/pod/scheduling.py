@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
 from jobgate import names
-from jobgate.kinds.common.pod.reading import Json, spec_of
+from jobgate.kinds.common.pod.reading import spec_of, text, whole
 from jobgate.kinds.common.pod.shapes import DnsSubdomain
 from jobgate.kinds.common.pod.values import (
     ValueRule,
@@ -23,21 +23,46 @@ from jobgate.kinds.common.pod.values import (
     one_of,
     rare,
 )
-from webhook.cause import Cause, Invalid, Notice
+from webhook.cause import Cause, Forbidden, Invalid, Notice
 from webhook.path import Path
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 SYSTEMS: Final = ("linux", "windows")
 
+#: The classes that every cluster has, and what they are worth.
+SYSTEM_PRIORITIES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
 #: Longest `activeDeadlineSeconds`.
 DEADLINE_LIMIT: Final = 2**31 - 1
 
 
-def _agreement(pod: Json, path: Path) -> Iterator[Notice]:
-    """The old name of serviceAccountName counts where that is empty."""
-    if not spec_of(pod).get("serviceAccountName"):
-        yield from _SUBDOMAIN.check(spec_of(pod).get("serviceAccount"), path / "spec" / "serviceAccount")
+def _agreement(pod: Mapping[str, Any], path: Path) -> Iterator[Notice]:
+    spec, path = spec_of(pod), path / "spec"
+    # The old name of serviceAccountName, which counts where that is empty.
+    if not spec.get("serviceAccountName"):
+        yield from _SUBDOMAIN.check(spec.get("serviceAccount"), path / "serviceAccount")
+    yield from _priority(spec, path)
+    if spec.get("overhead") is not None and spec.get("runtimeClassName") is None:
+        detail = "is set from the runtime class: set runtimeClassName, and remove overhead"
+        yield Forbidden(path / "overhead", detail)
+
+
+def _priority(spec: Mapping[str, Any], path: Path) -> Iterator[Cause]:
+    """A pod's priority and preemption policy follow from its class; where they are given too, they say the same.
+
+    From the admission plugin `Priority`. A pod without a class has priority 0 and preempts (a cluster may have a
+    default class that says otherwise; then the class belongs beside the number). What a class of the cluster's own is
+    worth is not known here.
+    """
+    name, priority = text(spec.get("priorityClassName")), whole(spec.get("priority"))
+    if spec.get("preemptionPolicy") == "Never" and (not name or name in SYSTEM_PRIORITIES):
+        detail = "must match the priority class: set priorityClassName to a class with preemptionPolicy Never"
+        yield Forbidden(path / "preemptionPolicy", detail)
+    worth = SYSTEM_PRIORITIES.get(name) if name else 0
+    if priority is not None and worth is not None and priority != worth:
+        detail = f"must match the priority class, which has {worth}: remove the field and set priorityClassName"
+        yield Forbidden(path / "priority", detail)
 
 
 def _claim_source(claim: Any, path: Path) -> Iterator[Cause]:

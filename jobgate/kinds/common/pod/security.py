@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import WHITE_SPACE, text
+from jobgate.kinds.common.pod.reading import WHITE_SPACE, Json, items, mapping, objects, spec_of, text
 from jobgate.kinds.common.pod.values import (
     Check,
     ValueRule,
@@ -36,12 +36,29 @@ ID_LIMIT: Final = 2**31 - 1
 SYSCTL_LIMIT: Final = 253
 
 _SYSCTL = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?\Z")
+#: Sysctls that belong to the IPC namespace; those of the network namespace begin with `net.`.
+_IPC = re.compile(r"kernel\.(sem|shm|shmall|shmmax|shmmni|shm_rmid_forced|msg|msgmax|msgmnb|msgmni)\Z|fs\.mqueue\.")
+_SWAP: Final = str.maketrans("./", "/.")
 
 
 def _sysctl_name(name: str) -> str | None:
     if len(name) <= SYSCTL_LIMIT and _SYSCTL.match(name):
         return None
     return f"must be at most {SYSCTL_LIMIT} characters: segments of a-z, 0-9, '-' and '_', separated by '.' or '/'"
+
+
+def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
+    """No sysctl belongs to a namespace that the pod shares with its host."""
+    spec, here = spec_of(pod), path / "spec" / "securityContext" / "sysctls"
+    for index, sysctl in objects(mapping(spec.get("securityContext")).get("sysctls")):
+        given = text(sysctl.get("name"))
+        # The first separator says how the name is written: net/core/somaxconn is net.core.somaxconn.
+        separator = re.search("[./]", given)
+        name = given.translate(_SWAP) if separator and separator[0] == "/" else given
+        field = "hostNetwork" if name.startswith("net.") else "hostIPC" if _IPC.match(name) else ""
+        if spec.get(field) is True:
+            detail = f"may not be set when {field} is true, as it would change the host"
+            yield Invalid(here / index / "name", given, detail)
 
 
 def _profile(local: Check, *, app_armor: bool = False) -> ValueRule:
@@ -73,9 +90,20 @@ def _app_armor_path(local: Any, path: Path) -> Iterator[Cause]:
 
 
 def _escalation(context: Any, path: Path) -> Iterator[Cause]:
-    """A container that is privileged cannot be kept from gaining privileges."""
-    if context.get("allowPrivilegeEscalation") is False and context.get("privileged") is True:
-        yield Invalid(path / "allowPrivilegeEscalation", False, "may not be false when privileged is true")
+    """A container that is privileged or may administer the system cannot be kept from gaining privileges."""
+    here = path / "allowPrivilegeEscalation"
+    if context.get("allowPrivilegeEscalation") is False:
+        if context.get("privileged") is True:
+            yield Invalid(here, False, "may not be false when privileged is true")
+        if "CAP_SYS_ADMIN" in items(mapping(context.get("capabilities")).get("add")):
+            yield Invalid(here, False, "may not be false when the capability CAP_SYS_ADMIN is added")
+
+
+def _agrees(plain: Any) -> bool:
+    added = plain.capabilities and plain.capabilities.add
+    return plain.allowPrivilegeEscalation is not False or not (
+        plain.privileged is True or (added and "CAP_SYS_ADMIN" in added)
+    )
 
 
 _ID: Final = number(0, ID_LIMIT, f"must be between 0 and {ID_LIMIT}")
@@ -99,7 +127,7 @@ _OF_POD: Final = fields(
 )
 _OF_CONTAINER: Final = fields(
     _escalation,
-    lambda plain: plain.allowPrivilegeEscalation is not False or plain.privileged is not True,
+    _agrees,
     **_OF_ALL,
     privileged=anything(bool),
     allowPrivilegeEscalation=anything(bool),
@@ -108,4 +136,4 @@ _OF_CONTAINER: Final = fields(
     procMount=rare(one_of(("Default", "Unmasked"), empty=True)),
 )
 
-FAMILY = family(spec={"securityContext": _OF_POD}, container={"securityContext": _OF_CONTAINER})
+FAMILY = family(_agreement, spec={"securityContext": _OF_POD}, container={"securityContext": _OF_CONTAINER})

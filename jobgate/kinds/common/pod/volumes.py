@@ -7,7 +7,7 @@ are rare or that Kubernetes has removed only their presence matters here; what i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Meta
@@ -36,7 +36,7 @@ from jobgate.kinds.common.pod.values import (
     one_source,
     rare,
 )
-from webhook.cause import Cause, Forbidden, Invalid, NotFound, Notice, NotSupported, Required
+from webhook.cause import Cause, Duplicate, Forbidden, Invalid, NotFound, Notice, NotSupported, Required, TooLong
 from webhook.path import Path
 
 #: `core/v1` HostPathType, without the empty one.
@@ -47,6 +47,9 @@ HOST_PATH_TYPES: Final = (
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES: Final = ("Block", "Filesystem")
 
+#: Sources that can be a block device.
+_CLAIMS: Final = ("persistentVolumeClaim", "ephemeral")
+
 #: `core/v1` MountPropagationMode and RecursiveReadOnlyMode.
 PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
 RECURSIVE_MODES: Final = ("Disabled", "Enabled", "IfPossible")
@@ -56,6 +59,9 @@ MODE: Final = number(0, 0o777, "must be between 0 and 511 (octal 0777)")
 
 #: `core/v1`: how long a token of a service account may last, in seconds: ten minutes to 2^32; absent is an hour.
 SHORTEST_TOKEN, LONGEST_TOKEN = 600, 2**32
+
+#: CSI: longest name of a driver, in characters.
+DRIVER_LIMIT: Final = 63
 
 #: Sources that kubelet no longer mounts, and the Kubernetes minor that removed the code (its changelogs).
 GONE: Final = {
@@ -115,6 +121,13 @@ def _medium(value: Any, path: Path) -> Iterator[Notice]:
         yield Notice(path, detail)
 
 
+def _driver(value: Any, path: Path) -> Iterator[Cause]:
+    if len(str(value)) > DRIVER_LIMIT:
+        yield TooLong(path, value, DRIVER_LIMIT)
+    elif fault := names.dns_subdomain(str(value).lower()):
+        yield Invalid(path, value, fault.replace("lower case letters", "letters"))
+
+
 def _one_reference(item: Any, path: Path) -> Iterator[Notice]:
     """A file shows one thing, a field or a resource (`core/v1` validation, DownwardAPIVolumeFile)."""
     present = [name for name in _REFERENCES if item.get(name) is not None]
@@ -126,14 +139,27 @@ def _one_reference(item: Any, path: Path) -> Iterator[Notice]:
         yield from _REFERENCES[name].check(item[name], path / name)
 
 
+def _files_differ(sources: Any, path: Path) -> Iterator[Cause]:
+    """No two listed files have one path; a token's is not compared (`core/v1` validation, VolumeProjection)."""
+    taken: dict[str, Path] = {}
+    for index, source in objects(sources):
+        for name in ("secret", "configMap", "downwardAPI"):
+            for number_, item in objects(mapping(source.get(name)).get("items")):
+                file, here = text(item.get("path")), path / index / name / "items" / number_ / "path"
+                if file and taken.setdefault(file, here) is not here:
+                    yield Duplicate(here, file, f"already used by {taken[file]}")
+
+
 def _claim(spec: Any, path: Path) -> Iterator[Notice]:
-    """A claim has access modes, and requests storage."""
+    """A claim has access modes, of which ReadWriteOncePod stands alone, and requests storage."""
     modes = items(spec.get("accessModes"))
     if not modes:
         yield Required(path / "accessModes", "must be at least one of " + ", ".join(ACCESS_MODES))
     for index, mode in enumerate(modes):
         if mode not in ACCESS_MODES:
             yield NotSupported(path / "accessModes" / index, mode, ACCESS_MODES)
+    if "ReadWriteOncePod" in modes and any(mode in modes for mode in ACCESS_MODES[:3]):
+        yield Forbidden(path / "accessModes", "ReadWriteOncePod must be the only access mode")
     resources, here = mapping(spec.get("resources")), path / "resources"
     for field in ("requests", "limits"):
         for name, given in mapping(resources.get(field)).items():
@@ -205,9 +231,9 @@ SOURCES: Final[Rules] = {
     ),
     "downwardAPI": fields(defaultMode=MODE, items=_DOWNWARD),
     "configMap": fields(**_CONFIG_MAP, defaultMode=MODE, optional=anything(bool)),
-    "projected": fields(defaultMode=MODE, sources=listed(fields(_PROJECTION))),
+    "projected": fields(defaultMode=MODE, sources=listed(fields(_PROJECTION), _files_differ)),
     "csi": fields(
-        driver=_must_be("the name of the CSI driver"),
+        driver=_must_be("the name of the CSI driver", _driver),
         nodePublishSecretRef=fields(name=_must_be("the name of the secret", _SUBDOMAIN.check)),
     ),
     "ephemeral": fields(
@@ -250,7 +276,7 @@ def _mount(mount: Any, path: Path) -> Iterator[Cause]:
 
 def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
     """Mounts and devices are volumes of the pod; only a privileged container may mount into its node."""
-    volumes = {text(volume.get("name")) for _, volume in objects(spec_of(pod).get("volumes"))}
+    volumes = {text(volume.get("name")): volume for _, volume in reversed([*objects(spec_of(pod).get("volumes"))])}
     for container in containers(pod, path):
         privileged = mapping(container.json.get("securityContext")).get("privileged") is True
         for field in ("volumeMounts", "volumeDevices"):
@@ -261,6 +287,23 @@ def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
                 if mount.get("mountPropagation") == "Bidirectional" and not privileged:
                     detail = "Bidirectional is only allowed in privileged containers: use HostToContainer, or remove it"
                     yield Forbidden(here / "mountPropagation", detail)
+        yield from _devices(container.json, volumes, container.path)
+
+
+def _devices(container: Json, volumes: Mapping[str, Json], path: Path) -> Iterator[Cause]:
+    """Only a volume by claim can be a device; a container has it as files or as a device, and at a path of its own."""
+    mounts = [*objects(container.get("volumeMounts"))]
+    mounted = {text(mount.get("name")): path / "volumeMounts" / index for index, mount in reversed(mounts)}
+    taken = {text(mount.get("mountPath")): path / "volumeMounts" / index for index, mount in reversed(mounts)}
+    for index, device in objects(container.get("volumeDevices")):
+        name, place = text(device.get("name")), text(device.get("devicePath"))
+        here = path / "volumeDevices" / index
+        if name in volumes and all(volumes[name].get(source) is None for source in _CLAIMS):
+            yield Invalid(here / "name", name, "must be a volume whose source is persistentVolumeClaim or ephemeral")
+        if name and name in mounted:
+            yield Invalid(here / "name", name, f"is already mounted by {mounted[name]}")
+        if place and place in taken:
+            yield Invalid(here / "devicePath", place, f"must not be the mountPath of {taken[place]}")
 
 
 def _plain_volumes_agree(spec: Json, containers: Sequence[Json]) -> bool:

@@ -139,6 +139,16 @@ POD_CASES: list[Case] = [
     ),
     ("label keys add to a selector", pods({"a": "b"}, labelSelector={}, matchLabelKeys=["a"]), []),
     (
+        "that has to be there",
+        pods(matchLabelKeys=["a"], mismatchLabelKeys=["b"]),
+        [f"{TERM}.matchLabelKeys: Forbidden", f"{TERM}.mismatchLabelKeys: Forbidden"],
+    ),
+    (
+        "label keys are label keys",
+        pods(labelSelector={}, matchLabelKeys=["a b"]),
+        [f'{TERM}.matchLabelKeys[0]: Invalid value: "a b"'],
+    ),
+    (
         "and let be where it has not",
         pods(labelSelector={"matchLabels": {"a": "b"}}, matchLabelKeys=["a"]),
         [],
@@ -149,6 +159,11 @@ POD_CASES: list[Case] = [
         [],
     ),
     ("and let be where it has not the label", pods(labelSelector={}, matchLabelKeys=["a", "a"]), []),
+    (
+        "no key is to match and to mismatch",
+        pods(labelSelector={}, matchLabelKeys=["a"], mismatchLabelKeys=["a"]),
+        [f'{TERM}.matchLabelKeys[0]: Invalid value: "a": may not also be listed in mismatchLabelKeys'],
+    ),
     (
         "a mismatched key may be reported by the selector",
         pods({"a": "b"}, labelSelector={"matchLabels": {"a": "b"}}, mismatchLabelKeys=["a"]),

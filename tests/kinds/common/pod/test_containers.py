@@ -45,6 +45,11 @@ CASES: list[Case] = [
         "a rule may restart all",
         {"restartPolicy": "Never", RULES: [{"action": "RestartAllContainers", "exitCodes": EXIT}]},
     ),
+    of_container(
+        "rules need a policy beside them",
+        {RULES: [{"action": "Restart", "exitCodes": EXIT}]},
+        "restartPolicy: Required value: must be set when restartPolicyRules is set",
+    ),
     case(
         "no ephemeral container is created with its pod",
         pod(ephemeralContainers=[container("debug", terminationMessagePolicy="File", imagePullPolicy="Always")]),

@@ -26,9 +26,19 @@ CASES: list[Case] = [
     ),
     ("32 searches are the most", pod({"dnsConfig": {"searches": [f"s{i}.local" for i in range(32)]}}), []),
     (
+        "33 are too many",
+        pod({"dnsConfig": {"searches": [f"s{i}" for i in range(33)]}}),
+        [f"{AT}.searches: Invalid value"],
+    ),
+    (
         "2048 characters are the most",
         pod({"dnsConfig": {"searches": ["a" * 204] * 9 + ["a" * 203]}}),
         [],
+    ),
+    (
+        "2049 are too many",
+        pod({"dnsConfig": {"searches": ["a" * 204] * 10}}),
+        [f"{AT}.searches: Invalid value"],
     ),
     (
         "a search may end in a dot, have underscores, or be the root",

@@ -45,6 +45,11 @@ CASES: list[Case] = [
     ("one address may come twice", pod({"hostAliases": [{"ip": "::1"}, {"ip": "::1"}]}), []),
     ("a pod may be put on a node", pod({"nodeName": "node-1.example"}), []),
     ("by a name that a node can have", pod({"nodeName": "Node"}), ['spec.nodeName: Invalid value: "Node"']),
+    (
+        "but not before its gates are gone",
+        pod({"nodeName": "node", "schedulingGates": [{"name": "quota"}]}),
+        ["spec.nodeName: Forbidden: may not be set while the pod has schedulingGates"],
+    ),
 ]
 
 

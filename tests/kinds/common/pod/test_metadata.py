@@ -34,6 +34,11 @@ ANNOTATIONS: list[Case] = [
     ("its key is a name", annotated({"a b": ""}), ['metadata.annotations: Invalid value: "a b"']),
     ("with one slash", annotated({"a/b/c": ""}), ['metadata.annotations: Invalid value: "a/b/c"']),
     ("256 KiB are the most", annotated({"a": "x" * (256 * 1024 - 1)}), []),
+    (
+        "and no byte more",
+        annotated({"a": "x" * (256 * 1024 - 2) + "é"}),
+        ['metadata.annotations: Too long: "262145 bytes": may not be more than 262144 bytes'],
+    ),
 ]
 
 CASES = NAMES + ANNOTATIONS

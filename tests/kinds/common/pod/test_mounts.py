@@ -84,8 +84,15 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
         ["volumeMounts[0].recursiveReadOnly: Unsupported"],
     ),
     ("a device without a path", devices({"name": "data"}), ["volumeDevices[0].devicePath: Required"]),
+    ("a device of no claim", devices(device(name="cache")), ["volumeDevices[0].name: Invalid"]),
     ("one device twice", devices(device(), device("/e")), ["volumeDevices[1].name: Duplicate"]),
     ("two devices at one path", devices(device(), device(name="scratch")), ["volumeDevices[1].devicePath: Duplicate"]),
+    (
+        "a volume as a device and as a mount",
+        devices(device(), volumeMounts=[mount(name="data")]),
+        ['volumeDevices[0].name: Invalid value: "data": is already mounted by'],
+    ),
+    ("a device at the place of a mount", devices(device("/a"), **mounts(mount("/a"))), ["volumeDevices[0].devicePath"]),
     ("a device that is not there", devices(device(name="gone")), ["volumeDevices[0].name: Not found"]),
 ]
 

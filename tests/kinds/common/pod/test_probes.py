@@ -61,7 +61,11 @@ HOOK_CASES: list[Case] = [
     stopping("not none", {}, ": Required value: must have one of exec, httpGet, tcpSocket, sleep"),
     stopping("gRPC is no hook", {"grpc": {"port": 80}}, ": Required value"),
     stopping("it may sleep as long as the pod has time", {"sleep": {"seconds": 30}}),
+    stopping("not longer", {"sleep": {"seconds": 31}}, ".sleep.seconds: Invalid value: 31: must be between 0 and the"),
+    stopping("even where there is none", {"sleep": {"seconds": 1}}, ".sleep.sec", terminationGracePeriodSeconds=0),
     stopping("a negative period is one second", {"sleep": {"seconds": 1}}, terminationGracePeriodSeconds=-5),
+    stopping("and no more", {"sleep": {"seconds": 2}}, ".sleep.seconds: Inv", terminationGracePeriodSeconds=-5),
+    stopping("nor backwards", {"sleep": {"seconds": -1}}, ".sleep.seconds: Invalid value: -1"),
     case(
         "sidecars have hooks too",
         pod(init=[sidecar(lifecycle={"postStart": {"exec": {"command": []}}})]),

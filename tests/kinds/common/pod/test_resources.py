@@ -38,6 +38,7 @@ CONTAINER_CASES: list[Case] = [
         {"memory": "1G"},
         '.requests[memory]: Invalid value: "1Gi": must be at most the limit "1G"',
     ),
+    of_resources("what is finer than a thousandth is rounded up", {"cpu": "1.0001"}, {"cpu": "1.001"}),
     of_resources("limits alone are requests too", None, {"cpu": "1", GPU: 2}),
     of_resources("null is nothing", {"cpu": None}, None),
     of_resources("an exponent is whole", {"cpu": "1e1.5"}, None, '.requests[cpu]: Invalid value: "1e1.5": must be a'),
@@ -100,6 +101,16 @@ CLAIM_CASES: list[Case] = [
     claiming("a container claims what its pod has", [{"name": "gpu"}]),
     claiming("or parts of it", [{"name": "gpu", "request": "a"}, {"name": "gpu", "request": "b"}]),
     claiming("nothing else", [{"name": "tpu"}], '[0].name: Not found: "tpu": must be one of gpu'),
+    claiming("nothing twice", [{"name": "gpu"}, {"name": "gpu"}], '[1]: Duplicate value: "gpu"'),
+    claiming("no part twice", [{"name": "gpu", "request": "a"}] * 2, '[1]: Duplicate value: "gpu/a"'),
+    claiming(
+        "not the whole beside a part", [{"name": "gpu", "request": "a"}, {"name": "gpu"}], '[1]: Duplicate value: "gpu"'
+    ),
+    claiming(
+        "nor a part beside the whole",
+        [{"name": "gpu"}, {"name": "gpu", "request": "a"}],
+        '[1]: Duplicate value: "gpu/a"',
+    ),
     claiming("a name is needed", [{"name": ""}], "[0].name: Required value"),
 ]
 
@@ -113,9 +124,15 @@ POD_CASES: list[Case] = [
         pod(asking("a", cpu="1"), init=[asking("b", cpu="2")], resources={"requests": {"cpu": "2"}}),
     ),
     case(
+        "none of its containers may exceed it",
+        pod(container(resources={"limits": {"memory": "3Gi"}}), resources={"limits": {"memory": "2Gi"}}),
+        f'{MAIN}.resources.limits[memory]: Invalid value: "3Gi": must be at most "2Gi", the limit of the pod',
+    ),
+    case(
         "but an init container may",
         pod(init=[container("a", resources={"limits": {"memory": "4Gi"}})], resources={"limits": {"memory": "3072Mi"}}),
     ),
+    case("devices are of containers", pod(resources={"limits": {GPU: 1}}), f"{POD}.limits[{GPU}]: Unsupported value"),
 ]
 
 

@@ -45,7 +45,22 @@ CASES: list[Case] = [
         ['spec.priorityClassName: Invalid value: "High"'],
     ),
     ("a system class says how much", pod({"priorityClassName": "system-node-critical", "priority": 2000001000}), []),
+    (
+        "and the number says the same",
+        pod({"priorityClassName": "system-node-critical", "priority": 1}),
+        ["spec.priority: Forbidden: must match the priority class, which has 2000001000"],
+    ),
     ("no class is worth nothing", pod({"priority": 0, "preemptionPolicy": "PreemptLowerPriority"}), []),
+    (
+        "and no number makes it more",
+        pod({"priority": 10}),
+        ["spec.priority: Forbidden: must match the priority class, which has 0"],
+    ),
+    (
+        "nor peaceful",
+        pod({"preemptionPolicy": "Never"}),
+        ["spec.preemptionPolicy: Forbidden: must match the priority class"],
+    ),
     (
         "a policy is one of two",
         pod({"preemptionPolicy": "Maybe"}),
@@ -53,6 +68,11 @@ CASES: list[Case] = [
     ),
     ("an empty runtime class is refused", pod({"runtimeClassName": ""}), ['spec.runtimeClassName: Invalid value: ""']),
     ("so is a bad name", pod({"runtimeClassName": "K_VM"}), ['spec.runtimeClassName: Invalid value: "K_VM"']),
+    (
+        "overhead comes from a runtime class",
+        pod({"overhead": {"cpu": "100m"}}),
+        ["spec.overhead: Forbidden: is set from the runtime class"],
+    ),
     ("gates have names", pod({"schedulingGates": [{"name": "quota"}, {"name": "example.com/queue"}]}), []),
     (
         "of their own",

@@ -28,6 +28,11 @@ CONTAINER_CASES: list[Case] = [
         "allowPrivilegeEscalation: Invalid value",
     ),
     own(
+        "who administers the system too",
+        {"capabilities": {"add": ["CAP_SYS_ADMIN"]}, "allowPrivilegeEscalation": False},
+        "allowPrivilegeEscalation: Invalid value",
+    ),
+    own(
         "only by its long name",
         {"capabilities": {"add": ["SYS_ADMIN"], "drop": ["ALL"]}, "allowPrivilegeEscalation": False},
     ),
@@ -98,6 +103,20 @@ POD_CASES: list[Case] = [
     ),
     of_pod("by a name", {"sysctls": [{"name": "", "value": "1"}]}, "sysctls[0].name: Required value"),
     of_pod("a legal one", {"sysctls": [{"name": "Net.*", "value": "1"}]}, 'sysctls[0].name: Invalid value: "Net.*"'),
+    of_pod(
+        "not of the host's network",
+        {"sysctls": [{"name": "net/core/somaxconn", "value": "1"}, {"name": "net.core.somaxconn", "value": "1"}]},
+        'sysctls[0].name: Invalid value: "net/core/somaxconn": may not be set when hostNetwork is true',
+        'sysctls[1].name: Invalid value: "net.core.somaxconn": may not be set when hostNetwork is true',
+        hostNetwork=True,
+    ),
+    of_pod(
+        "nor of its IPC",
+        {"sysctls": [{"name": "kernel.shmmax", "value": "1"}, {"name": "fs.mqueue.a", "value": "1"}]},
+        "sysctls[0].name: Invalid value",
+        "sysctls[1].name: Invalid value",
+        hostIPC=True,
+    ),
     of_pod("others may be set there", {"sysctls": [{"name": "vm.swappiness", "value": "1"}]}, hostIPC=True),
 ]
 

@@ -42,6 +42,7 @@ CASES: list[Case] = [
         [f'{AT}[0].labelSelector.matchLabels[a]: Invalid value: "b c"'],
     ),
     ("label keys add to the selector", spreading({"a": "b"}, labelSelector={}, matchLabelKeys=["a"]), []),
+    ("which has to be there", spreading(matchLabelKeys=["a"]), [f"{AT}[0].matchLabelKeys: Forbidden"]),
     (
         "two constraints differ in key or action",
         pod({"topologySpreadConstraints": [ZONE, {**ZONE, "whenUnsatisfiable": "ScheduleAnyway"}]}),

@@ -129,6 +129,12 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
         {"csi": {"nodePublishSecretRef": {}}},
         ["csi.driver: Required", "csi.nodePublishSecretRef.name: Required"],
     ),
+    ("a CSI driver too long", {"csi": {"driver": "d" * 64}}, ["csi.driver: Too long"]),
+    (
+        "CSI names out of form",
+        {"csi": {"driver": "a_b", "nodePublishSecretRef": {"name": "A"}}},
+        ["csi.driver: Invalid", "csi.nodePublishSecretRef.name: Invalid"],
+    ),
     (
         "an image without a reference",
         {"image": {"pullPolicy": "Sometimes"}},
@@ -210,6 +216,11 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
         projected({"downwardAPI": {"items": [{"path": "a"}]}}),
         ["projected.sources[0].downwardAPI.items[0]: Required"],
     ),
+    (
+        "two projected files with one path",
+        projected({"configMap": {"name": "a", "items": [key("x")]}}, {"configMap": {"name": "b", "items": [key("x")]}}),
+        ["projected.sources[1].configMap.items[0].path: Duplicate"],
+    ),
     ("no claim's template", {"ephemeral": {}}, ["ephemeral.volumeClaimTemplate: Required"]),
 ]
 
@@ -221,6 +232,11 @@ REFUSED_CLAIMS: list[tuple[str, Json, list[str]]] = [
         ["spec.accessModes: Required", "spec.resources.requests[storage]: Required"],
     ),
     ("an access mode unknown", ephemeral(accessModes=["Any"]), ["spec.accessModes[0]: Unsupported"]),
+    (
+        "one pod and more at once",
+        ephemeral(accessModes=["ReadWriteOncePod", "ReadWriteMany"]),
+        ["spec.accessModes: Forbidden"],
+    ),
     ("no storage", ephemeral(resources={"requests": {"storage": "0"}}), ["spec.resources.requests[storage]: Invalid"]),
     (
         "null storage",
