@@ -76,10 +76,10 @@ WAITS = "the gang waits for these pods, which get the default priority of the cl
     "document, expected",
     [
         (job(urgent("learner"), task("actor", 4)),
-         [f'spec.tasks[1].template.spec.priorityClassName: not set, but spec.tasks[0] of this gang has a priority class: '
+         [f"spec.tasks[1].template.spec.priorityClassName: not set, but spec.tasks[0] of this gang has a priority class: "
           f"{WAITS}"]),
         (job(task("a"), urgent("b"), task("c"), urgent(None)),
-         [f'spec.tasks[{index}].template.spec.priorityClassName: not set, but spec.tasks[1] of this gang has a priority class: '
+         [f"spec.tasks[{index}].template.spec.priorityClassName: not set, but spec.tasks[1] of this gang has a priority class: "
           f"{WAITS}" for index in (0, 2)]),
     ],
 )  # fmt: skip
