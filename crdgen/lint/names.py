@@ -78,7 +78,7 @@ def name_is_plural_and_group(definition: Definition) -> Iterator[Issue]:
 
 @error("k8s.io/apimachinery, pkg/api/validation/objectmeta.go")
 def metadata_is_valid(definition: Definition) -> Iterator[Issue]:
-    """Labels, annotations, owner references and finalizers are valid."""
+    """Labels, annotations and finalizers are valid."""
     for check in COMMON:
         for found in check(definition.metadata):
             problem = f"{'.'.join(map(str, found.path[1:]))}: {shown(found.value)} {found.message}"

@@ -120,12 +120,8 @@ def bullets(status: Mapping[str, Any]) -> Iterator[str]:
         yield f"  * {cause['field']}: {cause['message']}" if cause["field"] else f"  * {cause['message']}"
 
 
-def text_report(manifest: Manifest, verdict: Verdict) -> str:
-    """Return the report on one object, several lines."""
-    return "\n".join(_lines(manifest, verdict))
-
-
-def _lines(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
+def text_report(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
+    """Yield the report on one object, line by line."""
     word = click.style("allowed", fg="green") if verdict.allowed else click.style("denied", fg="red")
     # Of what was not reviewed, a warning says so.
     yield f"{title(manifest)}: {word}" if verdict.reviewed else title(manifest)

@@ -351,17 +351,6 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         _TEXT | {"x-kubernetes-validations": [{"rule": f"{'(' * 40}self{')' * 40} != 'a'"}]},
         "was not checked: is too deep",
     ),
-    (
-        "rule-sees-declared-fields",
-        _NEW,
-        _object(**{"x-kubernetes-validations": [{"rule": "true"}]}),
-        {
-            "type": "object",
-            "x-kubernetes-preserve-unknown-fields": True,
-            "x-kubernetes-validations": [{"rule": "true"}],
-        },
-        "invisible to rules",
-    ),
     ("default-is-allowed-here", (*SCHEMA, "properties", "kind", "default"), DROP, "Widget", "must be no default"),
     ("default-is-pruned", _NEW, _object(default={"a": "x"}), _object(default={"b": "x"}), "are not declared"),
     ("default-is-valid", _NEW, _TEXT | {"default": "x"}, _TEXT | {"default": 1}, "the default breaks the schema"),
