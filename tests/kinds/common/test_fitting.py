@@ -131,14 +131,18 @@ def replaced(value: Any, path: tuple[str | int, ...], other: Any) -> Any:
     return [replaced(item, tuple(rest), other) if index == step else item for index, item in enumerate(value)]
 
 
-EXAMPLES = [defaulted(job) for file in GOOD for job in jobs(file)]
 PROPERTY = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=200)
+
+
+@cache
+def examples() -> list[tuple[StructuralSchema, Any]]:
+    return [defaulted(job) for file in GOOD for job in jobs(file)]
 
 
 @st.composite
 def examples_with_changes(draw: st.DrawFn) -> tuple[StructuralSchema, Any]:
     """Draw a good example in which a place or two are drawn again, right or wrong."""
-    schema, document = draw(st.sampled_from(EXAMPLES))
+    schema, document = draw(st.sampled_from(examples()))
     for _ in range(draw(st.integers(1, 2))):
         place = draw(st.sampled_from(list(places(schema.shape.node, document))))
         document = replaced(document, place.path, draw(near(place.schema) | JSON) if place.path else document)
@@ -395,7 +399,7 @@ def nested(depth: int, wrap: Any) -> Any:
     ids=["deep lists", "deep objects", "a long text", "a long number", "many keys", "many items"],
 )
 def test_hostile_objects_raise_nothing(kind: Kind, odd: Any) -> None:
-    schema, example = next(pair for pair in EXAMPLES if pair[0] is kind.schema)
+    schema, example = next(pair for pair in examples() if pair[0] is kind.schema)
     for place in places(schema.shape.node, example):
         if place.path:
             schema.fits(replaced(example, place.path, odd))
