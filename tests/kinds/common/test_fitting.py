@@ -31,6 +31,8 @@ from tests.corpus import GOOD, jobs, name_of
 from webhook import Context, Kind
 from webhook.review import mutated
 
+KINDS = installed()
+
 
 class Port(Struct, forbid_unknown_fields=True):
     number: Annotated[int, Meta(ge=1, le=65535)]
@@ -81,7 +83,7 @@ def schema_of(kind: Kind) -> StructuralSchema:
 
 
 def defaulted(job: dict[str, Any]) -> tuple[StructuralSchema, Any]:
-    kind = installed().get(job["apiVersion"], job["kind"])
+    kind = KINDS.get(job["apiVersion"], job["kind"])
     assert kind is not None
     return schema_of(kind), mutated(kind, job, Context(namespace="default", name="job")).value
 
