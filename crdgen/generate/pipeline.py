@@ -86,7 +86,7 @@ def assembled(
 
 _NOT_DESCRIBED: Final = (
     *(PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation, CoreSchemaError),
-    *(ImportError, NameError, RecursionError, TypeError),
+    *(AttributeError, ImportError, NameError, RecursionError, TypeError),
 )
 
 
