@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field, create_model
 from crdgen import crd, of, structural_schema
 from crdgen.docs import fields, page
 from crdgen.docs.example import example
-from crdgen.docs.example import example
 from crdgen.docs.markdown import code, escape, paragraph
 from crdgen.docs.page import rules
 from crdgen.docs.types import type_of
