@@ -34,13 +34,13 @@ def example(head: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any
     """
     if check_structural(dict(schema)):
         return None  # of what is no schema, there are no objects
-    schema = decoded(schema)
-    body = _object(schema)
-    spec = mapping(schema, "properties", "spec")
+    held = decoded(dict(schema))
+    body = _object(held)
+    spec = mapping(held, "properties", "spec")
     if spec and "spec" not in body:
         body["spec"] = _value(spec)
     found = {**head, **{key: value for key, value in body.items() if key not in head and key != "status"}}
-    evaluator = Evaluator(schema)
+    evaluator = Evaluator(held)
     return None if evaluator.validate(evaluator.default(evaluator.prune(found))) else found
 
 
