@@ -142,9 +142,10 @@ def split(schema: Schema) -> tuple[Schema, Schema]:
 
 def _disagree(variants: list[Schema], key: str, path: str) -> SchemaError:
     what = key.removeprefix("x-kubernetes-")
-    said = ", ".join(dict.fromkeys(str(variant.get("type", "several types")) for variant in variants))
+    types = list(dict.fromkeys(str(variant.get("type", "several types")) for variant in variants))
+    said = f" ({', '.join(types)})" if len(types) > 1 else ""
     return SchemaError(
         path,
-        f"the variants of a union disagree on its {what} ({said}), and a structural schema says it once",
+        f"the variants of a union disagree on its {what}{said}, and a structural schema says it once",
         "give the field one type in all variants, or another name in one of them",
     )

@@ -338,7 +338,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "texts or numbers",
         ),
         ("a half character", field(str, value="\ud800"), "Spec.value", "cannot be written as JSON", "or None"),
-        ("another package", Mail, "Mail", "addresses is not installed", "that Pydantic supports"),
+        ("another package", Mail, "Mail", "addresses is not installed", "install the package"),
         ("a class", field(type[int]), "Spec.value", "a class has no form", "JSON can carry"),
         ("an object of any class", field(Opaque), "Spec.value", "class Opaque", "WithJsonSchema"),
         (
