@@ -1,7 +1,7 @@
 """One connection: requests in, answers out, in order and within bounds.
 
-aiohttp's parser reads HTTP. What is around it in aiohttp's own server, a task, a request and a response object and two
-writes for each call, costs more than a review; here, a request that is answered at once is one call back and one write.
+What aiohttp's own server does for each request (a task, a request and a response object, two writes) costs more than a
+review. Here, a request that is answered at once is one call back and one write.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, TypeVar, cast
 
-from aiohttp.base_protocol import BaseProtocol
-from aiohttp.http_exceptions import HttpProcessingError
-from aiohttp.http_parser import HttpRequestParser, RawRequestMessage
-from aiohttp.streams import StreamReader
+from aiohttp.http_parser import RawRequestMessage
 
 from webhook.server.answer import CONTINUE, TEXT, rendered
 from webhook.server.body import CLIENT_LEFT, BadRequest, Body, BufferedBytes, Rejection, too_large
 from webhook.server.connections import Connections, ConnState
+from webhook.server.reader import UNREADABLE, RequestReader
 from webhook.server.session import Closed, Failure, Session, failure
 
 #: For how long what is left of a rejected body is read and thrown away, in seconds, and how much of it, in bytes: a
@@ -32,8 +30,6 @@ HELLO = 16 * 1024
 AHEAD = 64 * 1024
 #: The versions of HTTP that are spoken.
 VERSIONS = frozenset({(1, 0), (1, 1)})
-#: For aiohttp's parser: bodies are taken from it at once and bounded here.
-_UNBOUNDED = 2**30
 
 #: Says which context answers the next handshake, or None while there is none.
 Choice = Callable[[], ssl.SSLContext | None]
@@ -77,19 +73,6 @@ class RequestHandler(Protocol[E]):
         """Note a handshake that failed."""
 
 
-class _Flow:
-    """What aiohttp's parser asks of the connection that it reads for; it need not hold back."""
-
-    connected = True
-    _reading_paused = False
-
-    def pause_reading(self) -> None:
-        """Read on."""
-
-    def resume_reading(self, *, resume_parser: bool = True) -> None:
-        """Read on."""
-
-
 class Connection(asyncio.Protocol, Generic[E]):
     """One connection, over TLS where a choice of contexts is given.
 
@@ -102,7 +85,6 @@ class Connection(asyncio.Protocol, Generic[E]):
     """
 
     __slots__ = (
-        "_ahead",
         "_body",
         "_choose",
         "_close_after",
@@ -112,8 +94,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         "_handler",
         "_held",
         "_loop",
-        "_parser",
-        "_payload",
+        "_reader",
         "_reading",
         "_session",
         "_shaken",
@@ -141,19 +122,11 @@ class Connection(asyncio.Protocol, Generic[E]):
         self._session: Session | None = None
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        self._parser = HttpRequestParser(
-            cast("BaseProtocol", _Flow()),
-            self._loop,
-            _UNBOUNDED,
-            auto_decompress=False,
-            max_msg_queue_size=1,
-        )
+        self._reader = RequestReader()
         self._exchange: E | None = None
-        self._payload: StreamReader | None = None
         self._body: Body | None = None
         self._reading = False
         self._close_after = self._without_body = False
-        self._ahead = b""
         self._discarded = -1
         self._shaken = 0
         self.address = address
@@ -245,68 +218,65 @@ class Connection(asyncio.Protocol, Generic[E]):
             if self._discarded > LINGER_SIZE:
                 self.abort()
         elif self._exchange is not None and not self._reading:
-            self._ahead += data
-            if len(self._ahead) > AHEAD and self._transport is not None:
+            self._reader.ahead += data
+            if len(self._reader.ahead) > AHEAD and self._transport is not None:
                 self._transport.pause_reading()
         else:
             self._feed(data)
 
     def _feed(self, data: bytes) -> None:
         try:
-            # At most one message: the parser pauses after each.
-            messages, upgraded, _ = self._parser.feed_data(data)
-        except (HttpProcessingError, ValueError, AssertionError):
+            head = self._reader.feed(data)
+        except UNREADABLE:
             if self._exchange is None:
                 self._unreadable()
             else:
                 self._stop_reading(BadRequest(400, Rejection.FRAMING, "the body's framing is broken"))
             return
         try:
-            if messages:
-                self._begin(*messages[0], upgraded=upgraded)
+            if head is not None:
+                self._begin(head)
             elif self._reading:
-                self._read()
+                self._read(self._reader.body())
             elif data and self.state is not ConnState.BUSY:
                 self._connections.move(self, ConnState.BUSY, self.heard + self._connections.limits.header_time)
         except BadRequest as error:
             self._stop_reading(error)
 
-    def _begin(self, head: RawRequestMessage, payload: StreamReader, *, upgraded: bool) -> None:
+    def _begin(self, head: RawRequestMessage) -> None:
         if head.version not in VERSIONS:
             self._unreadable()
             return
-        self._payload = payload
         self._without_body = head.method == "HEAD"
         # HTTP/1.0 may keep a connection open only by a header of its own: not worth the words.
-        self._close_after = head.should_close or head.upgrade or upgraded or head.version == (1, 0)
+        self._close_after = head.should_close or head.upgrade or head.version == (1, 0)
         exchange = self._exchange = self._handler.begin(self, head)
-        limits = self._held.limits
         if not exchange.wanted:
             self._connections.move(self, ConnState.BUSY)
             self._handler.complete(exchange, b"")
-        elif payload.is_eof() and payload.total_bytes <= min(limits.small, limits.body):  # it has come with its head
+            return
+        limits, reader = self._held.limits, self._reader
+        chunk = reader.body()
+        if reader.complete and len(chunk) <= min(limits.small, limits.body):  # it has come with its head
             self._connections.move(self, ConnState.BUSY)
-            self._handler.complete(exchange, payload.read_nowait(-1))
-        else:
-            self._reading = True
-            self._body = Body(self._held)
-            self._connections.move(self, ConnState.BUSY, self.heard + exchange.wanted)
-            length = head.headers.get("Content-Length")
-            if length is not None and int(length) > limits.body:
-                raise too_large(limits)
-            if "Expect" in head.headers and head.version == (1, 1) and not payload.is_eof():
-                self._write(CONTINUE)
-            self._read()
+            self._handler.complete(exchange, chunk)
+            return
+        self._reading = True
+        self._body = Body(self._held)
+        self._connections.move(self, ConnState.BUSY, self.heard + exchange.wanted)
+        if reader.length > limits.body:
+            raise too_large(limits)
+        if "Expect" in head.headers and head.version == (1, 1) and not reader.complete:
+            self._write(CONTINUE)
+        self._read(chunk)
 
-    def _read(self) -> None:
-        payload, body, exchange = self._payload, self._body, self._exchange
-        assert payload is not None
+    def _read(self, chunk: bytes) -> None:
+        body, exchange = self._body, self._exchange
         assert body is not None
         assert exchange is not None
-        chunk = payload.read_nowait(-1)
         if chunk:
             body.add(chunk)
-        if payload.is_eof():
+        if self._reader.complete:
             self._reading = False
             self._connections.move(self, ConnState.BUSY)
             self._handler.complete(exchange, body.whole())
@@ -331,7 +301,6 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     def answer(self, code: int, body: bytes, media: str = TEXT, headers: Mapping[str, str] | None = None) -> None:
         """Answer the request at hand, and go on with the next."""
-        payload, self._payload = self._payload, None
         self._exchange = None
         if self._body is not None:
             self._body.release()
@@ -339,7 +308,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         if self._transport is None:
             return
         # What has not arrived of a body must not be taken for the next request.
-        partial = payload is not None and not payload.is_eof()
+        partial = not self._reader.complete
         close = partial or self._close_after or self._handler.draining
         self._write(rendered(code, body, media, headers, close=close, bare=self._without_body))
         if partial:
@@ -351,11 +320,11 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     def _go_on(self) -> None:
         """Turn to what has arrived of the next request."""
-        ahead, self._ahead = self._ahead, b""
         self._connections.move(self, ConnState.IDLE, self._loop.time())
+        if (ahead := self._reader.following()) is None:
+            return
         if len(ahead) > AHEAD and self._transport is not None:
             self._transport.resume_reading()
-        self._parser.message_consumed()
         self._feed(ahead)
 
     def _write(self, data: bytes) -> None:
@@ -367,7 +336,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             self.abort()
 
     def _linger(self) -> None:
-        self._ahead = b""
+        self._reader.ahead = b""
         self._discarded = 0
         self._connections.move(self, ConnState.LINGERING, self._loop.time() + LINGER)
         if self._transport is not None:
