@@ -82,6 +82,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         since: when it came there, on the loop's clock.
         deadline: when it has to be through, where it is not quiet; 0 for never.
         heard: when the last bytes arrived, on the loop's clock.
+        loop: the event loop.
     """
 
     __slots__ = (
@@ -93,7 +94,6 @@ class Connection(asyncio.Protocol, Generic[E]):
         "_exchange",
         "_handler",
         "_held",
-        "_loop",
         "_reader",
         "_reading",
         "_session",
@@ -103,6 +103,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         "address",
         "deadline",
         "heard",
+        "loop",
         "since",
         "state",
     )
@@ -120,7 +121,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         self._held = held
         self._choose = choose
         self._session: Session | None = None
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._reader = RequestReader()
         self._exchange: E | None = None
@@ -130,7 +131,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         self._discarded = -1
         self._shaken = 0
         self.address = address
-        self.heard = self._loop.time()
+        self.heard = self.loop.time()
         self.state, self.since, self.deadline = ConnState.SHAKING, self.heard, 0.0
         if choose is None:
             self.state = ConnState.UNUSED
@@ -159,7 +160,7 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of the wire."""
-        self.heard = self._loop.time()
+        self.heard = self.loop.time()
         if self._choose is None:
             self._receive(data)
             return
@@ -203,7 +204,7 @@ class Connection(asyncio.Protocol, Generic[E]):
     def pause_writing(self) -> None:
         """Wait for a client that does not take its answer only as long as for an idle one."""
         if self.state is not ConnState.LINGERING:
-            self._connections.move(self, ConnState.BUSY, self._loop.time() + self._connections.limits.keepalive)
+            self._connections.move(self, ConnState.BUSY, self.loop.time() + self._connections.limits.keepalive)
 
     def resume_writing(self) -> None:
         """Go on once it has."""
@@ -295,10 +296,6 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     # What is answered
 
-    def waited(self) -> float:
-        """Return for how long what arrived last has waited, in seconds."""
-        return self._loop.time() - self.heard
-
     def answer(self, code: int, body: bytes, media: str = TEXT, headers: Mapping[str, str] | None = None) -> None:
         """Answer the request at hand, and go on with the next."""
         self._exchange = None
@@ -320,7 +317,7 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     def _go_on(self) -> None:
         """Turn to what has arrived of the next request."""
-        self._connections.move(self, ConnState.IDLE, self._loop.time())
+        self._connections.move(self, ConnState.IDLE, self.loop.time())
         if (ahead := self._reader.following()) is None:
             return
         if len(ahead) > AHEAD and self._transport is not None:
@@ -338,7 +335,7 @@ class Connection(asyncio.Protocol, Generic[E]):
     def _linger(self) -> None:
         self._reader.ahead = b""
         self._discarded = 0
-        self._connections.move(self, ConnState.LINGERING, self._loop.time() + LINGER)
+        self._connections.move(self, ConnState.LINGERING, self.loop.time() + LINGER)
         if self._transport is not None:
             self._transport.resume_reading()
 
@@ -346,7 +343,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         """Close once all is sent; where the client does not take it, in the end without."""
         if self._transport is None or self._transport.is_closing():
             return
-        self._connections.move(self, ConnState.LINGERING, self._loop.time() + CLOSE_TIME)
+        self._connections.move(self, ConnState.LINGERING, self.loop.time() + CLOSE_TIME)
         self._discarded = 0
         if self._session is not None and self._session.established:
             self._transport.write(self._session.end())
@@ -356,7 +353,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         """End a session that is none: with OpenSSL's alert, and counted where it is a handshake."""
         if not session.established:
             self._handler.handshake_failed(failure(error))
-        self._connections.move(self, ConnState.LINGERING, self._loop.time() + LINGER)
+        self._connections.move(self, ConnState.LINGERING, self.loop.time() + LINGER)
         if self._transport is not None:
             self._transport.write(session.pending())
             self._transport.close()
