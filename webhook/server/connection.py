@@ -85,29 +85,6 @@ class Connection(asyncio.Protocol, Generic[E]):
         loop: the event loop.
     """
 
-    __slots__ = (
-        "_body",
-        "_choose",
-        "_close_after",
-        "_connections",
-        "_discarded",
-        "_exchange",
-        "_handler",
-        "_held",
-        "_reader",
-        "_reading",
-        "_session",
-        "_shaken",
-        "_transport",
-        "_without_body",
-        "address",
-        "deadline",
-        "heard",
-        "loop",
-        "since",
-        "state",
-    )
-
     def __init__(
         self,
         handler: RequestHandler[E],
@@ -197,9 +174,6 @@ class Connection(asyncio.Protocol, Generic[E]):
             self._connections.move(self, ConnState.BUSY)
             self._handler.handshake_failed(Failure.OTHER)
             self.abort()
-
-    def eof_received(self) -> None:
-        """Take the client's end for the end of all: a client of ours waits for its answer."""
 
     def pause_writing(self) -> None:
         """Wait for a client that does not take its answer only as long as for an idle one."""
