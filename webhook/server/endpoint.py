@@ -221,8 +221,12 @@ class Endpoint:
             loop.call_soon(self._answer_waiting, loop)
 
     def fail(self, call: Call, error: BadRequest) -> None:
-        """Answer a request whose body cannot be read."""
-        self._reject(call, error)
+        """Answer a request that is rejected before it is reviewed."""
+        if isinstance(error.reason, Shed):
+            self.metrics.shed.labels(error.reason).inc()
+        else:
+            self.metrics.rejected.labels(error.reason).inc()
+        self._send(call, error.code, f"{error}\n".encode(), {"reason": error.reason}, headers=error.headers)
 
     def unreadable(self) -> None:
         """Count a request that is no HTTP."""
@@ -252,13 +256,13 @@ class Endpoint:
 
     def _turn(self, call: Call, now: float) -> None:
         if call.rejection is not None:
-            self._reject(call, call.rejection)
+            self.fail(call, call.rejection)
             return
         if now - call.connection.heard > min(call.seconds - MARGIN, self.limits.queue_time):
-            self._reject(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
+            self.fail(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
         elif call.size > self.limits.inline:
             if self.review_thread.full:
-                self._reject(call, too_busy(Shed.LARGE, "too many large objects at once"))
+                self.fail(call, too_busy(Shed.LARGE, "too many large objects at once"))
             else:
                 self._wait(self._apart(call))
         else:
@@ -334,7 +338,7 @@ class Endpoint:
     def _answer(self, call: Call, outcome: Any, body: bytes) -> None:
         """Answer with a response and its bytes, or say what else has come of it."""
         if isinstance(outcome, BadRequest):
-            self._reject(call, outcome)
+            self.fail(call, outcome)
             return
         if isinstance(outcome, BaseException):
             self._panic(call, outcome)
@@ -355,13 +359,6 @@ class Endpoint:
         self.metrics.panics.inc()
         logger.error("failed to answer", extra={"fields": {**call.fields(), **origin(error)}})
         self._send(call, 500, b"jobgate failed to review this; its log says why\n", {})
-
-    def _reject(self, call: Call, error: BadRequest) -> None:
-        if isinstance(error.reason, Shed):
-            self.metrics.shed.labels(error.reason).inc()
-        else:
-            self.metrics.rejected.labels(error.reason).inc()
-        self._send(call, error.code, f"{error}\n".encode(), {"reason": error.reason}, headers=error.headers)
 
     def _send(
         self,
