@@ -35,15 +35,12 @@ def names(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _entries(path: str, was: Mapping[str, Any], now: Mapping[str, Any], lost: str = "") -> Iterator[Change]:
-    """Yield the entries of a list that are new, otherwise or removed; `lost` says what clients lose by that, if any."""
+    """Yield the entries that are new, otherwise or removed; `lost` says what clients lose by the latter two, if any."""
+    breaks = ((Break.CLIENTS,), "keep it") if lost else ((), "")
     for name in was:
-        if name in now:
-            if canonical(was[name]) != canonical(now[name]):
-                yield Change(path, f"{name} is otherwise")
-        elif lost:
-            yield Change(path, f"{name} is removed: {lost}", (Break.CLIENTS,), "keep it")
-        else:
-            yield Change(path, f"{name} is removed")
+        if name not in now or canonical(was[name]) != canonical(now[name]):
+            what = f"{name} is {'otherwise' if name in now else 'removed'}"
+            yield Change(path, f"{what}: {lost}" if lost else what, *breaks)
     for name in now:
         if name not in was:
             yield Change(path, f"{name} is new")
@@ -70,7 +67,7 @@ def strategy(crd: Mapping[str, Any]) -> str:
 
 
 def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield changes of the conversion, and of whether unknown fields are kept throughout."""
+    """Yield changes of the conversion."""
     path = "spec.conversion"
     was, now = strategy(old), strategy(new)
     several = len(members(mapping(new, "spec").get("versions"))) > 1
@@ -81,30 +78,10 @@ def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
     elif now == _WEBHOOK != was:
         yield Change(f"{path}.strategy", "a webhook now converts objects, and must be available for every read")
     elif canonical(mapping(old, "spec", "conversion")) != canonical(mapping(new, "spec", "conversion")):
-        yield from _webhook(
-            mapping(old, "spec", "conversion", "webhook"), mapping(new, "spec", "conversion", "webhook")
-        )
-    kept, keeps = (mapping(one, "spec").get("preserveUnknownFields") is True for one in (old, new))
-    if kept and not keeps:
-        what = "unknown fields are now pruned: what stored objects have there is lost"
-        fix = "keep it until every field that is in use is named"
-        yield Change("spec.preserveUnknownFields", what, REJECTS, fix)
-    if keeps and not kept:
-        what = "unknown fields are now kept, which the API server rejects for apiextensions.k8s.io/v1"
-        yield Change("spec.preserveUnknownFields", what, (Break.CLIENTS,), "leave it out")
-
-
-def _webhook(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    if canonical(old.get("clientConfig")) != canonical(new.get("clientConfig")):
-        yield Change("spec.conversion.webhook.clientConfig", "the clientConfig of the conversion webhook changed")
-    was, now = (words(one.get("conversionReviewVersions")) for one in (old, new))
-    if was != now:
-        what = f"{', '.join(was)} are now {', '.join(now)}"
-        yield Change("spec.conversion.webhook.conversionReviewVersions", what)
+        yield Change(f"{path}.webhook", "the conversion webhook changed")
 
 
 _COLUMNS: Final = "additionalPrinterColumns"
-_SCALE: Final = ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")
 
 
 def views(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
@@ -117,24 +94,10 @@ def views(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
         what = "the status subresource is new: a status in a write of the whole object is ignored"
         fix = "add it to a new version, and let controllers of that one write to /status"
         yield Change("subresources.status", what, (Break.CLIENTS,), fix)
-    yield from _scale(mapping(old, "subresources"), mapping(new, "subresources"))
+    was_scale, scale = (mapping(one, "subresources", "scale") for one in (old, new))
+    yield from _entries(
+        "subresources.scale", was_scale, scale, "autoscalers and `kubectl scale` fail, or read otherwise"
+    )
     fields, selectable = (named(one.get("selectableFields"), "jsonPath") for one in (old, new))
     yield from _entries("selectableFields", fields, selectable, "selectors that use it are rejected")
     yield from _entries(_COLUMNS, named(old.get(_COLUMNS)), named(new.get(_COLUMNS)))
-
-
-def _scale(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    path = "subresources.scale"
-    if old.get("scale") is None and new.get("scale") is not None:
-        yield Change(path, "the scale subresource is new")
-    elif old.get("scale") is not None and new.get("scale") is None:
-        what = "the scale subresource is removed: autoscalers and `kubectl scale` fail"
-        yield Change(path, what, (Break.CLIENTS,), "keep it")
-    else:
-        for key in _SCALE:
-            before, after = mapping(old, "scale").get(key), mapping(new, "scale").get(key)
-            if before is not None and before != after:
-                what = f"{shown(before)} is now {shown(after)}: autoscalers read another field"
-                yield Change(f"{path}.{key}", what, (Break.CLIENTS,), "keep the path")
-            elif before != after:
-                yield Change(f"{path}.{key}", f"{shown(after)} is new")

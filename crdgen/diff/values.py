@@ -12,15 +12,7 @@ from crdgen.schema.look import canonical, members, shown
 _KEEP: Final = "keep accepting the old values"
 
 #: Formats of which the second takes all that the first one takes; integers of 64 bits fit into a float of 32.
-_WIDER: Final = frozenset(
-    {
-        ("int32", "int64"),
-        ("int32", "float"),
-        ("int64", "float"),
-        *((f"uuid{version}", "uuid") for version in "345"),
-        *((f"isbn{digits}", "isbn") for digits in ("10", "13")),
-    }
-)
+_WIDER: Final = frozenset({("int32", "int64"), ("int32", "float"), ("int64", "float")})
 
 
 def values(pair: SchemaPair) -> Iterator[Change]:
@@ -70,8 +62,7 @@ def _format(pair: SchemaPair) -> Iterator[Change]:
     else:
         what = f"format {shown(new)} is new" if old is None else f"format {shown(old)} is now {shown(new)}"
     if _is_wider(pair.old, pair.new):
-        larger = _checked(pair.old) == "int32" != _checked(pair.new)
-        yield pair.change(f"{what}; clients that use 32 bits may see larger values" if larger else what)
+        yield pair.change(what)
     else:
         yield pair.change(f"{what}: previously valid values may be rejected", *REJECTS, fix=pair.for_new(_KEEP))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jobgate.cli.cluster import connect, grouped, listening, own_namespace, require_dns_name
-from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, running, setting
+from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, queues_text, running, setting
 from jobgate.kinds.common.wiring import wired
 from jobgate.plugins.queueing import QUEUES_PODS
 
@@ -59,10 +59,14 @@ def _leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
 def _led(bind: str, health_port: int, lease_namespace: str | None, lease_name: str) -> dict[str, LeaderSettings]:
     from jobgate.serving.leader import LeaderSettings
 
-    namespace = lease_namespace or own_namespace()
-    if namespace is None:
-        raise click.UsageError("--lease-namespace is required outside a pod, for example jobgate-system")
-    return {"leader": LeaderSettings(bind, health_port, namespace, lease_name)}
+    return {"leader": LeaderSettings(bind, health_port, lease_namespace or own_namespace() or "", lease_name)}
+
+
+def _require(leader: LeaderSettings, *also: str) -> None:
+    """Report all missing options at once; `also` has further ones, or empty texts."""
+    outside = "" if leader.namespace else "--lease-namespace is required outside a pod, for example jobgate-system"
+    if missing := [one for one in (*also, outside) if one]:
+        raise click.UsageError("\n".join(missing))
 
 
 async def lead(
@@ -101,6 +105,7 @@ def control(
     from jobgate.controller import Controller, ControllerSettings
     from webhook.server import log
 
+    _require(leader)
     log.configure()
     given = configured.settings
     settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=leader.namespace)
@@ -137,18 +142,14 @@ def run(
 ) -> None:
     """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
     from jobgate.cluster.informer import ApiError
-    from jobgate.runner.queues.file import InvalidQueues, read_queues
+    from jobgate.runner.queues.file import read_queues
     from jobgate.runner.run import OperatorRunning, RunnerController, RunnerSettings
     from webhook.server import log
 
-    log.configure()
     given = configured.settings
-    if not given.runs:
-        raise click.UsageError("name the kinds to run with --run, as --run torchjobs.train.distributed.io")
-    try:
-        waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
-    except (InvalidQueues, OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{queues}: {error}", param_hint="--queues") from None
+    _require(leader, "" if given.runs else "--run is required, for example --run torchjobs.train.distributed.io")
+    log.configure()
+    waiting = queues_text(queues)
     queueing = queueing_of(given)
     if queues and queueing and queueing.system in QUEUES_PODS:
         raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
@@ -157,7 +158,7 @@ def run(
         queueing,
         requests_per_second,
         namespace=leader.namespace,
-        queues=waiting,
+        queues=read_queues(waiting) if waiting else None,
         queues_file=queues,
         ignored_operators=frozenset(ignore_operator),
     )

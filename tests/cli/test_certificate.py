@@ -29,9 +29,9 @@ from controlplane.webhook import environment
 from jobgate.cli import main
 from jobgate.cluster import Page, Resource
 from jobgate.serving.certificate import SecretName, SecretSource
+from jobgate.serving.metrics import ServingMetrics
 from tests.webhook.server.wire import shown_files, until
 from webhook.server.certificates import Certificates
-from webhook.server.metrics import Metrics
 
 NAME = "jobgate-webhook-tls"
 #: A control plane of many tests may be slow to answer.
@@ -134,9 +134,9 @@ class Watched:
     """A source that follows a simulated API server."""
 
     def __init__(self, found: Mapping[str, Any] | None = None) -> None:
-        self.metrics = Metrics()
+        self.metrics = ServingMetrics()
         self.certificates = Certificates(self.metrics, "jobgate-webhook.jobgate-system.svc")
-        self.source = SecretSource(self.certificates, SecretName(NAME, "jobgate-system"), None)
+        self.source = SecretSource(self.certificates, SecretName(NAME, "jobgate-system"), None, self.metrics)
         self.api = Played(found)
         self._tasks = [
             asyncio.create_task(self.source.known.run(self.api)),
@@ -169,10 +169,11 @@ async def watched() -> AsyncIterator[Watched]:
 async def test_what_is_staged_is_neither_kept_nor_news(watched: Watched) -> None:
     kept = watched.source.known.get(NAME, "jobgate-system")
     assert kept
-    assert set(kept.data) == {"tls.crt", "tls.key", "ca.crt", "generation"}
     assert "PRIVATE" not in repr(kept)
     staged = secret(issued(), 1)
-    staged["data"] |= {"next.tls.key": "AAAA"} | {key: base64.b64encode(kept.data[key]).decode() for key in kept.data}
+    contents = {"tls.crt": kept.certificate, "tls.key": kept.key, "ca.crt": kept.authority}
+    staged["data"] |= {key: base64.b64encode(value).decode() for key, value in contents.items()}
+    staged["data"]["next.tls.key"] = "AAAA"
     watched.api.say("MODIFIED", staged)
     watched.api.say("MODIFIED", secret(issued(), 2))
     await until(lambda: watched.serves(2))
@@ -191,8 +192,8 @@ async def test_a_deleted_secret_is_served_from_memory_until_another_comes(watche
 @pytest.mark.parametrize(
     "data, fault",
     [
-        ({"tls.key": "%%%"}, "unreadable"),
-        ({"tls.crt": 7}, "unreadable"),
+        ({"tls.key": "%%%"}, "missing"),
+        ({"tls.crt": 7}, "missing"),
         ({"tls.crt": ""}, "missing"),
         ({"tls.key": None}, "missing"),
         ({"ca.crt": "AAAA"}, "unreadable"),

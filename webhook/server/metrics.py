@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter as Counted
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from itertools import accumulate
-from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
 from prometheus_client.exposition import generate_latest
@@ -18,8 +17,6 @@ from webhook.server import body
 from webhook.server.candidate import Fault, ServingCertificate
 from webhook.server.limits import Shed
 from webhook.server.session import Failure
-
-T = TypeVar("T")
 
 #: What came of a certificate that is served.
 SERVED = "served"
@@ -35,14 +32,13 @@ class Metrics:
     bounded whatever clients send. `docs/how-to/observe.md` says of each what it tells.
 
     Attributes:
-        registry: where they all are; who adds one of another package adds it here.
+        registry: where they all are.
     """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._routes: list[RouteMetrics] = []
         self.registry.register(self)  # as one more source of metrics: those of the paths
-        self._further: dict[str, Any] = {}
         counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
         histogram = partial(Histogram, registry=self.registry)
         self.panics = counter("controller_runtime_webhook_panics", "Failures of our own while answering.")
@@ -150,13 +146,6 @@ class Metrics:
         for name, count in patched.items():
             operations.add_metric([name], count)
         return requests, latency, in_flight, reviews, operations
-
-    def further(self, name: str, make: Callable[[str, CollectorRegistry], T]) -> T:
-        """Return a metric of another package, made when it is first asked for."""
-        if name not in self._further:
-            self._further[name] = make(name, self.registry)
-        found: T = self._further[name]
-        return found
 
     def serves(self, served: ServingCertificate) -> None:
         """Tell of another certificate that is served from now on."""

@@ -156,18 +156,19 @@ TRUE: Final = [
     "isURL('https://a.b') && isURL('/path') && !isURL('a b') && !isURL('../path')",
 ]
 
+#: Expressions that fail.
 ERRORS: Final = [
-    ("self.absent == 'a'", "no such key: absent"),
-    ("self.labels['none'] == 'a'", "no such key: none"),
-    ("self.numbers[9] == 1", "index out of bounds: 9"),
-    ("1 / (self.one - 1) == 1", "division by zero"),
-    ("1 % (self.one - 1) == 1", "modulus by zero"),
-    ("9223372036854775807 + self.one == 1", "integer overflow"),
-    ("self.named < 3", "no such overload"),
-    ("self.numbers.filter(n, n > 9).max() == 1", "max called on empty list"),
-    ("quantity(self.word) == quantity('1')", "quantities must match the regular expression"),
-    ("ip(self.word).family() == 4", "parse error during conversion from string"),
-    ("int(self.word) == 1", "type conversion error from 'string' to 'int'"),
-    ("timestamp(self.word) == self.when", "type conversion error from 'string' to 'google.protobuf.Timestamp'"),
-    ("optional.none().value() == 1", "optional.none() dereference"),
+    "self.absent == 'a'",
+    "self.labels['none'] == 'a'",
+    "self.numbers[9] == 1",
+    "1 / (self.one - 1) == 1",
+    "1 % (self.one - 1) == 1",
+    "9223372036854775807 + self.one == 1",
+    "self.named < 3",
+    "self.numbers.filter(n, n > 9).max() == 1",
+    "quantity(self.word) == quantity('1')",
+    "ip(self.word).family() == 4",
+    "int(self.word) == 1",
+    "timestamp(self.word) == self.when",
+    "optional.none().value() == 1",
 ]

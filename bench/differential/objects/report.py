@@ -20,7 +20,7 @@ that the CRD has a rule for and the model has not, values that a serializer writ
 `Base64Bytes` of no bytes, and a `dict` that is not a pod template.
 
 Formats are checked as the API server checks them, in every spelling of their names (`date-time` is `datetime`). So are the
-bounds of `int32`, `int64` and `float`. A bound that is not a value of its type rejects every value in both.
+bounds of `int32`, `int64` and `float`.
 
 ## Differences from the API server
 
@@ -31,7 +31,8 @@ Intended:
 Known differences:
 
 - What an admission webhook would do, whether a namespace is there, and what the API server fills into `metadata`.
-- Formats that CRDs rarely use (`isbn`, `creditcard`, …), unusual e-mail addresses and unusual URLs may have another verdict:
+- Formats that CRDs rarely use (`isbn`, `creditcard`, …), unusual e-mail addresses, unusual URLs, and bounds that are no value of
+  their type may have another verdict:
   [the list](crdgen-fidelity.md#where-the-linter-and-the-local-evaluation-differ-from-the-api-server).
 - A pattern that takes RE2 more than 8 MiB (`\\pL{1000}`), or has more than 65,536 characters, is not checked.
 - Rules' types: lists of lists and maps of lists or maps are not typed inside, when a rule is compiled here. `indexOf` and
@@ -45,9 +46,9 @@ Known differences:
 - Rules see times to the nanosecond, except `min`, `max` and `sum`, which cut them to microseconds. A NUL in a text is seen as
   another control character.
 - `duration()` of a text with `µs` (`us` is read) or a fraction of more than 18 digits fails.
-- `validate` of a named format says only which format it is; other errors of rules are the API server's where it is known.
+- Errors of rules are in the CEL library's words.
 - A time that its format takes and CEL cannot read makes the rule fail with another message.
-- Messages of the schema differ from the API server's; messages of rules are the same. The fields that both name may differ.
+- Messages of the schema differ from the API server's; messages of rules are the same, but for errors. The fields that both name may differ.
 """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.common.gang import gang_minimum
@@ -11,11 +11,7 @@ from jobgate.kinds.common.pod.reading import text
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN, SUBDOMAIN_LIMIT, dns_subdomain
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from webhook import Cause, Context, Invalid, Job, Notice, Path, Task, TooLong, rule
-from webhook.text import shown
 from webhook.view import view
-
-#: As many tasks as a message names.
-NAMED_TASKS = 3
 
 
 def _subdomain_of(limit: int) -> Mapping[str, Any]:
@@ -83,16 +79,16 @@ def a_gang_has_priorities_throughout(job: Job[Any], context: Context) -> Iterato
     """A gang waits for its pods with the lowest priority, so all its tasks should have a priority class."""
     if text(job.word("priority_class_name")):
         return  # all have it
-    having = [task for task in job.tasks if task.replicas and own_priority_class(task)]
-    if not having or not _is_gang(job, context):
+    first = next((task for task in job.tasks if task.replicas and own_priority_class(task)), None)
+    if first is None or not _is_gang(job, context):
         return
-    without = [task for task in job.tasks if task.replicas and not own_priority_class(task)]
-    for task in without:
-        yield Notice(
-            task.template_path / "spec" / "priorityClassName",
-            f"not set, but {_called(having)} of this gang {'has' if len(having) == 1 else 'have'} a priority "
-            "class: the gang waits for these pods, which get the default priority of the cluster",
-        )
+    for task in job.tasks:
+        if task.replicas and not own_priority_class(task):
+            yield Notice(
+                task.template_path / "spec" / "priorityClassName",
+                f"not set, but {first.path} of this gang has a priority class: the gang waits for these pods, which "
+                "get the default priority of the cluster",
+            )
 
 
 def _is_gang(job: Job[Any], context: Context) -> bool:
@@ -102,14 +98,6 @@ def _is_gang(job: Job[Any], context: Context) -> bool:
     by_default = "min_available" in operator_of(job).supports
     said = job.word("min_available") is not None or any(task.min_available is not None for task in job.tasks)
     return (said or by_default) and gang_minimum(job) > 1
-
-
-def _called(tasks: Sequence[Task]) -> str:
-    names = [shown(task.name) if task.name else str(task.path) for task in tasks[:NAMED_TASKS]]
-    if len(tasks) > NAMED_TASKS:
-        names.append(f"{len(tasks) - NAMED_TASKS} more")
-    *most, last = names
-    return f"{'tasks' if most else 'task'} {', '.join(most)}{' and ' if most else ''}{last}"
 
 
 def _subdomain(name: Any, path: Path, limit: int) -> Iterator[Cause]:

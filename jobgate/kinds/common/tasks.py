@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 from jobgate.kinds.common.operator import Operator, operator_of
@@ -47,22 +46,9 @@ def names_have_room(job: Job[Any], context: Context) -> bool:
     # The name that a plain job has is a subdomain: without dots it is a label.
     if ("." in name or name != job.document["metadata"].get("name")) and dns_label(name):
         return False
-    longest, most = max(map(len, names), default=0), max(job.said("tasks.replicas"), default=0)
-    pod = _length(operator.pod_name, len(name), longest, len(str(most)))
-    return max(pod, _length(operator.service_name, len(name))) <= LABEL_LIMIT
-
-
-def _length(pattern: str, job: int, task: int = 0, index: int = 0) -> int:
-    """Return how long a name of a pattern is, by the lengths of what it is made of."""
-    around, jobs, tasks, indices = _made_of(pattern)
-    return around + jobs * job + tasks * task + indices * index
-
-
-@cache
-def _made_of(pattern: str) -> tuple[int, int, int, int]:
-    """Return how long a pattern of names is without its job, task and index, and how often it has each."""
-    around = len(pattern.format(job="", task="", index=""))
-    return around, pattern.count("{job}"), pattern.count("{task}"), pattern.count("{index}")
+    longest, most = max(names, key=len, default=""), max(job.said("tasks.replicas"), default=0)
+    pod, service = operator.pod_name.format(job=name, task=longest, index=most), operator.service_name.format(job=name)
+    return max(len(pod), len(service)) <= LABEL_LIMIT
 
 
 @rule(reads=("tasks.name", "tasks.replicas"), quiet=names_have_room)

@@ -53,13 +53,8 @@ INTERNAL_EVENTS: Final = frozenset(
 INTERNAL_ACTIONS: Final = frozenset(
     {Action.SYNC_JOB, Action.ENQUEUE_JOB, Action.SYNC_QUEUE, Action.OPEN_QUEUE, Action.CLOSE_QUEUE}
 )
-#: What no part of Volcano raises, though its webhook takes it.
-NEVER_RAISED: Final = frozenset({LifecycleEvent.JOB_UPDATED})
-#: What is raised for the job, and never looked up in the policies of a task.
-OF_THE_JOB: Final = frozenset({LifecycleEvent.UNKNOWN})
-
 #: What messages offer, in the order of the enums.
-USEFUL_EVENTS: Final = tuple(one for one in LifecycleEvent if one not in INTERNAL_EVENTS | NEVER_RAISED)
+USEFUL_EVENTS: Final = tuple(one for one in LifecycleEvent if one not in INTERNAL_EVENTS | {LifecycleEvent.JOB_UPDATED})
 USEFUL_ACTIONS: Final = tuple(one for one in Action if one not in INTERNAL_ACTIONS)
 
 
@@ -96,7 +91,7 @@ def tasks_of(owner: Job[Any] | Task, job: Job[Any]) -> Sequence[Task]:
 
 
 def read(owner: Job[Any] | Task, *words: str) -> Iterator[tuple[Path, LifecyclePolicy]]:
-    """Yield the policies of a list of which these words can be read, each with its place."""
+    """Yield the policies of a job or of a task of which these words can be read, each with its place."""
     place = owner.at("policies")
     for index, policy in readable(policies_of(owner), *words):
         yield place / index, policy
@@ -108,11 +103,12 @@ def read_all(job: Job[Any], *words: str) -> Iterator[tuple[Path, LifecyclePolicy
         yield from read(owner, *words)
 
 
-def read_events(owner: Job[Any] | Task) -> Iterator[tuple[Path, LifecycleEvent, LifecyclePolicy]]:
-    """Yield every event of a list, with its place and its policy."""
-    for path, policy in read(owner, "event", "events", "timeout"):
-        for place, event in events_of(policy, path):
-            yield place, event, policy
+def read_events(*of: Job[Any] | Task) -> Iterator[tuple[Path, LifecycleEvent, LifecyclePolicy]]:
+    """Yield every event of these lists, with its place and its policy."""
+    for owner in of:
+        for path, policy in read(owner, "event", "events", "timeout"):
+            for place, event in events_of(policy, path):
+                yield place, event, policy
 
 
 def events_of(policy: LifecyclePolicy, path: Path) -> Iterator[tuple[Path, LifecycleEvent]]:
