@@ -66,11 +66,8 @@ class RequestHandler(Protocol[E]):
     def fail(self, exchange: E, error: BadRequest) -> None:
         """See to the answer of a request whose body cannot be read, or whose client has left."""
 
-    def unreadable(self) -> None:
-        """Note a request that is no HTTP."""
-
-    def handshake_failed(self, why: Failure) -> None:
-        """Note a handshake that failed."""
+    def failed(self, why: Rejection | Failure) -> None:
+        """Note what never came to a request: a handshake that failed, or what is no HTTP."""
 
 
 class Connection(asyncio.Protocol, Generic[E]):
@@ -124,7 +121,7 @@ class Connection(asyncio.Protocol, Generic[E]):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # asyncio's signature
         """End."""
         if self.state is ConnState.SHAKING and self._choose is not None:
-            self._handler.handshake_failed(Failure.LEFT)
+            self._handler.failed(Failure.LEFT)
         self._connections.leave(self)
         # By hand, and not when the garbage collector comes by: it does not know what TLS holds beside Python's objects.
         self._transport = self._session = None
@@ -146,7 +143,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             context = self._choose()
             if context is None:
                 self._connections.move(self, ConnState.BUSY)
-                self._handler.handshake_failed(Failure.NO_CERTIFICATE)
+                self._handler.failed(Failure.NO_CERTIFICATE)
                 self.abort()
                 return
             session = self._session = Session(context)
@@ -172,7 +169,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             self._connections.move(self, ConnState.UNUSED, self.heard)
         elif self._shaken > HELLO:
             self._connections.move(self, ConnState.BUSY)
-            self._handler.handshake_failed(Failure.OTHER)
+            self._handler.failed(Failure.OTHER)
             self.abort()
 
     def pause_writing(self) -> None:
@@ -264,7 +261,7 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     def _unreadable(self) -> None:
         """Answer what is no HTTP, without a word of it in the answer or the log, and close."""
-        self._handler.unreadable()
+        self._handler.failed(Rejection.NOT_HTTP)
         self._write(rendered(400, b"this is not a request that can be read\n", close=True))
         self._linger()
 
@@ -326,7 +323,7 @@ class Connection(asyncio.Protocol, Generic[E]):
     def _broken(self, session: Session, error: ssl.SSLError) -> None:
         """End a session that is none: with OpenSSL's alert, and counted where it is a handshake."""
         if not session.established:
-            self._handler.handshake_failed(failure(error))
+            self._handler.failed(failure(error))
         self._connections.move(self, ConnState.LINGERING, self.loop.time() + LINGER)
         if self._transport is not None:
             self._transport.write(session.pending())

@@ -228,13 +228,9 @@ class Endpoint:
             self.metrics.rejected.labels(error.reason).inc()
         self._send(call, error.code, f"{error}\n".encode(), {"reason": error.reason}, headers=error.headers)
 
-    def unreadable(self) -> None:
-        """Count a request that is no HTTP."""
-        self.metrics.rejected.labels(Rejection.NOT_HTTP).inc()
-
-    def handshake_failed(self, why: Failure) -> None:
-        """Count a handshake that failed."""
-        self.metrics.handshake_failures.labels(why).inc()
+    def failed(self, why: Rejection | Failure) -> None:
+        """Count what never came to a request."""
+        (self.metrics.handshake_failures if isinstance(why, Failure) else self.metrics.rejected).labels(why).inc()
 
     # What is made of a request
 

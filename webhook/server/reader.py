@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import lru_cache
-from typing import cast
 
 from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http_exceptions import HttpProcessingError
@@ -20,7 +19,7 @@ UNREADABLE = (HttpProcessingError, ValueError, AssertionError)
 #: Heads that are remembered have as many bytes at most; the API server's have some 300.
 HEAD_SIZE = 1024
 _HEAD_END, _LENGTH = b"\r\n\r\n", b"\r\nContent-Length: "
-#: For aiohttp's parser: bodies are taken from it at once, and bounded by `Body`.
+#: For aiohttp's parser, which pauses nobody then: bodies are taken from it at once, and bounded by `Body`.
 _UNBOUNDED = 2**30
 
 
@@ -97,27 +96,9 @@ class RequestReader:
         return ahead
 
 
-class _Flow:
-    """What aiohttp's parser asks of the connection that it reads for; it need not hold back."""
-
-    connected = True
-    _reading_paused = False
-
-    def pause_reading(self) -> None:
-        """Read on."""
-
-    def resume_reading(self, *, resume_parser: bool = True) -> None:
-        """Read on."""
-
-
 def _parser() -> HttpRequestParser:
-    return HttpRequestParser(
-        cast("BaseProtocol", _Flow()),
-        asyncio.get_running_loop(),
-        _UNBOUNDED,
-        auto_decompress=False,
-        max_msg_queue_size=1,
-    )
+    loop = asyncio.get_running_loop()
+    return HttpRequestParser(BaseProtocol(loop), loop, _UNBOUNDED, auto_decompress=False, max_msg_queue_size=1)
 
 
 @lru_cache(maxsize=64)
