@@ -28,10 +28,9 @@ class RequestReader:
 
     Attributes:
         length: of the body, as its head announces it; 0 where it does not.
+        complete: whether the whole body has arrived.
         ahead: what has arrived after the request.
     """
-
-    __slots__ = ("_chunk", "_missing", "_parser", "_payload", "ahead", "length")
 
     def __init__(self) -> None:
         #: Made for the first head that cannot be remembered. From then on all goes through it: it may hold a part of
@@ -40,6 +39,7 @@ class RequestReader:
         self._payload: StreamReader = EMPTY_PAYLOAD
         self._missing = self.length = 0
         self._chunk = self.ahead = b""
+        self.complete = True
 
     def feed(self, data: bytes) -> RawRequestMessage | None:
         """Take what arrives, and return the head of a request, once it is complete.
@@ -64,21 +64,18 @@ class RequestReader:
                     return known
             self._parser = _parser()
         messages, _, _ = self._parser.feed_data(data)  # at most one: it pauses after each
-        if not messages:
-            return None
-        message, self._payload = messages[0]
-        self.length = int(message.headers.get("Content-Length", 0))
+        message = None
+        if messages:
+            message, self._payload = messages[0]
+            self.length = int(message.headers.get("Content-Length", 0))
+        self.complete = self._payload.is_eof()
         return message
 
     def _cut(self, data: bytes) -> None:
         """Divide what arrives between the body and what is after it."""
         self._chunk, self.ahead = data[: self._missing], data[self._missing :]
         self._missing -= len(self._chunk)
-
-    @property
-    def complete(self) -> bool:
-        """Whether the whole body has arrived."""
-        return not self._missing and self._payload.is_eof()
+        self.complete = not self._missing
 
     def body(self) -> bytes:
         """Return what has arrived of the body since the last call."""
