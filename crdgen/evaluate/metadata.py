@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from crdgen.decode.decoder import Decoder
 from crdgen.decode.objectmeta import OBJECT_META
-from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label_value, is_subdomain, masked
+from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label, is_label_value, is_subdomain, masked
 from crdgen.evaluate.check import Check, ErrorType, Violation, built, under
 from crdgen.schema import EMBEDDED, Schema, limits
 from crdgen.schema.look import utf8
@@ -164,5 +164,10 @@ def _resource(value: dict[str, Any]) -> Iterator[Violation]:
             yield Violation((name,), ErrorType.INVALID, value[name], "must be a string")
         elif not value[name]:
             yield Violation((name,), ErrorType.INVALID, "", "must not be empty")
+    version, kind = value.get("apiVersion"), value.get("kind")
+    if isinstance(version, str) and version.count("/") > 1:
+        yield Violation(("apiVersion",), ErrorType.INVALID, version, "must be a version, or a group and a version")
+    if isinstance(kind, str) and kind and not is_label(kind.lower()):
+        yield Violation(("kind",), ErrorType.INVALID, kind, "must be a name of letters, digits and dashes")
     if "metadata" in value:
         yield from judged(value["metadata"], OF_EMBEDDED)

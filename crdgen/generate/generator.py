@@ -15,6 +15,7 @@ from crdgen.generate import scalars
 from crdgen.generate.encoding import SECRET, NotJsonError, is_constant, spelled
 from crdgen.generate.inline import MARKERS
 from crdgen.generate.walk import COMPUTED, KEYS, PROBLEM, rules_of
+from crdgen.schema.look import distinct
 
 _NOTHING: Any = object()
 _QUADS = r"({0}{{4}})*({0}[AQgw]={{0,2}}|{0}{{2}}[AEIMQUYcgkosw048]=?)?"
@@ -117,7 +118,7 @@ class Generator(GenerateJsonSchema):
             return {PROBLEM: (problem, "use a set of an Enum's members, or an `int` with bounds")}
         described = _described(super().enum_schema(schema), kind, titled=False)
         if "enum" in described:
-            described["enum"] = list({(type(value), str(value)): value for value in described["enum"]}.values())
+            described["enum"] = distinct(described["enum"])
         return described
 
     def _map(self, schema: Any) -> JsonSchemaValue:

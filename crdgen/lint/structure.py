@@ -45,7 +45,7 @@ def type_is_there(node: Node) -> Iterator[Issue]:
         yield Issue("type", "an embedded resource has no type", "write type: object")
         return
     fix = "write its type, or x-kubernetes-preserve-unknown-fields: true for any value"
-    yield Issue("type", f"type must be one of {', '.join(TYPES)}, and {node.level.value} has none", fix)
+    yield Issue("type", f"type must be one of {', '.join(TYPES)}, and {node.level} has none", fix)
 
 
 @error("schema/validation.go, validateStructuralInvariants; apiextensions validation.go", "nullable", "type")

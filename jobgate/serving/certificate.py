@@ -82,8 +82,7 @@ class SecretSource:
             group.create_task(self._offer())
 
     async def _watch(self) -> None:
-        failure = "failed to watch the Secret of the certificate"
-        async with await connected(self._kubeconfig, failure, RETRY_PERIOD) as client:
+        async with await connected(self._kubeconfig) as client:
             await self.known.run(client.named(self._secret.name, self._secret.namespace))
 
     async def _offer(self) -> None:
@@ -113,7 +112,7 @@ def _candidate(secret: Mapping[str, Any]) -> Candidate:
     return Candidate(*(decoded(data.get(key)) for key in KEYS))
 
 
-async def connected(kubeconfig: Path | None, failure: str, retry: float) -> Client:
+async def connected(kubeconfig: Path | None) -> Client:
     """Return a client of the API server, as soon as there are credentials.
 
     It is imported in a thread: that takes seconds, in which the server must answer.
@@ -123,7 +122,8 @@ async def connected(kubeconfig: Path | None, failure: str, retry: float) -> Clie
             module = await asyncio.to_thread(import_module, "jobgate.cluster.client")
             client: Client = await module.Client.connect(kubeconfig)
         except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
-            _logger.error(failure, extra={"fields": {"reason": f"{type(error).__qualname__}: {error}"}})  # noqa: TRY400
-            await asyncio.sleep(retry)
+            fields = {"reason": f"{type(error).__qualname__}: {error}"}
+            _logger.error("failed to connect to the cluster", extra={"fields": fields})  # noqa: TRY400
+            await asyncio.sleep(RETRY_PERIOD)
         else:
             return client

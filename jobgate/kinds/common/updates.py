@@ -179,7 +179,7 @@ def _parts(change: FieldChange, key: str) -> list[FieldChange] | None:
     one, other = change.before, change.after
     if change.moves:
         return None
-    if _same(one, other) or (_nothing(one) and _nothing(other)):
+    if _nothing(one) and _nothing(other):
         return []
     if isinstance(one, Mapping | None) and isinstance(other, Mapping | None):
         return [*_fields(change, one or {}, other or {})]
@@ -188,9 +188,10 @@ def _parts(change: FieldChange, key: str) -> list[FieldChange] | None:
         if key and len(before) == len(one) and len(after) == len(other):
             return [*_items(change, before, after, change.path / 0 / key)]
         if len(one) == len(other):
-            return [_part(change, at, *pair) for at, pair in enumerate(zip(one, other, strict=True))]
+            pairs = enumerate(zip(one, other, strict=True))
+            return [_part(change, at, *pair) for at, pair in pairs if not _same(*pair)]
     amounts = not _QUANTITIES.isdisjoint(change.path.steps) and _amount(one) == _amount(other) is not None
-    return [] if amounts else None
+    return [] if amounts or _same(one, other) else None
 
 
 def _part(change: FieldChange, step: str | int, before: Any, after: Any, moves: str = "") -> FieldChange:
@@ -200,7 +201,8 @@ def _part(change: FieldChange, step: str | int, before: Any, after: Any, moves: 
 
 def _fields(change: FieldChange, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[FieldChange]:
     """Yield what becomes of fields, or of entries of a map, of which each that comes or goes is a change."""
-    for key in [*one, *(key for key in other if key not in one)]:
+    changed = [key for key, value in one.items() if key not in other or not _same(value, other[key])]
+    for key in [*changed, *(key for key in other if key not in one)]:
         moves = ""
         if change.shape.is_map and (key in one) != (key in other):
             moves = "it would be added" if key in other else "it would be removed"
@@ -225,7 +227,8 @@ def _items(
     for name in [name for name in before if name not in after]:
         yield FieldChange(path, shape, name, None, f"item {shown(name)} would be removed", key)
     for name in stay:
-        yield _part(change, after[name], one[before[name]], other[after[name]])
+        if not _same(one[before[name]], other[after[name]]):
+            yield _part(change, after[name], one[before[name]], other[after[name]])
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -58,7 +58,6 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     ("group-of-the-community-is-approved", ("spec", "group"), "lint.example.com", "lint.k8s.io", "names no approval"),
     ("scope-is-known", ("spec", "scope"), "Cluster", "namespaced", "scope must be"),
     ("names-are-labels", ("spec", "names", "kind"), "W" * 59, "W" * 60, "listKind"),
-    ("list-has-a-kind-of-its-own", ("spec", "names", "listKind"), "Widgets", "Widget", "are the same"),
     ("one-version-is-stored", (*_VERSION, "storage"), True, False, "exactly one version"),
     ("version-names-are-labels", (*_VERSION, "name"), "v1", "V1", "must be a label"),
     ("fields-are-pruned", ("spec", "preserveUnknownFields"), False, True, "must not be true"),

@@ -90,7 +90,6 @@ def test_names_scope_labels_and_annotations_are_written() -> None:
         (replace(RESOURCE, names=Names("A", "Things")), "spec.names.plural", "'Things' must be a label"),
         (replace(RESOURCE, names=Names("A", short_names=("T",))), "spec.names.shortNames[0]", "must be a label"),
         (replace(RESOURCE, names=Names("A", categories=("a_b",))), "spec.names.categories[0]", "must be a label"),
-        (replace(RESOURCE, names=Names("A", list_kind="A")), "spec.names.listKind", "are the same"),
         (replace(RESOURCE, group="a." + "b" * 63 + ("." + "c" * 60) * 3), "metadata.name", "at most 253"),
         (replace(RESOURCE, scope="Global"), "spec.scope", "not 'Global'"),  # type: ignore[arg-type]
         (replace(RESOURCE, versions=(replace(ONE, storage=False),)), "spec.versions", "storage: true: none"),
