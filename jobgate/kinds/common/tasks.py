@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from jobgate.kinds.common.operator import Operator, operator_of
@@ -48,21 +48,16 @@ def names_have_room(job: Job[Any], context: Context) -> bool:
     if ("." in name or name != job.document["metadata"].get("name")) and dns_label(name):
         return False
     longest, most = max(map(len, names), default=0), max(job.said("tasks.replicas"), default=0)
-    pod = _length(operator.pod_name, len(name), longest, len(str(most)))
-    return max(pod, _length(operator.service_name, len(name))) <= LABEL_LIMIT
+    return longest <= LABEL_LIMIT and _are_labels(
+        operator.pod_name, operator.service_name, len(name), longest, len(str(most))
+    )
 
 
-def _length(pattern: str, job: int, task: int = 0, index: int = 0) -> int:
-    """Return how long a name of a pattern is, by the lengths of what it is made of."""
-    around, jobs, tasks, indices = _made_of(pattern)
-    return around + jobs * job + tasks * task + indices * index
-
-
-@cache
-def _made_of(pattern: str) -> tuple[int, int, int, int]:
-    """Return how long a pattern of names is without its job, task and index, and how often it has each."""
-    around = len(pattern.format(job="", task="", index=""))
-    return around, pattern.count("{job}"), pattern.count("{task}"), pattern.count("{index}")
+@lru_cache(maxsize=1024)
+def _are_labels(pod: str, service: str, job: int, task: int, index: int) -> bool:
+    """Return whether what is called by these patterns has room in a label, by the lengths of what goes into them."""
+    parts = {"job": "x" * job, "task": "x" * task, "index": "x" * index}
+    return max(len(pod.format(**parts)), len(service.format(**parts))) <= LABEL_LIMIT
 
 
 @rule(reads=("tasks.name", "tasks.replicas"), quiet=names_have_room)
