@@ -58,7 +58,7 @@ check: install ## Check format, lint, types, layers, spelling and generated file
 	$(BIN)/codespell
 	$(BIN)/python -m bench.pod_definitions --check
 	$(BIN)/jobgate manifests --output-dir manifests --check
-	$(BIN)/python -m jobgate.installation.handbook --check
+	$(BIN)/python -m website.kinds --check
 	$(BIN)/python -m website.doctor --check
 
 format: install ## Format the code, and apply fixes of the linter
@@ -70,7 +70,7 @@ crds: install ## Regenerate manifests/ from the models
 	$(BIN)/jobgate manifests --output-dir manifests
 
 docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code
-	$(BIN)/python -m jobgate.installation.handbook
+	$(BIN)/python -m website.kinds
 	$(BIN)/python -m website.doctor
 
 site: install ## Build the documentation as a website into build/site, and check its links

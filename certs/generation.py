@@ -21,8 +21,6 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from certs.names import ServerNames
 from certs.validity import LIFETIME, Validity, overlap, validity_from
 
-# X.520's limit of a common name.
-COMMON_NAME_LENGTH = 64
 _IDENTIFIER_DIGITS = 16
 
 # What a CA is called where its maker gives no name.
@@ -88,14 +86,8 @@ def issue_authority(key: PrivateKey, validity: Validity, *, name: str = AUTHORIT
     """A self-signed CA of this key that may sign server certificates and no further CA.
 
     Its subject is `name` and the start of its key identifier. So two generations in one bundle differ in subject and
-    identifier, and a verifier never tries the wrong one.
-
-    Raises:
-        ValueError: the name is empty or too long.
+    identifier, and a verifier never tries the wrong one. The name may have 47 characters.
     """
-    room = COMMON_NAME_LENGTH - _IDENTIFIER_DIGITS - 1
-    if not 0 < len(name) <= room:
-        raise ValueError(f"a CA's name must have 1 to {room} characters, and {name!r} has {len(name)}")
     public_key = key.public_key()
     identifier = x509.SubjectKeyIdentifier.from_public_key(public_key)
     subject = x509.Name(
@@ -122,13 +114,8 @@ def issue_leaf(authority: Authority, public_key: PublicKey, names: ServerNames, 
 
     It has no common name (64 characters do not hold `<service>.<namespace>.svc`, and no verifier of ours reads one):
     its subject is empty, so that its alternative names are critical (RFC 5280 section 4.2.1.6).
-
-    Raises:
-        ValueError: there is no name.
     """
     alternatives = [*map(x509.DNSName, names.dns_names), *map(x509.IPAddress, names.ip_addresses)]
-    if not alternatives:
-        raise ValueError("a server certificate must have at least one DNS name or IP address")
     # An RSA key may also be asked to decrypt (TLS 1.2 without forward secrecy); an elliptic one only signs.
     encipherment = isinstance(public_key, rsa.RSAPublicKey)
     usage = {**_NO_USAGE, "digital_signature": True, "key_encipherment": encipherment}
@@ -184,7 +171,7 @@ def issue_generation(
     """A new CA, and a leaf of it for a server of these names; both hold from an hour ago for `lifetime`.
 
     Raises:
-        ValueError: no names, a time without zone, or a lifetime or authority name out of bounds.
+        ValueError: a time without zone, or an authority name that is too long.
     """
     validity = validity_from(now, lifetime)
     authority = issue_authority(new_key(key_type), validity, name=authority_name)

@@ -23,10 +23,7 @@ _DOMAIN_RULE = (
     f"must be labels of at most {LABEL_LENGTH} lower-case letters, digits and '-' joined by dots, each starting and "
     f"ending with a letter or digit, in all at most {NAME_LENGTH} characters"
 )
-_DNS_NAME_RULE = f"{_DOMAIN_RULE}, and no IP address; '*.' may be before two labels or more"
-_ADDRESS_RULE = (
-    "must be one IPv4 or IPv6 address, such as 10.0.0.1 or fd00::1, without a zone, and no IPv4 address written as IPv6"
-)
+_EXTRA_RULE = f"{_DOMAIN_RULE}, where '*.' may be before two labels or more; or an IP address"
 
 
 class InvalidNames(ValueError):
@@ -59,16 +56,15 @@ def service_names(
     extra = tuple(extra_names)
     addresses = {text: address for text in extra if (address := _address(text)) is not None}
     dns_names = [name for name in extra if name not in addresses]
+    qualified = f"{service}.{namespace}.{cluster_domain}"
     checked = [
         # A Service's name may start with a digit where the API server's RelaxedServiceNameValidation is on.
-        ("Service name", service, re.fullmatch(_LABEL, service), _LABEL_RULE),
-        ("namespace", namespace, re.fullmatch(_LABEL, namespace), _LABEL_RULE),
-        ("cluster domain", cluster_domain, _is_name(_DOMAIN, cluster_domain), _DOMAIN_RULE),
-        *(("DNS name", name, _is_name(f"{_DOMAIN}|{_WILDCARD}", name), _DNS_NAME_RULE) for name in dns_names),
-        *(("IP address", text, _is_plain(address), _ADDRESS_RULE) for text, address in addresses.items()),
+        ("Service name", service, _LABEL, _LABEL_RULE),
+        ("namespace", namespace, _LABEL, _LABEL_RULE),
+        ("cluster domain", cluster_domain, _DOMAIN, _DOMAIN_RULE),
+        *(("DNS name", name, f"{_DOMAIN}|{_WILDCARD}", _EXTRA_RULE) for name in dns_names),
     ]
-    faults = [f"{what} {text!r}: {rule}" for what, text, right, rule in checked if not right]
-    qualified = f"{service}.{namespace}.{cluster_domain}"
+    faults = [f"{what} {text!r}: {rule}" for what, text, pattern, rule in checked if not _is_name(pattern, text)]
     if not faults and len(qualified) > NAME_LENGTH:
         faults = [f"the Service's longest name {qualified!r}: must have at most {NAME_LENGTH} characters"]
     if faults:
@@ -81,11 +77,6 @@ def service_names(
 
 def _is_name(pattern: str, name: str) -> bool:
     return len(name) <= NAME_LENGTH and re.fullmatch(pattern, name) is not None
-
-
-def _is_plain(address: IPv4Address | IPv6Address) -> bool:
-    """Whether a certificate has room for it: a zone means something on one machine; mapped IPv4 is not equal to all."""
-    return isinstance(address, IPv4Address) or (address.scope_id is None and address.ipv4_mapped is None)
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:

@@ -1,18 +1,14 @@
 """A report on the rotation: generations, served and trusted certificates, problems, the next step."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
-from cryptography import x509
-
-from certs.bundle import anchor, holds, read_certificates
+from certs.bundle import lacking, read_certificates
 from certs.generation import issuing_number, number_of
-from certs.places import CERTIFICATE, Served, Target
+from certs.places import Served, Target
 from certs.plan import RotationSettings, RotationSnapshot, plan
 from certs.rotation import unserved
-from certs.state import expired, read_state, write_time
+from certs.state import Pair, read_state, write_time
 from certs.steps import Blocked, Wait
 from certs.validity import renewal
 
@@ -22,19 +18,12 @@ def report(observed: RotationSnapshot, served: Sequence[Served], settings: Rotat
 
     The clock skew is by how much this machine's clock is ahead of the API server's.
     """
-    now = observed.now
-    state = read_state(observed.stored, settings.names, now)
+    state = read_state(observed.stored, settings.names, observed.now)
     current, step = state.current, plan(observed, settings)
     validity = current.validity if current else None
-    # A handshake shows the leaf alone; what stands between it and its CA is in the Secret.
-    chain = read_certificates(observed.stored.contents.get(CERTIFICATE, b""))
-    served = [replace(one, chain=chain) if chain and one.leaf == chain[0] else one for one in served]
     problems = (
-        *_store_problems(observed),
-        *(current.faults if current else ()),
-        *(f"the certificate lacks the name {name}" for name in (current.missing if current else ())),
-        *(problem for target in observed.targets for problem in _target_problems(target, served)),
-        *_served_problems(served, current.leaf if current else None, now),
+        *(_pair_problems(current, served) if current else _nothing_stored(observed)),
+        *(problem for target in observed.targets for problem in _target_problems(target, current)),
         *(step.reasons if isinstance(step, Blocked) else ()),
         *([step.why] if isinstance(step, Wait) and step.overdue else []),
     )
@@ -65,38 +54,21 @@ def _target(target: Target) -> dict[str, Any]:
     }
 
 
-def _store_problems(observed: RotationSnapshot) -> Iterator[str]:
-    if not observed.stored.found:
-        yield "the certificate Secret does not exist"
-    elif not observed.stored.contents.get(CERTIFICATE):
-        yield "the Secret contains no certificate"
+def _nothing_stored(observed: RotationSnapshot) -> Iterator[str]:
+    yield "the Secret contains no certificate" if observed.stored.found else "the certificate Secret does not exist"
 
 
-def _target_problems(target: Target, served: Sequence[Served]) -> Iterator[str]:
-    if target.fault:
-        yield target.fault
-        return
-    if not target.found:
-        yield f"{target} does not exist"
-        return
-    for entry in target.entries:
-        bundle = read_certificates(entry.bundle)
-        if not bundle:
-            yield f"{target}: the caBundle of {entry.name} contains no certificate"
-            continue
-        for one in served:
-            if one.leaf is not None and anchor(one.chain, bundle) is None:
-                number = issuing_number(one.leaf)
-                yield f"{target}: {entry.name} does not trust the certificate of {one.address} (generation {number})"
-
-
-def _served_problems(served: Sequence[Served], leaf: x509.Certificate | None, now: datetime) -> Iterator[str]:
-    if leaf is not None and (why := unserved(served, leaf)):
+def _pair_problems(current: Pair, served: Sequence[Served]) -> Iterator[str]:
+    yield from current.faults
+    yield from (f"the certificate lacks the name {name}" for name in current.missing)
+    if current.leaf is not None and (why := unserved(served, current.leaf)):
         yield why
-    for one in served:
-        if one.leaf is None:
-            yield f"{one.address} cannot be reached: {one.fault}"
-        elif expired(one.leaf, now):
-            yield f"{one.address} serves a certificate that expired at {one.leaf.not_valid_after_utc.isoformat()}"
-        elif not holds(one.leaf, now):
-            yield f"{one.address} serves a certificate that is not valid yet"
+
+
+def _target_problems(target: Target, current: Pair | None) -> Iterator[str]:
+    if target.fault or not target.found:
+        yield target.fault or f"{target} does not exist"
+    elif current is not None and current.authority is not None:
+        for entry in target.entries:
+            if lacking(entry.bundle, [current.authority]):
+                yield f"{target}: {entry.name} does not trust generation {current.number}"

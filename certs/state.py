@@ -37,8 +37,8 @@ class Pair:
     validity: Validity | None = None
 
 
-def judged(contents: Mapping[str, bytes], names: ServerNames, now: datetime, prefix: str = "") -> Pair | None:
-    """Judge the generation that is stored under a prefix; None where there is nothing at all under it."""
+def judged(contents: Mapping[str, bytes], names: ServerNames, now: datetime | None, prefix: str = "") -> Pair | None:
+    """Judge the generation that is stored under a prefix, at any time without `now`; None if nothing is stored."""
     parts = {part: contents.get(prefix + part, b"") for part in PARTS}
     if not any(parts.values()):
         return None
@@ -53,7 +53,7 @@ def judged(contents: Mapping[str, bytes], names: ServerNames, now: datetime, pre
         *_key_faults(parts[KEY], leaf, prefix),
         *_leaf_faults(leaf, prefix),
         *_authority_faults(parts[AUTHORITY], given, authority, prefix),
-        *_time_faults(validity, now, prefix),
+        *(_time_faults(validity, now, prefix) if now else ()),
     )
     number = number_of(authority) if authority is not None else None
     return Pair(

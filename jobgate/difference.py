@@ -31,6 +31,14 @@ def lost(before: Any, after: Any) -> Iterator[str]:
     yield from (str(join(steps)) for kind, steps, _ in _changes(before, after, ()) if kind == "remove")
 
 
+def deviations(wanted: Any, found: Any, *, added: bool = True) -> Iterator[str]:
+    """Yield where an object is not as wanted; with `added=False`, fields that only `found` has are ignored."""
+    for kind, steps, value in _changes(wanted, found, ()):
+        if added or kind != "add":
+            is_ = "absent" if kind == "remove" else shown(value)
+            yield f"{join(steps)} is {is_}, must be {'absent' if kind == 'add' else shown(_at(wanted, steps))}"
+
+
 def _changes(before: Any, after: Any, steps: tuple[str | int, ...]) -> Iterator[tuple[str, tuple[str | int, ...], Any]]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in before:

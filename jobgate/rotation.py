@@ -37,7 +37,7 @@ from jobgate.cluster.informer import Api, Backoff, Informer
 from jobgate.cluster.objects import ObjectClient, asked_version
 from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
-from jobgate.cluster.server import Server
+from jobgate.cluster.server import ApiServerClock
 from jobgate.cluster.tls_secret import TlsSecret
 from jobgate.serving.leader import LeaderMetrics, LeaderSettings, lead_until_stopped
 
@@ -169,7 +169,7 @@ def places(client: Client, scope: RotationScope) -> Places:
         store=TlsSecret(client, scope.namespace, scope.secret),
         targets=Bundles(client, scope),
         probe=Endpoints(client, scope.namespace, scope.service, scope.addresses),
-        clock=Server(client),
+        clock=ApiServerClock(client),
     )
 
 

@@ -14,6 +14,7 @@ from crdgen.cli.models import definition_of, model_arguments
 from crdgen.cli.sources import UsageError, write
 from crdgen.docs import page
 from crdgen.resource.text import to_yaml
+from crdgen.schema.look import mapping, members
 
 ABOUT: Final = """Check that generated files match their models, and print a diff for each that does not.
 
@@ -56,10 +57,8 @@ class GeneratedFiles(BaseModel):
 
 def listing(project: Mapping[str, Any]) -> list[GeneratedFiles]:
     """Return the entries of a parsed pyproject.toml."""
-    tool = project.get("tool")
-    table = tool.get("crdgen") if isinstance(tool, Mapping) else None
-    found = table.get("files") if isinstance(table, Mapping) else None
-    if not isinstance(found, list) or not found:
+    found = members(mapping(project, "tool", "crdgen").get("files"))
+    if not found:
         raise UsageError(f"no [[tool.crdgen.files]]: {_SHAPE}")
     return [_entry(index, one) for index, one in enumerate(found)]
 

@@ -61,11 +61,11 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Run the command, and return the exit status."""
     definition = _definition(options.crd)
-    found = objects(options.file)
     stored = {_key(one.object): one.object for one in (objects(options.old) if options.old else [])}
-    ours = [one for one in found if _is_of(definition, one.object)]
+    ours = [one for one in objects(options.file) if _is_of(definition, one.object)]
     if not ours:
-        raise UsageError(_not_ours(definition, options, found))
+        kind = f"{mapping(definition, 'spec').get('group')} {mapping(definition, 'spec', 'names').get('kind')}"
+        raise UsageError(f"{options.file}: contains no {kind}, the kind that {options.crd} defines")
     verdicts = [_verdict(definition, one, stored.get(_key(one.object))) for one in ours]
     if options.output == "json":
         write_json([_entry(verdict) for verdict in verdicts])
@@ -94,14 +94,6 @@ def _is_of(definition: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
     return found.get("kind") == kind and str(found.get("apiVersion")).partition("/")[0] == group
 
 
-def _not_ours(definition: Mapping[str, Any], options: Namespace, found: list[Manifest]) -> str:
-    kind = f"{mapping(definition, 'spec').get('group')} {mapping(definition, 'spec', 'names').get('kind')}"
-    others = ", ".join(sorted({f"{one.object.get('apiVersion')} {one.object.get('kind')}" for one in found}))
-    return (
-        f"{options.file}: contains no {kind}, the kind that {options.crd} defines{f', only {others}' if others else ''}"
-    )
-
-
 def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Verdict:
     written = manifest.object
     try:
@@ -112,16 +104,7 @@ def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Ve
         sys.stderr.write(f"{manifest.file}:{manifest.line}: note: {sentence}\n")
     gone = dict(missing(written, found.object))
     pruned = {path: gone.pop(path) for path in found.pruned if path in gone}
-    return _Verdict(manifest, _name(manifest), found, pruned, gone, dict(missing(found.object, written)))
-
-
-def _name(manifest: Manifest) -> str:
-    """Return the object's name, its generateName with an ellipsis, or its file and line."""
-    metadata = mapping(manifest.object, "metadata")
-    beginning = metadata.get("generateName")
-    if not metadata.get("name") and isinstance(beginning, str) and beginning:
-        return f"{beginning}…"
-    return name_of(manifest)
+    return _Verdict(manifest, name_of(manifest), found, pruned, gone, dict(missing(found.object, written)))
 
 
 def _key(found: Mapping[str, Any]) -> tuple[Any, Any, Any]:

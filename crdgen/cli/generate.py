@@ -5,8 +5,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Final
 
 from crdgen.cli.models import definition_of, model_arguments
-from crdgen.cli.sources import UsageError
-from crdgen.lint import LintSeverity, lint
+from crdgen.lint import lint
 from crdgen.resource.text import to_yaml
 
 ABOUT: Final = """Print the CustomResourceDefinition of a Pydantic model as YAML.
@@ -34,8 +33,6 @@ def run(options: Namespace) -> int:
     """Run the command, and return the exit status."""
     definition = definition_of(options.model, options)
     for finding in lint(definition):
-        if finding.severity is LintSeverity.ERROR:
-            raise UsageError(f"{finding.path}: {finding.problem}; {finding.fix}")
         if finding.rule == "rule-is-checked":
             sys.stderr.write(f"note: {finding.path}: {finding.problem}\n")
     sys.stdout.write(to_yaml(definition))

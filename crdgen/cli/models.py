@@ -3,10 +3,8 @@
 import re
 import sys
 import traceback
-import warnings
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
@@ -48,20 +46,17 @@ def model_arguments(parser: ArgumentParser) -> None:
 
 def definition_of(target: str, options: Namespace, **otherwise: str) -> dict[str, Any]:
     """Return the CRD of `MODULE:MODEL`, with the names from the options, or else the given group and version."""
-    with _one_line_warnings():
-        found = _load(target)
-        names = {flag: getattr(options, flag) for flag in _FLAGS if getattr(options, flag)}
-        if isinstance(found, CustomResource):
-            if names:
-                flags = ", ".join(f"--{flag}" for flag in names)
-                raise UsageError(f"{target} is a CustomResource, which has its own names: remove {flags}")
-            return crd(found)
-        names = otherwise | names
-        missing = [f"--{flag}" for flag in ("group", "version") if flag not in names]
-        if missing:
-            example = {"--group": "--group example.com", "--version": "--version v1"}
-            raise UsageError(f"{target} is a model: add {' and '.join(example[flag] for flag in missing)}")
-        return crd(of(found, **names))
+    found = _load(target)
+    names = {flag: getattr(options, flag) for flag in _FLAGS if getattr(options, flag)}
+    if isinstance(found, CustomResource):
+        if names:
+            flags = ", ".join(f"--{flag}" for flag in names)
+            raise UsageError(f"{target} is a CustomResource, which has its own names: remove {flags}")
+        return crd(found)
+    names = otherwise | names
+    if not {"group", "version"} <= names.keys():
+        raise UsageError(f"{target} is a model: add --group example.com and --version v1")
+    return crd(of(found, **names))
 
 
 def _load(target: str) -> type[Any] | CustomResource:
@@ -73,12 +68,10 @@ def _load(target: str) -> type[Any] | CustomResource:
         try:
             found = getattr(found, attribute)
         except AttributeError as error:
-            raise UsageError(f"{target}: {module} has no {attributes}{_models(found)}") from error
+            raise UsageError(f"{target}: {module} has no {attributes}") from error
     if isinstance(found, CustomResource) or is_described(found):
         return cast("type[Any] | CustomResource", found)
-    raise UsageError(
-        f"{target}: is {_what(found)}; must be a Pydantic model, a dataclass, a TypedDict or a crdgen.CustomResource"
-    )
+    raise UsageError(f"{target}: must be a Pydantic model, a dataclass, a TypedDict or a crdgen.CustomResource")
 
 
 def _imported(name: str) -> Any:
@@ -100,31 +93,3 @@ def _place(error: BaseException) -> str:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
     own = [frame for frame in frames if frame.filename.startswith(str(Path.cwd()))]
     return f" ({own[-1].filename}:{own[-1].lineno})" if own and own[-1].filename != __file__ else ""
-
-
-def _models(holder: Any) -> str:
-    names = sorted(
-        name
-        for name, value in vars(holder).items()
-        if isinstance(value, CustomResource)
-        or (is_described(value) and value.__module__ == getattr(holder, "__name__", ""))
-    )
-    return f"; it has {', '.join(names)}" if names else ""
-
-
-def _what(value: Any) -> str:
-    if is_described(type(value)):
-        return f"an instance of {type(value).__name__}: use the class"
-    if isinstance(value, type):
-        return f"the class {value.__name__}"
-    return f"a value of type {type(value).__name__}"
-
-
-@contextmanager
-def _one_line_warnings() -> Iterator[None]:
-    """Print warnings to standard error in one line each."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("default")
-        yield
-    for text in dict.fromkeys(" ".join(str(one.message).split()) for one in found):
-        sys.stderr.write(f"warning: {text}\n")

@@ -1,30 +1,24 @@
 """Reads objects from files, folders and standard input as `kubectl` does, and writes files and JSON."""
 
 import json
-import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from crdgen.reading import Manifest, UnreadableManifest, read
-from crdgen.schema.look import mapping, utf8
+from crdgen.schema.look import mapping
 
 
 class UsageError(Exception):
     """Input that cannot be used. The message is one line: where, what is wrong, what would be right."""
 
 
-# An action of Go's text/template: a value, a string, a comment, or a keyword with an operand. No YAML flow mapping
-# begins like this.
-_ACTION: Final = re.compile(rb"\{\{-?\s*(?:[.$\"`(]|/\*|[A-Za-z]+(?:\s+[^:\s]|\s*-?\}\}))")
-
-
 KIND: Final = "CustomResourceDefinition"
 VERSION: Final = "apiextensions.k8s.io/v1"
 SUFFIXES: Final = (".yaml", ".yml", ".json")
-_TEMPLATE: Final = "this looks like a Helm template; render it first: helm template CHART | jobgate crdgen lint -"
+_TEMPLATE: Final = "; if this is a Helm template, render it first: helm template CHART"
 
 
 def objects(file: str) -> list[Manifest]:
@@ -44,26 +38,9 @@ def content(file: str) -> bytes:
 def parsed(text: bytes, file: str) -> list[Manifest]:
     """Return the objects in a text; errors name the file."""
     try:
-        manifests = read(text, file)
+        return read(text, file)
     except UnreadableManifest as error:
-        # The same line or the one before: an action further away may be part of a description, where it is valid YAML.
-        for number in (error.line, error.line - 1):
-            if 0 < number <= len(lines := text.split(b"\n")) and _acts(lines[number - 1]):
-                raise UsageError(f"{file}:{number}: {_TEMPLATE}") from error
-        raise UsageError(str(error)) from error
-    for manifest in manifests:
-        # In quotes, an action is valid YAML.
-        named = (mapping(manifest.object, "metadata").get("name"), mapping(manifest.object, "spec").get("group"))
-        if any(isinstance(name, str) and _ACTION.search(utf8(name)) for name in named):
-            raise UsageError(f"{file}:{manifest.line}: {_TEMPLATE}")
-    return manifests
-
-
-def _acts(line: bytes) -> bool:
-    """Return whether a line has a template action that is not in quotes."""
-    found = _ACTION.search(line)
-    before = line[: found.start()] if found else b""
-    return found is not None and not (before.count(b'"') % 2 or before.count(b"'") % 2)
+        raise UsageError(f"{error}{_TEMPLATE if b'{{' in text else ''}") from error
 
 
 def definitions(path: str, *, some: bool = True) -> list[Manifest]:
@@ -75,23 +52,11 @@ def definitions(path: str, *, some: bool = True) -> list[Manifest]:
 
 
 def understood(manifests: Sequence[Manifest]) -> list[Manifest]:
-    """Return the CRDs, if they are complete enough to compare or document."""
+    """Return the CRDs, if they are of the version that can be compared and documented."""
     for manifest in manifests:
-        if lacking := _lacking(manifest.object):
-            raise UsageError(f"{manifest.file}:{manifest.line}: {lacking} (see crdgen lint)")
+        if (found := manifest.object.get("apiVersion")) != VERSION:
+            raise UsageError(f"{manifest.file}:{manifest.line}: apiVersion is {found}: must be {VERSION}")
     return list(manifests)
-
-
-def _lacking(definition: Mapping[str, Any]) -> str:
-    found = definition.get("apiVersion")
-    if found != VERSION:
-        return f"apiVersion is {found}: must be {VERSION}"
-    names, versions = mapping(definition, "spec", "names"), mapping(definition, "spec").get("versions")
-    for path, text in (("group", mapping(definition, "spec").get("group")), ("names.kind", names.get("kind"))):
-        if not isinstance(text, str) or not text:
-            return f"spec.{path} must be a non-empty string"
-    named = isinstance(versions, list) and all(isinstance(one, dict) and one.get("name") for one in versions)
-    return "" if versions and named else "spec.versions must be a non-empty list of versions with names"
 
 
 def one_definition(path: str) -> Manifest:
@@ -120,8 +85,7 @@ def files(path: str) -> list[str]:
 
 def name_of(manifest: Manifest) -> str:
     """Return the name of an object, or its file and line if it has none."""
-    metadata = manifest.object.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else None
+    name = mapping(manifest.object, "metadata").get("name")
     return name if isinstance(name, str) and name else f"{manifest.file}:{manifest.line}"
 
 

@@ -173,12 +173,7 @@ class Decoder:
     def _wrong(self, path: str, value: Any, wanted: str) -> Any:
         found = _LAST.search(path)
         keyword = found[0] if found else path
-        if keyword in _BOUNDS and _is_number(value):
-            fix = _BOUND
-        elif keyword == "type" and isinstance(value, list):
-            fix = _ONE_TYPE
-        else:
-            fix = f"write {wanted}"
+        fix = _FIXES.get(keyword, f"write {wanted}")
         self.problems.append(DecodingProblem(path, f"{keyword} must be {wanted}", fix, value))
         return _ABSENT
 
@@ -255,6 +250,10 @@ _SCALARS: Final[dict[Scalar, tuple[Callable[[Any], bool], str, Any]]] = {
         "",
     ),
 }
-_BOUNDS: Final = frozenset({"exclusiveMaximum", "exclusiveMinimum"})
+# What newer drafts of JSON Schema say otherwise.
 _BOUND: Final = "write the number as minimum or maximum, and true here"
-_ONE_TYPE: Final = "write one type, and nullable: true where null is taken, too"
+_FIXES: Final = {
+    "exclusiveMaximum": _BOUND,
+    "exclusiveMinimum": _BOUND,
+    "type": "write one type, and nullable: true where null is taken, too",
+}

@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from crdgen.decode.decoder import TEXT_MAP, TEXTS, ListOf, MapOf, Scalar, Shape, Struct, fields, struct
+from crdgen.decode.decoder import TEXT_MAP, TEXTS, ListOf, Scalar, fields, struct
+from crdgen.schema import PRESERVE
 
 OBJECT_META: Final = struct(
     **fields(Scalar.TEXT, "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"),
@@ -27,23 +28,16 @@ OBJECT_META: Final = struct(
 )
 
 
-def _schema(shape: Shape) -> dict[str, Any]:
-    match shape:
-        case ListOf():
-            return {"type": "array", "items": _schema(shape.item)}
-        case MapOf():
-            return {"type": "object", "additionalProperties": _schema(shape.value)}
-        case Struct():
-            return {"type": "object", "properties": {name: _schema(child) for name, child in shape.fields.items()}}
-        case _:
-            return dict(_SCALARS.get(shape, {}))
-
-
-_SCALARS: Final[dict[Shape, dict[str, Any]]] = {
-    Scalar.TEXT: {"type": "string"},
-    Scalar.BOOLEAN: {"type": "boolean"},
-    Scalar.INT64: {"type": "integer"},
-    Scalar.TIME: {"type": "string", "format": "date-time"},
+_TEXT: Final = {"type": "string"}
+#: The same as a schema, for the columns of `kubectl get`.
+METADATA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"), _TEXT),
+        **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), _TEXT | {"format": "date-time"}),
+        **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), _TEXT | {"type": "integer"}),
+        **{key: {"type": "object", "additionalProperties": _TEXT} for key in ("labels", "annotations")},
+        **{key: {"type": "array", "items": {PRESERVE: True}} for key in ("ownerReferences", "managedFields")},
+        "finalizers": {"type": "array", "items": _TEXT},
+    },
 }
-#: The same as a schema, which no CRD says.
-METADATA: Final = _schema(OBJECT_META)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from crdgen.diff.change import REJECTS, Change, SchemaPair
-from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.schema.look import number, shown
 
 #: Each bound, with the word that makes it exclusive, which way it bounds, and what its absence means.
@@ -27,29 +26,15 @@ def bounds(pair: SchemaPair) -> Iterator[Change]:
         is_shut = bool(new and new[1] and not (old and old[1]))
         # Integers are held against the whole part of a bound, so that one near the old one is tighter where it shuts.
         more = now is not None and (was is None or now > was or (is_shut and (now == was or now + 2 > was)))
-        yield _changed(pair, keyword, old, new, tighter=more or _is_unfit(pair.new, keyword))
+        yield _changed(pair, keyword, old, new, tighter=more)
     old, new = (_bound(schema, "multipleOf", "") for schema in (pair.old, pair.new))
     if old != new:
-        divides = pair.old.get("type") == pair.new.get("type") == "integer" and _divides(old, new)
-        yield _changed(pair, "multipleOf", old, new, tighter=new is not None and not divides)
+        yield _changed(pair, "multipleOf", old, new, tighter=new is not None)
 
 
 def _bound(schema: Mapping[str, Any], keyword: str, exclusive: str) -> _Bound:
     bound = number(schema.get(keyword))
     return None if bound is None else (bound, schema.get(exclusive) is True)
-
-
-def _is_unfit(schema: Mapping[str, Any], keyword: str) -> bool:
-    """Return whether the bound is no value of the type, so that it rejects all of them."""
-    typed = {key: schema[key] for key in ("type", "format") if isinstance(schema.get(key), str)}
-    bound = number(schema.get(keyword))
-    return bound is not None and bool(unfit_bounds(typed | {keyword: bound}))
-
-
-def _divides(old: _Bound, new: _Bound) -> bool:
-    """Return whether all multiples of one whole number are multiples of another; of fractions, nothing is sure."""
-    (one, _), (other, _) = old or (1, False), new or (1, False)
-    return one % 1 == other % 1 == 0 and other > 0 and one % other == 0
 
 
 def _changed(pair: SchemaPair, keyword: str, old: _Bound, new: _Bound, *, tighter: bool) -> Change:

@@ -57,7 +57,7 @@ class Change:
         return replace(self, version=version)
 
 
-_JUDGING: Final = (*BRANCHES, "not", "enum", VALIDATIONS)
+_JUDGING: Final = (*BRANCHES, "not", "enum", "maxProperties", VALIDATIONS)
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,10 @@ class SchemaPair:
         path: the field, as `spec.tasks[].replicas`; empty at the root.
         old: its schema before.
         new: its schema now.
-        watched: whether a field around it is now judged as a whole, by a rule, a branch, an enum or as member of a set:
-            a default that is filled in below it changes what is judged.
+        watched: whether a field around it is now judged as a whole, by a rule, a branch, an enum, a maxProperties or
+            as member of a set: a default that is filled in below it changes what is judged.
         traced: whether the API server knows what the field was before a write; not below lists that are no map lists,
             where rules have no oldSelf.
-        counted: whether the number of fields of the object around it is now bounded: a default is one more.
     """
 
     path: str
@@ -80,13 +79,11 @@ class SchemaPair:
     new: Mapping[str, Any]
     watched: bool = False
     traced: bool = True
-    counted: bool = False
 
     def field(self, name: str) -> "SchemaPair":
         """Return the pair of a property that both have."""
         path = f"{self.path}.{name}" if self.path else name
-        pair = self._below(path, mapping(self.old, "properties", name), mapping(self.new, "properties", name))
-        return replace(pair, counted="maxProperties" in self.new)
+        return self._below(path, mapping(self.old, "properties", name), mapping(self.new, "properties", name))
 
     def items(self) -> "SchemaPair":
         """Return the pair of the items of a list."""
@@ -116,7 +113,7 @@ Family: TypeAlias = Callable[[SchemaPair], Iterator[Change]]
 
 def is_judged_whole(schema: Mapping[str, Any]) -> bool:
     """Return whether a keyword of the schema looks at what is below the field, and not at the field itself only."""
-    return any(schema.get(keyword) for keyword in _JUDGING) or schema.get(LIST_TYPE) == "set"
+    return any(schema.get(keyword) not in (None, [], {}) for keyword in _JUDGING) or schema.get(LIST_TYPE) == "set"
 
 
 def required(schema: Mapping[str, Any]) -> frozenset[str]:

@@ -70,7 +70,7 @@ def strategy(crd: Mapping[str, Any]) -> str:
 
 
 def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield changes of the conversion, and of whether unknown fields are kept throughout."""
+    """Yield changes of the conversion."""
     path = "spec.conversion"
     was, now = strategy(old), strategy(new)
     several = len(members(mapping(new, "spec").get("versions"))) > 1
@@ -81,26 +81,7 @@ def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
     elif now == _WEBHOOK != was:
         yield Change(f"{path}.strategy", "a webhook now converts objects, and must be available for every read")
     elif canonical(mapping(old, "spec", "conversion")) != canonical(mapping(new, "spec", "conversion")):
-        yield from _webhook(
-            mapping(old, "spec", "conversion", "webhook"), mapping(new, "spec", "conversion", "webhook")
-        )
-    kept, keeps = (mapping(one, "spec").get("preserveUnknownFields") is True for one in (old, new))
-    if kept and not keeps:
-        what = "unknown fields are now pruned: what stored objects have there is lost"
-        fix = "keep it until every field that is in use is named"
-        yield Change("spec.preserveUnknownFields", what, REJECTS, fix)
-    if keeps and not kept:
-        what = "unknown fields are now kept, which the API server rejects for apiextensions.k8s.io/v1"
-        yield Change("spec.preserveUnknownFields", what, (Break.CLIENTS,), "leave it out")
-
-
-def _webhook(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    if canonical(old.get("clientConfig")) != canonical(new.get("clientConfig")):
-        yield Change("spec.conversion.webhook.clientConfig", "the clientConfig of the conversion webhook changed")
-    was, now = (words(one.get("conversionReviewVersions")) for one in (old, new))
-    if was != now:
-        what = f"{', '.join(was)} are now {', '.join(now)}"
-        yield Change("spec.conversion.webhook.conversionReviewVersions", what)
+        yield Change(f"{path}.webhook", "the conversion webhook changed")
 
 
 _COLUMNS: Final = "additionalPrinterColumns"

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from crdgen.diff.change import REJECTS, Break, Change, SchemaPair, is_judged_whole, required
-from crdgen.diff.rules import is_strict
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.look import canonical, mapping, shown
 
@@ -31,8 +30,8 @@ def defaults(pair: SchemaPair) -> Iterator[Change]:
 
 
 def _new(pair: SchemaPair, value: str) -> Change:
-    if pair.watched or pair.counted or is_strict(pair.new):
-        what = f"default {value} is new, and affects a rule, branch or bound of the field or of a parent"
+    if pair.watched:
+        what = f"default {value} is new, and affects a rule, branch or bound of a parent"
         return pair.change(what, *REJECTS, fix="add no default")
     return pair.change(f"default {value} is new; stored objects without the field are read with the default")
 
@@ -73,12 +72,12 @@ def _added(pair: SchemaPair) -> Iterator[Change]:
         if was_open and not takes_anything:
             what = "the field is new; unknown fields were kept here, so that stored values may not fit it"
             yield _of(pair, name, what, *REJECTS, fix=f"leave it open, with {PRESERVE} and no type{optional}")
-        elif "default" in schema and (default_is_judged(pair) or is_strict(schema)):
-            what = "the field is new, and its default counts in a rule or bound of it or of the object around it"
+        elif "default" in schema and _is_judged(pair):
+            what = "the field is new, and its default counts in a rule or bound of the object around it"
             yield _of(pair, name, what, *REJECTS, fix=f"add it without a default{optional}")
         elif name in must and schema.get("default") is None:
             what = "the field is new and required: stored objects and clients do not have it"
-            fix = "do not require it" if default_is_judged(pair) else "give it a default, or do not require it"
+            fix = "do not require it" if _is_judged(pair) else "give it a default, or do not require it"
             yield _of(pair, name, what, *REJECTS, fix=fix)
         else:
             yield _of(pair, name, "the field is new")
@@ -94,15 +93,15 @@ def _required(pair: SchemaPair) -> Iterator[Change]:
         if schema.get("default") is not None:
             yield _of(pair, name, "is now required, and has a default")
         else:
-            default = "give it a default; or " if name in both and not default_is_judged(pair) else ""
+            default = "give it a default; or " if name in both and not _is_judged(pair) else ""
             yield _of(pair, name, "is now required", *REJECTS, fix=default + pair.for_new("do not require it"))
     for name in sorted((was - now) & both):
         yield _of(pair, name, "is no longer required; who reads it may not find it")
 
 
-def default_is_judged(pair: SchemaPair) -> bool:
+def _is_judged(pair: SchemaPair) -> bool:
     """Return whether one more field of an object may break what judges the object as a whole."""
-    return "maxProperties" in pair.new or pair.watched or is_judged_whole(pair.new)
+    return pair.watched or is_judged_whole(pair.new)
 
 
 def _of(pair: SchemaPair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:

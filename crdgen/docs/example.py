@@ -1,6 +1,6 @@
 """The least object that a schema takes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from crdgen.docs.types import kubernetes_type
@@ -24,7 +24,6 @@ _TEXTS: Final = {
     "uuid": "123e4567-e89b-12d3-a456-426614174000",
 }
 _POD_TEMPLATE: Final = {"spec": {"containers": [{"name": "main", "image": "example.com/image:1"}]}}
-_DEEPEST: Final = 32
 
 
 def example(head: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -34,56 +33,44 @@ def example(head: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any
     """
     if check_structural(dict(schema)):
         return None  # of what is no schema, there are no objects
-    body = _object(schema, _DEEPEST)
+    body = _object(schema)
     spec = mapping(schema, "properties", "spec")
     if spec and "spec" not in body:
-        body["spec"] = _value(spec, _DEEPEST)
+        body["spec"] = _value(spec)
     found = {**head, **{key: value for key, value in body.items() if key not in head and key != "status"}}
     evaluator = Evaluator(dict(schema))
     return None if evaluator.validate(evaluator.default(evaluator.prune(found))) else found
 
 
-def _value(schema: Mapping[str, Any], depth: int) -> Any:
-    for keyword in ("example", "default"):
-        if keyword in schema:
-            return schema[keyword]
-    enum = members(schema.get("enum"))
-    if enum:
-        return enum[0]
-    kind = schema.get("type")
+def _value(schema: Mapping[str, Any]) -> Any:
+    given = [schema[keyword] for keyword in ("example", "default") if keyword in schema]
+    if given := [*given, *members(schema.get("enum"))]:
+        return given[0]
     if kubernetes_type(schema) == "PodTemplateSpec":
         return _POD_TEMPLATE
-    if kind == "object":
-        return _object(schema, depth)
-    if kind == "array":
-        least = number(schema.get("minItems")) or 0
-        return [_value(mapping(schema, "items"), depth - 1)] * int(least) if 0 < least <= 3 and depth else []
-    return _scalar(schema)
+    make = _OF_TYPE.get(str(schema.get("type")))
+    return make(schema) if make else 1 if schema.get(INT_OR_STRING) is True else {}
 
 
-def _scalar(schema: Mapping[str, Any]) -> Any:
-    kind = schema.get("type")
-    if kind in {"integer", "number"}:
-        return _number(schema)
-    if kind == "string":
-        return _text(schema)
-    return True if kind == "boolean" else 1 if schema.get(INT_OR_STRING) is True else {}
-
-
-def _object(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+def _object(schema: Mapping[str, Any]) -> dict[str, Any]:
     properties = mapping(schema, "properties")
-    wanted = {name for name in members(schema.get("required")) if isinstance(name, str)} if depth else set()
-    wanted |= {name for name in properties if "example" in mapping(properties, name)}
-    return {name: _value(mapping(properties, name), depth - 1) for name in properties if name in wanted}
+    required = members(schema.get("required"))
+    return {
+        name: _value(mapping(properties, name))
+        for name in properties
+        if name in required or "example" in mapping(properties, name)
+    }
+
+
+def _list(schema: Mapping[str, Any]) -> list[Any]:
+    return [_value(mapping(schema, "items"))] if number(schema.get("minItems")) else []
 
 
 def _number(schema: Mapping[str, Any]) -> float:
     least, most = number(schema.get("minimum")), number(schema.get("maximum"))
     if least is not None:
         return least + 1 if schema.get("exclusiveMinimum") is True else max(least, min(1, most or 1))
-    if most is not None:
-        return most - 1 if schema.get("exclusiveMaximum") is True else min(most, 1)
-    return number(schema.get("multipleOf")) or 1
+    return number(schema.get("multipleOf")) or (1 if most is None else min(most - 1, 1))
 
 
 def _text(schema: Mapping[str, Any]) -> str:
@@ -91,3 +78,13 @@ def _text(schema: Mapping[str, Any]) -> str:
     text = _TEXTS.get(name, "text") if isinstance(name, str) else "text"
     least, most = number(schema.get("minLength")) or 0, number(schema.get("maxLength"))
     return text.ljust(min(int(least), 64), "x")[: None if most is None else int(most)]
+
+
+_OF_TYPE: Final[dict[str, Callable[[Mapping[str, Any]], Any]]] = {
+    "array": _list,
+    "boolean": lambda _: True,
+    "integer": _number,
+    "number": _number,
+    "object": _object,
+    "string": _text,
+}

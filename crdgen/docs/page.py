@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from crdgen.docs.example import example
 from crdgen.docs.markdown import block, code, escape, paragraph, table
-from crdgen.docs.types import LONGEST, kubernetes_type, patterns_of, type_of, value
+from crdgen.docs.types import LONGEST, kubernetes_type, type_of, value
 from crdgen.generate.mixed import SHUT
 from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.resource.text import to_yaml
@@ -160,32 +160,26 @@ def rules(path: str, schema: Mapping[str, Any]) -> Iterator[str]:
             yield f"{at}: {escape(message)} ({code(text, in_table=False)})"
         else:
             yield f"{at}: {code(text, in_table=False)}"
-    for line in (*_patterns(schema), *_branches(schema)):
+    for line in (*_pattern(schema), *_branches(schema)):
         yield f"{at}: {line}"
     for step, child in children(schema):
         yield from rules(f"{path}{step}".lstrip("."), child)
 
 
-def _patterns(schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the patterns that the table of fields does not show."""
-    patterns = patterns_of(schema)
-    for pattern in patterns:
-        if pattern != QUANTITY_PATTERN and (len(pattern) > LONGEST or pattern != patterns[0]):
-            yield f"matches {code(pattern, in_table=False)}"
+def _pattern(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the pattern that the table of fields does not show."""
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str) and pattern != QUANTITY_PATTERN and len(pattern) > LONGEST:
+        yield f"matches {code(pattern, in_table=False)}"
 
 
 def _branches(schema: Mapping[str, Any]) -> Iterator[str]:
     for keyword, said in _ALTERNATIVES.items():
-        branches = [branch for branch in members(schema.get(keyword)) if not _is_shown(keyword, branch)]
+        branches = [branch for branch in members(schema.get(keyword)) if branch not in SHUT.values()]
         if branches and schema.get(INT_OR_STRING) is not True:
             yield f"{said} {', '.join(map(_branch, branches))}"
     if mapping(schema, "not") and schema["not"] != SHUT["boolean"]["not"]:
         yield f"not {_branch(schema['not'])}"
-
-
-def _is_shown(keyword: str, branch: Any) -> bool:
-    """Return whether a branch only says a pattern, or which types there are not."""
-    return keyword == "allOf" and (mapping(branch).keys() == {"pattern"} or branch in SHUT.values())
 
 
 def _branch(branch: Any) -> str:

@@ -35,13 +35,6 @@ def kubernetes_type(schema: Mapping[str, Any]) -> str:
     return "Volume" if {"configMap", "emptyDir"} <= properties.keys() else ""
 
 
-def patterns_of(schema: Mapping[str, Any]) -> list[str]:
-    """Return the patterns that a text must match, all of them."""
-    branches = [mapping(branch) for branch in members(schema.get("allOf"))]
-    found = [one.get("pattern") for one in (schema, *branches) if one is schema or one.keys() == {"pattern"}]
-    return [pattern for pattern in found if isinstance(pattern, str) and pattern]
-
-
 def _says(schema: Mapping[str, Any], shut: Mapping[str, Any]) -> bool:
     return all(schema.get(key) == bound for key, bound in shut.items()) or shut in members(schema.get("allOf"))
 

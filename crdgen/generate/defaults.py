@@ -1,12 +1,10 @@
 """Validates defaults against the schema of their field."""
 
-from datetime import datetime
 from typing import Any
 
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.check import CONTAINERS
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.walk import FORMS
 from crdgen.schema import LIST_TYPE, Schema
 from crdgen.schema.look import path_of, plain, without
 
@@ -19,15 +17,11 @@ def defaults(schema: Schema, path: str) -> Schema:
     schema = _without_defaulted(schema)
     if "default" not in schema:
         return schema
-    rest = without(schema, "default", FORMS)
-    rejections = []
-    for form in schema[FORMS].value if FORMS in schema else (schema["default"],):
-        default = _settled(form, schema)
-        rejection = _rejection(default, rest)
-        if rejection is None:
-            return rest | {"default": default}
-        rejections.append(rejection)
-    raise SchemaError(path, *rejections[0])
+    rest = without(schema, "default")
+    default = _settled(schema["default"], schema)
+    if rejection := _rejection(default, rest):
+        raise SchemaError(path, *rejection)
+    return rest | {"default": default}
 
 
 def _without_defaulted(schema: Schema) -> Schema:
@@ -69,18 +63,5 @@ def _rejection(default: Any, schema: Schema) -> tuple[str, str] | None:
         return None
     at = path_of(found.path[1:])
     where = f", at {at.removeprefix('.')}" if at else ""
-    fix = "use a default that is valid for the type and bounds of the field"
-    if schema.get("format") == "date-time" and _has_no_zone(default):
-        fix = "give the default a time zone: `datetime(…, tzinfo=UTC)`"
-    if found.message.startswith("must be a multiple of 0."):
-        fix = "the API server rejects whole numbers as multiples of a step below 1: use a `Rule`"
     problem = f"the default {default!r} is not valid for the schema of the field{where}: {found.message}"
-    return problem, fix
-
-
-def _has_no_zone(default: Any) -> bool:
-    """Return whether a default is a timestamp without time zone."""
-    try:
-        return datetime.fromisoformat(default).tzinfo is None
-    except (TypeError, ValueError):
-        return False
+    return problem, "use a default that is valid for the type and bounds of the field"

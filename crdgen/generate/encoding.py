@@ -6,17 +6,17 @@ from datetime import date, time
 from math import isfinite
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic_core import (
     CoreSchema,
     PydanticSerializationError,
-    SchemaError,
+    SchemaSerializer,
     SchemaValidator,
     to_json,
     to_jsonable_python,
 )
 
 _MASK = "**********"
+SECRET = ("the default is a secret, which everybody could read in the CRD", "drop the default")
 
 
 class NotJsonError(ValueError):
@@ -27,72 +27,45 @@ class NotJsonError(ValueError):
         self.fix = fix
 
 
-def spelled(model: type[BaseModel], field: str, default: Any, core: CoreSchema, config: Any) -> tuple[Any, ...]:
-    """Return the JSON that a field reads as its default: as its model writes it, and as its type alone is written.
+def spelled(default: Any, core: CoreSchema, config: Any) -> Any:
+    """Return a default as JSON: as its type writes it, if it reads that again, and otherwise as Python does.
 
-    A serializer alone makes no other JSON readable: what it writes is a default only if the field reads it back.
+    Args:
+        default: Any Python value.
+        core: The core schema of its type.
+        config: The settings of the model that the field is in.
 
-    `core` is the core schema of the field, `config` that of the model.
+    Raises:
+        NotJsonError: When it has no JSON form.
     """
-    forms = [written(model, field, default)]
-    with suppress(NotJsonError):
-        forms.append(json_of(default))
-    try:
-        validator = SchemaValidator(core, config)
-        texts = list(map(to_json, forms))
-    except SchemaError:  # it refers to definitions outside
-        return tuple(forms)
-    except PydanticSerializationError as error:  # half a character, as "\ud800"
-        raise NotJsonError(*_unwritable(default)) from error
-    if len(set(texts)) == 1 and len(texts) > 1:
-        return (forms[0],)
-    readable, equal = [], []
-    for form, text in zip(forms, texts, strict=True):
-        with suppress(Exception):  # whatever a validator of the author's own raises, or a comparison of arrays
-            outcome = validator.validate_json(text)
-            readable.append(form)
-            equal += [form] if outcome == default else []
-    # A default is not validated, so that none may be equal to it; where the field reads none, the schema says why.
-    return tuple(equal or readable or forms)
-
-
-def written(model: type[BaseModel], field: str, default: Any) -> Any:
-    """Return a field's default as its model writes it: with the field's own serializer, and the model's settings."""
-    _reject_chance(default)
-    # No validator and no factory of another field may run; what the serializer reads is enough.
-    instance = model.__new__(model)
-    object.__setattr__(instance, "__dict__", {field: default})
-    object.__setattr__(instance, "__pydantic_fields_set__", {field})
-    object.__setattr__(instance, "__pydantic_extra__", None)
-    object.__setattr__(instance, "__pydantic_private__", None)
-    try:
-        values = model.__pydantic_serializer__.to_python(
-            instance, mode="json", by_alias=True, include={field}, round_trip=True, warnings=False
+    with suppress(Exception):  # whatever a serializer or validator of the author's own raises, or a reference in `core`
+        form = SchemaSerializer(core, config).to_python(
+            default, mode="json", by_alias=True, round_trip=True, warnings=False
         )
-    except Exception:  # noqa: BLE001 - a serializer of the model's own may want more than one field
-        return json_of(default)
-    if not isinstance(values, dict) or len(values) != 1:
-        return json_of(default)
-    return checked(next(iter(values.values())), default)
+        if SchemaValidator(core, config).validate_json(to_json(form)) == default:
+            return checked(form, default)
+    return json_of(default)
 
 
 def json_of(default: Any) -> Any:
     """Return a default as JSON, whatever it is a default of: aliases, and the values of enums."""
-    _reject_chance(default)
     try:
-        return checked(to_jsonable_python(default, by_alias=True), default)
+        return checked(to_jsonable_python(default, by_alias=True, round_trip=True), default)
     except (PydanticSerializationError, UnicodeDecodeError, RecursionError) as error:
         raise NotJsonError(*_unwritable(default)) from error
 
 
 def checked(value: Any, default: Any) -> Any:
     """Return the JSON of a default, or reject what a CRD must not hold."""
-    if (isinstance(default, float) and not isfinite(default)) or any(
-        isinstance(scalar, float) and not isfinite(scalar) for scalar in _scalars(value)
-    ):
+    scalars = list(_scalars(value))
+    if any(isinstance(scalar, float) and not isfinite(scalar) for scalar in (default, *scalars)):
         raise NotJsonError("JSON has no infinity and no NaN", "make None the default, and read it as infinity")
-    if any(scalar == _MASK for scalar in _scalars(value)):
-        raise NotJsonError("the default is a secret, which everybody could read in the CRD", "drop the default")
+    if _MASK in scalars:
+        raise NotJsonError(*SECRET)
+    try:
+        to_json(value)
+    except PydanticSerializationError as error:  # half a character, as "\ud800"
+        raise NotJsonError(*_unwritable(default)) from error
     return value
 
 
@@ -105,27 +78,7 @@ def is_constant(factory: Callable[..., Any]) -> bool:
         return False
 
 
-def _reject_chance(default: Any) -> None:
-    """Reject a model as default if its own factories set values that differ each time, such as a random ID."""
-    if not isinstance(default, BaseModel):
-        return
-    for name, field in type(default).model_fields.items():
-        if name in default.model_fields_set:
-            _reject_chance(getattr(default, name, None))
-        elif field.default_factory is not None and not is_constant(field.default_factory):
-            raise NotJsonError(
-                f"the default holds what a factory of {type(default).__name__}.{name} made, which is new each time",
-                f"give {name} a value in the default",
-            )
-
-
 def _unwritable(default: Any) -> tuple[str, str]:
-    if callable(default):
-        name = getattr(default, "__name__", type(default).__name__)
-        return f"the default is the function {name} itself", f"write what it returns, or `default_factory={name}`"
-    if isinstance(default, bytes):
-        fix = 'let bytes be base64: `val_json_bytes="base64"` and `ser_json_bytes="base64"` in the model\'s config'
-        return f"the default {default!r} cannot be written as JSON, in which bytes are text", fix
     return f"the default {default!r} cannot be written as JSON", "give a default of the field's type, or None"
 
 

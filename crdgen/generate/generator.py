@@ -3,29 +3,29 @@
 What has no JSON form is left as a note in the node: the stage that knows the path rejects it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum, Flag
-from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from crdgen.generate import scalars
-from crdgen.generate.encoding import NotJsonError, is_constant, json_of, spelled
+from crdgen.generate.encoding import SECRET, NotJsonError, is_constant, spelled
 from crdgen.generate.inline import MARKERS
-from crdgen.generate.walk import COMPUTED, DEFAULT, FACTORY, FORMS, KEYS, PROBLEM, Deferred, rules_of
-from crdgen.schema.look import without
+from crdgen.generate.walk import COMPUTED, KEYS, PROBLEM, rules_of
 
 _NOTHING: Any = object()
-# What the value of an enum's member must be, so that JSON has it.
-_SCALARS = (str, int, float, bool, type(None))
 _QUADS = r"({0}{{4}})*({0}[AQgw]={{0,2}}|{0}{{2}}[AEIMQUYcgkosw048]=?)?"
 # What Pydantic's own bytes are read from: either alphabet, padded or not. They are written in that of URLs, which the
 # API server's format `byte` does not take.
 _BASE64 = f"^({_QUADS.format('[A-Za-z0-9+/]')}|{_QUADS.format('[A-Za-z0-9_-]')})$"
-_TO_KEYS = "use keys of text or numbers, or a list of models that have the key as a field"
+_ONE_DEFAULT = "but a CRD has one default for all objects"
+_FACTORY_FIX = (
+    "give a plain default, or a factory that is `list`, `dict`, `set` or a model class, or mark the field with "
+    "`ModelDefault`: it is then optional, and the model alone fills it in"
+)
 _TO_JSON = "use a type that JSON can carry, or say its form with `WithJsonSchema({…})`"
 
 
@@ -55,24 +55,20 @@ class Generator(GenerateJsonSchema):
         return self.handle_invalid_for_json_schema(schema, "a class")
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """Describe a field with a default, kept as it is: who knows the model writes it as JSON."""
+        """Describe a field with its default as JSON."""
         inner = self.generate_inner(schema["schema"])
-        factory: Any = schema.get("default_factory")
-        if factory is None:
-            default = schema.get("default", _NOTHING)
-            return (
-                inner if default is _NOTHING or repr(default) == "<MISSING>" else inner | {DEFAULT: Deferred(default)}
-            )
-        if schema.get("default_factory_takes_data"):
-            return inner | {FACTORY: f"its {_factory(factory)} makes a default of other fields"}
+        # Errors of the type come first.
+        if PROBLEM in inner or any(getattr(marker, "own_default", False) for marker in inner.get(MARKERS, ())):
+            return inner
         try:
-            made = factory()
-        except Exception as error:  # noqa: BLE001 - whatever a model's validators raise
-            problem = f"its {_factory(factory)} fails: {_reason(error)}"
-            return inner | {PROBLEM: (problem, "use a complete default, or none")}
-        if not is_constant(factory):
-            return inner | {FACTORY: f"its {_factory(factory)} may give another value each time"}
-        return inner | {DEFAULT: Deferred(made)}
+            default = _default(schema)
+            if default is _NOTHING:
+                return inner
+            found = spelled(default, schema["schema"], self._config.config_dict)
+        except NotJsonError as error:
+            return inner | {PROBLEM: (str(error), error.fix)}
+        secret = inner.get("format") == "password" and found
+        return inner | ({PROBLEM: SECRET} if secret else {"default": found})
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Describe a model: with the rules that were put on its class, and its defaults as it writes them."""
@@ -81,17 +77,16 @@ class Generator(GenerateJsonSchema):
         titled = bool(model.model_config.get("title") or model.model_config.get("model_title_generator"))
         result = _ruled(_described(result, model, titled=titled), model)
         if model.__pydantic_root_model__:
-            return _with_default(result)
+            return result
         fields = _fields(schema)
-        names = {name: self._get_alias_name(field, name) for name, field in fields.items()}
-        for name, json_name in names.items():
+        for name, field in fields.items():
+            json_name = self._get_alias_name(field, name)
             node = result.get("properties", {}).get(json_name)
             if node is not None:
                 by_alias = model.model_config.get("validate_by_alias") is not False
-                node = _deprecated(_named(node, name, fields[name], by_alias=by_alias), model, name)
-                spelling = partial(spelled, model, name, core=fields[name]["schema"], config=schema.get("config"))
-                result["properties"][json_name] = _with_default(node, spelling)
-        return _distinct(self._with_computed(result, schema), names.values())
+                node = _deprecated(_named(node, name, field, by_alias=by_alias), model, name)
+                result["properties"][json_name] = node
+        return self._with_computed(result, schema)
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         """Describe a dataclass, with the rules that were put on it."""
@@ -104,8 +99,7 @@ class Generator(GenerateJsonSchema):
             json_name = field.get("validation_alias", field["name"])
             if isinstance(json_name, str) and json_name in properties:
                 properties[json_name] = _named(properties[json_name], field["name"], field, by_alias=True)
-        kept = {json_name: _with_default(node) for json_name, node in properties.items()}
-        return self._with_computed(_with_default(result) | {"properties": kept}, schema)
+        return self._with_computed(result, schema)
 
     def _with_computed(self, node: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
         """Return the node of a model with its computed fields noted: who writes the model writes them too."""
@@ -127,12 +121,6 @@ class Generator(GenerateJsonSchema):
         if issubclass(kind, Flag):
             problem = f"{kind.__name__} is a Flag: every combination of its members is a value"
             return {PROBLEM: (problem, "use a set of an Enum's members, or an `int` with bounds")}
-        if not schema["members"]:
-            return {PROBLEM: (f"the enum {kind.__name__} has no members", "give it one")}
-        odd = next((one.value for one in schema["members"] if not isinstance(one.value, _SCALARS)), None)
-        if odd is not None and schema.get("missing") is None:
-            problem = f"no JSON is read as the value {odd!r} of the enum {kind.__name__}"
-            return {PROBLEM: (problem, "give its members texts or numbers as values")}
         described = _described(super().enum_schema(schema), kind, titled=False)
         if "enum" in described:
             described["enum"] = list({(type(value), str(value)): value for value in described["enum"]}.values())
@@ -142,9 +130,6 @@ class Generator(GenerateJsonSchema):
         values = self.generate_inner(schema["values_schema"]) if "values_schema" in schema else {}
         result: JsonSchemaValue = {"type": "object", "additionalProperties": values or True}
         keys = self.generate_inner(schema["keys_schema"]) if "keys_schema" in schema else {}
-        if keys.get("type") in {"array", "object", "null"}:
-            kind = {"array": "lists", "object": "objects", "null": "nothing but null"}[keys["type"]]
-            return {PROBLEM: (f"the keys of a map are texts in JSON, and these are {kind}", _TO_KEYS)}
         # Lengths of all texts that the settings give: no rule could check them beside values of any type.
         plain = [{"type": "string"}] if values else [{"type": "string"}, {"type": "string"} | self._lengths()]
         if keys and keys not in plain:
@@ -221,18 +206,22 @@ class Generator(GenerateJsonSchema):
         return super().multi_host_url_schema(schema) | _schemes(schema)
 
 
-def _factory(factory: Any) -> str:
-    """Return what a message calls a factory; a lambda's name says nothing."""
-    name = getattr(factory, "__qualname__", type(factory).__name__).rpartition(".<locals>.")[2]
-    return "default_factory (a lambda)" if "<lambda>" in name else f"default_factory {name}"
-
-
-def _reason(error: Exception) -> str:
-    """Return why a factory fails, in one line."""
-    if isinstance(error, ValidationError):
-        faults = error.errors(include_url=False, include_context=False, include_input=False)
-        return ", ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}".lstrip(": ") for fault in faults)
-    return f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+def _default(schema: core_schema.WithDefaultSchema) -> Any:
+    """Return the default of a field, which a factory may make, or `_NOTHING`."""
+    factory: Any = schema.get("default_factory")
+    if factory is None:
+        default = schema.get("default", _NOTHING)
+        return _NOTHING if repr(default) == "<MISSING>" else default
+    if schema.get("default_factory_takes_data"):
+        raise NotJsonError(f"its default_factory makes a default of other fields, {_ONE_DEFAULT}", _FACTORY_FIX)
+    try:
+        made = factory()
+    except Exception as error:  # whatever a model's validators raise
+        problem = f"its default_factory fails: {type(error).__name__}: {' '.join(str(error).split())}"
+        raise NotJsonError(problem, "use a complete default, or none") from error
+    if not is_constant(factory):
+        raise NotJsonError(f"its default_factory may give another value each time, {_ONE_DEFAULT}", _FACTORY_FIX)
+    return made
 
 
 def _schemes(schema: Mapping[str, Any]) -> JsonSchemaValue:
@@ -286,35 +275,8 @@ def _named(node: JsonSchemaValue, name: str, field: Any, *, by_alias: bool) -> J
     return node
 
 
-def _distinct(schema: JsonSchemaValue, names: Iterable[str]) -> JsonSchemaValue:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return schema | {PROBLEM: (f"two fields are called `{name}` in JSON", "give one of them another alias")}
-        seen.add(name)
-    return schema
-
-
 def _deprecated(node: JsonSchemaValue, model: type[BaseModel], name: str) -> JsonSchemaValue:
     field = model.model_fields.get(name)
     # Of a bare `deprecated=True` Pydantic makes a message that says no more than that.
     message = None if field is None or field.deprecated is True else field.deprecation_message
     return node | {"deprecated": message} if node.get("deprecated") and message else node
-
-
-def _with_default(node: JsonSchemaValue, forms: Callable[[Any], tuple[Any, ...]] | None = None) -> JsonSchemaValue:
-    """Return the field's node with its default as JSON."""
-    held = node.get(DEFAULT)
-    if held is None:
-        return node
-    rest = without(node, DEFAULT)
-    kept_out = any(getattr(marker, "own_default", False) for marker in node.get(MARKERS, ()))
-    if kept_out or PROBLEM in node:  # errors of the type come first
-        return rest
-    if node.get("format") == "password" and held.value:
-        return rest | {PROBLEM: ("the default is a secret, which everybody could read in the CRD", "drop the default")}
-    try:
-        found = forms(held.value) if forms else (json_of(held.value),)
-    except NotJsonError as error:
-        return rest | {PROBLEM: (str(error), error.fix)}
-    return rest | {"default": found[0]} | ({FORMS: Deferred(found)} if len(found) > 1 else {})

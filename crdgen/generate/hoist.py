@@ -9,23 +9,15 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.walk import CLOSED, DEPRECATED, MIXED, NAME
+from crdgen.generate.walk import CLOSED, DEPRECATED, MIXED
 from crdgen.schema import LIST_MAP_KEYS, PRESERVE, TEXTS, VALUES, Schema
 from crdgen.schema.look import without
 
-# Bounds go with the word that says whether they are exclusive.
-_PAIRS: Final = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 # Whose formats are sizes, and as good as types.
 _NUMBERS: Final = frozenset({"integer", "number"})
 _MISSING: Any = object()
 # No value at all. It holds for whatever the type is, where `required` under `not` would ask it of texts too.
 _NEVER: Final[Schema] = {"not": {}}
-
-
-def named(variant: Schema) -> str:
-    """Return what a message calls a variant: its model, or its type."""
-    name = variant.get(NAME)
-    return str(name or variant.get("type") or "int | str")
 
 
 def hoist(variants: list[Schema], path: str) -> tuple[Schema, list[Schema]]:
@@ -46,7 +38,7 @@ def hoist(variants: list[Schema], path: str) -> tuple[Schema, list[Schema]]:
                 branch.update({"items": own} if own else {})
         else:
             _keyword(key, variants, path, parent, branches)
-    return _paired(parent, branches)
+    return parent, branches
 
 
 def _keyword(key: str, variants: list[Schema], path: str, parent: Schema, branches: list[Schema]) -> None:
@@ -54,7 +46,7 @@ def _keyword(key: str, variants: list[Schema], path: str, parent: Schema, branch
     held = [variant.get(key, _MISSING) for variant in variants]
     if key in TEXTS or key == PRESERVE:
         parent[key] = next(value for value in held if value is not _MISSING)
-    elif key in {CLOSED, DEPRECATED, MIXED, NAME}:
+    elif key in {CLOSED, DEPRECATED, MIXED}:
         return
     elif all(value == held[0] for value in held):
         parent[key] = held[0]
@@ -90,9 +82,7 @@ def _properties(variants: list[Schema], path: str, parent: Schema, branches: lis
             kept, branch = (own[0], {}) if shared else split(own[0])
             below = [branch]
         else:
-            named_own = [{**child, NAME: named(variants[at])} for at, child in zip(holders, own, strict=True)]
-            kept, below = hoist(named_own, f"{path}.{name}")
-            kept = without(kept, NAME)
+            kept, below = hoist(own, f"{path}.{name}")
             enums = [child.get("enum") for child in own]
             if not others and all(enums) and "enum" not in kept:
                 kept["enum"] = _distinct(value for enum in enums for value in enum or ())
@@ -116,17 +106,6 @@ def _required(variants: list[Schema], parent: Schema, branches: list[Schema]) ->
     for names, branch in zip(lists, branches, strict=True):
         rest = [name for name in names if name not in common]
         branch.update({"required": rest} if rest else {})
-
-
-def _paired(parent: Schema, branches: list[Schema]) -> tuple[Schema, list[Schema]]:
-    """Keep a bound and its exclusiveness at one place."""
-    for exclusive, bound in _PAIRS.items():
-        moved = [key for key in (exclusive, bound) if key in parent]
-        if len(moved) == 1 and any(key in branch for branch in branches for key in (exclusive, bound)):
-            value = parent.pop(moved[0])
-            for branch in branches:
-                branch[moved[0]] = value
-    return parent, branches
 
 
 def split(schema: Schema) -> tuple[Schema, Schema]:
@@ -160,14 +139,8 @@ def _distinct(items: Iterator[Any]) -> list[Any]:
 
 
 def _disagree(variants: list[Schema], key: str, path: str) -> SchemaError:
-    def says(variant: Schema) -> str:
-        value = variant.get(key)
-        if key == "type" or isinstance(value, dict | list) or value is None:
-            value = variant.get("type", "several types")
-        return f"{value} in {variant[NAME]}" if NAME in variant else str(value)
-
     what = key.removeprefix("x-kubernetes-")
-    said = ", ".join(dict.fromkeys(says(variant) for variant in variants))
+    said = ", ".join(dict.fromkeys(str(variant.get("type", "several types")) for variant in variants))
     return SchemaError(
         path,
         f"the variants of a union disagree on its {what} ({said}), and a structural schema says it once",

@@ -1,31 +1,32 @@
 """Replaces references with the schemas they refer to, because CRDs have no references."""
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.walk import COMPUTED, FORMS, NAME, PROBLEM, map_children
+from crdgen.generate.walk import COMPUTED, PROBLEM, map_children
 from crdgen.schema import Schema
 from crdgen.schema.look import without
 
 MARKERS: Final = "x-crdgen-markers"
 # What a field says of itself, and not its type.
-OWN: Final = frozenset(
-    {"default", "deprecated", "description", "example", "examples", "nullable", "title", MARKERS, FORMS}
-)
+OWN: Final = frozenset({"default", "deprecated", "description", "example", "examples", "nullable", "title", MARKERS})
 _PREFIX: Final = "#/$defs/"
 # etcd takes no object beyond 1.5 MiB, in which so many nodes have no room.
 _MOST_NODES: Final = 60_000
 _DEEPEST: Final = 100
+_CYCLE_FIX: Final = (
+    "mark the field with `Depth(…)`, which writes so many levels out, or leave it open with "
+    "`Annotated[dict[str, Any], PreserveUnknown]`"
+)
 
 
 def inline(schema: Schema, path: str, *, written: str | None = None) -> Schema:
     """Return the schema without `$ref` and `$defs`; what stands beside a reference wins over what it refers to.
 
     `path` is what errors call the root, `written` the path of the part that is written from its model, as a status is:
-    there computed fields are fields. A model that contains itself is left as a note, with the cycle spelled out, where
-    it begins again, unless the marker `Depth` on a field says how often it may.
+    there computed fields are fields. A model that contains itself is left as a note where it begins again, unless the
+    marker `Depth` on a field says how often it may.
     """
     rest = without(schema, "$defs")
     return _Inliner(schema.get("$defs", {}), path, written).node(rest, path, (), None)
@@ -40,8 +41,8 @@ class _Inliner:
         self._written = written
         self._nodes = 0
 
-    def node(self, schema: Schema, path: str, within: tuple[tuple[str, str], ...], depth: int | None) -> Schema:
-        """Return the node inlined; `within` are the models around it, each with the path where it begins."""
+    def node(self, schema: Schema, path: str, within: tuple[str, ...], depth: int | None) -> Schema:
+        """Return the node inlined; `within` are the models around it."""
         self._count(path, within)
         markers = schema.get(MARKERS, ())
         if any(marker.replaces for marker in markers):
@@ -58,18 +59,16 @@ class _Inliner:
             fix = "write the schema out in its place, or give the field a model as its type"
             raise SchemaError(path, f"`$ref: {reference}` refers to nothing in the schema of the model", fix)
         target = self._definitions[name]
-        entered = sum(1 for model, _ in within if model == name)
-        if entered:
-            if depth is None:
-                return {PROBLEM: _contains_itself(name, path, within)}
-            if entered >= depth:
-                cut: Schema = {"type": "object", "additionalProperties": True} if target.get("type") == "object" else {}
-                return merge(cut, beside)
         short = name.rpartition("__")[2]
+        entered = within.count(name)
+        if entered and depth is None:
+            return {PROBLEM: (f"the model {short} contains itself", _CYCLE_FIX)}
+        if entered and depth is not None and entered >= depth:
+            cut: Schema = {"type": "object", "additionalProperties": True} if target.get("type") == "object" else {}
+            return merge(cut, beside)
         if target.get("title") == short:  # an enum's class name, which its author did not write as a title
             target = without(target, "title")
-        named = {NAME: short} | merge(target, beside)
-        return self.node(named, path, (*within, (name, path)), depth)
+        return self.node(merge(target, beside), path, (*within, name), depth)
 
     def _settled(self, schema: Schema, path: str) -> Schema:
         """Return a model's node with its computed fields among the others where it is written, and else without them.
@@ -82,7 +81,7 @@ class _Inliner:
             return rest
         return rest | {"properties": schema[COMPUTED] | schema.get("properties", {})}
 
-    def _count(self, path: str, within: tuple[tuple[str, str], ...]) -> None:
+    def _count(self, path: str, within: tuple[str, ...]) -> None:
         self._nodes += 1
         fix = "leave a part open with `Annotated[dict[str, Any], PreserveUnknown]`"
         if self._nodes > _MOST_NODES:
@@ -90,22 +89,6 @@ class _Inliner:
             raise SchemaError(self._root, problem, fix)
         if len(within) > _DEEPEST or path.count(".") + path.count("[") > _DEEPEST:
             raise SchemaError(path, f"the fields are nested more than {_DEEPEST} levels deep", fix)
-
-
-def _contains_itself(name: str, path: str, within: tuple[tuple[str, str], ...]) -> tuple[str, str]:
-    """Return problem and fix, with the way from the model to itself: `Node.children[] → Node`."""
-    start = next(at for at, (model, _) in enumerate(within) if model == name)
-    stops = [*within[start:], (name, path)]
-    legs = [
-        f"{model.rpartition('__')[2]}{following.removeprefix(begin)}"
-        for (model, begin), (_, following) in pairwise(stops)
-    ]
-    cycle = " → ".join((*legs, name.rpartition("__")[2]))
-    fix = (
-        "mark the field with `Depth(…)`, which writes so many levels out, write the levels out yourself, or cut the "
-        "cycle with `Annotated[dict[str, Any], PreserveUnknown]`"
-    )
-    return f"the model contains itself ({cycle})", fix
 
 
 def _placeholder(schema: Schema) -> Schema:

@@ -10,8 +10,6 @@ from crdgen.generate.walk import KEYS, PREFIX, map_children
 from crdgen.schema import INT_OR_STRING, PRESERVE, VALIDATIONS, Schema
 from crdgen.schema.look import without
 
-_INTEGER: Final = "^[+-]?[0-9]{1,18}$"
-_NUMBER: Final = "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 _IGNORED: Final = frozenset(
     {
         *("description", "example", "exclusiveMaximum", "exclusiveMinimum", "format", "nullable", "title", "type"),
@@ -21,6 +19,13 @@ _IGNORED: Final = frozenset(
 
 Test: TypeAlias = tuple[str, str]
 """An expression over `key`, and what a message says after "each key"."""
+
+_OF_TYPE: Final[dict[str, list[Test]]] = {
+    "string": [],
+    "integer": [("key.matches('^[+-]?[0-9]{1,18}$')", "must be an integer")],
+    "number": [("key.matches('^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$')", "must be a number")],
+    "boolean": [("key in ['true', 'false']", "must be true or false")],
+}
 
 
 def keys(schema: Schema, path: str) -> Schema:
@@ -56,8 +61,13 @@ def _of_any_values(schema: Schema, names: Schema, path: str) -> Schema:
 
 
 def _tests(names: Schema, path: str) -> list[Test]:
+    kind = names.get("type")
+    # Any text will do where the keys may be of several types, or of any.
+    is_any = names.get(INT_OR_STRING) or (names.get(PRESERVE) and not names.keys() - {PRESERVE, "nullable"})
+    if "enum" not in names and kind not in _OF_TYPE and not (kind is None and is_any):
+        raise SchemaError(path, "keys of a map must be strings in JSON", "use keys of text or numbers")
     found = [test for word, value in names.items() for test in _of_word(word, value, path)]
-    return [*_of_kind(names, path), *found]
+    return found if "enum" in names else [*_OF_TYPE.get(str(kind), ()), *found]
 
 
 def _of_word(word: str, value: Any, path: str) -> list[Test]:
@@ -76,24 +86,6 @@ def _of_word(word: str, value: Any, path: str) -> list[Test]:
             return []
         case _:
             raise SchemaError(path, f"no rule can check {word} of a map's keys", "use keys of text or numbers")
-
-
-def _of_kind(names: Schema, path: str) -> list[Test]:
-    if "enum" in names:
-        return []
-    match names.get("type"):
-        case "string":
-            return []
-        case "integer":
-            return [(f"key.matches({cel_text(_INTEGER)})", "must be an integer")]
-        case "number":
-            return [(f"key.matches({cel_text(_NUMBER)})", "must be a number")]
-        case "boolean":
-            return [("key in ['true', 'false']", "must be true or false")]
-        case None if names.get(INT_OR_STRING) or (names.get(PRESERVE) and not names.keys() - {PRESERVE, "nullable"}):
-            return []  # any text will do
-        case _:
-            raise SchemaError(path, "keys of a map must be strings in JSON", "use keys of text or numbers")
 
 
 def _as_key(value: Any) -> str:
@@ -127,11 +119,16 @@ def parents(schema: Schema, path: str) -> Schema:
 
 
 def _rule(entry: OfParent, name: str, path: str) -> dict[str, Any]:
+    where = f".{name}" if name.isidentifier() else f"['{name}']"
+    return {"rule": entry["rule"].format(cel_name(name, path)), "message": entry["message"], "fieldPath": where}
+
+
+def cel_name(name: str, path: str) -> str:
+    """Return a field's name in CEL."""
     escaped = escape(name)
     if escaped is None:
         raise SchemaError(path, "CEL cannot name this field", "use letters, digits, and `_ - . /` between them")
-    where = f".{name}" if name.isidentifier() else f"['{name}']"
-    return {"rule": entry["rule"].format(escaped), "message": entry["message"], "fieldPath": where}
+    return escaped
 
 
 def _without(schema: Schema) -> Schema:

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from crdgen import re2
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.inline import MARKERS, merge
-from crdgen.generate.walk import BOUNDS, DEFAULT, DEPRECATED, FACTORY, KEYS, NAME, PREFIX, PROBLEM
+from crdgen.generate.walk import BOUNDS, DEPRECATED, KEYS, PREFIX, PROBLEM
 from crdgen.schema import TEXTS, VALUES, Schema
 from crdgen.schema.look import without
 
@@ -18,23 +18,12 @@ _KNOWN: Final = VALUES | {
     *("additionalProperties", "default", "discriminator", "externalDocs", "items", "nullable", "properties"),
     *("required", "type", "uniqueItems", *TEXTS),
 }
-_IMPOSSIBLE: Final = {
-    "contains": "move it into a rule",
-    "dependentRequired": "move the condition into a rule",
-    "dependentSchemas": "move the condition into a rule",
-    "else": "move the condition into a rule",
-    "patternProperties": "use a dict of one type, whose keys have a pattern",
-    "if": "move the condition into a rule",
-    "then": "move the condition into a rule",
-    "unevaluatedItems": "use a list of one type",
-    "unevaluatedProperties": "name the fields, or use a dict",
-}
+_IMPOSSIBLE: Final = (
+    *("contains", "dependentRequired", "dependentSchemas", "else", "if", "patternProperties", "then"),
+    *("unevaluatedItems", "unevaluatedProperties"),
+)
 _BOUNDS: Final = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 _TIMEDELTA: Final = TypeAdapter(timedelta)
-_FACTORY_FIX: Final = (
-    "give a plain default, or a factory that is `list`, `dict`, `set` or a model class, or mark the field with "
-    "`ModelDefault`: it is then optional, and the model alone fills it in"
-)
 
 
 def keywords(schema: Schema, path: str) -> Schema:
@@ -63,25 +52,16 @@ def keywords(schema: Schema, path: str) -> Schema:
 
 
 def _reject(schema: Schema, path: str) -> None:
-    own = any(getattr(marker, "own_default", False) for marker in schema.get(MARKERS, ()))
     if PROBLEM in schema:
         raise SchemaError(path, *schema[PROBLEM])
-    if FACTORY in schema and not own:
-        problem = f"{schema[FACTORY]}, but a CRD has one default for all objects"
-        raise SchemaError(path, problem, _FACTORY_FIX)
-    for keyword, fix in _IMPOSSIBLE.items():
-        if keyword in schema:
-            raise SchemaError(path, f"{keyword} is not supported in structural schemas", fix)
+    if found := [keyword for keyword in _IMPOSSIBLE if keyword in schema]:
+        raise SchemaError(path, f"{found[0]} is not supported in structural schemas", "move it into a rule")
     if schema.get("type") == "null":
         # Seen only where it is no member of a union: those are looked at by the stage of unions, from above.
         return
     pattern = schema.get("pattern")
-    if isinstance(pattern, str) and (found := re2.problem(pattern)):
-        raise SchemaError(
-            path,
-            f"the pattern {pattern!r} has {found[0]}, which RE2 does not support",
-            found[1],
-        )
+    if isinstance(pattern, str) and (fault := re2.problem(pattern)):
+        raise SchemaError(path, f"the pattern {pattern!r} has {fault[0]}, which RE2 does not support", fault[1])
 
 
 def _unapplied(schema: Schema, bounds: Schema, path: str) -> Schema:
@@ -132,7 +112,7 @@ def _tuple(schema: Schema, members: list[Schema], path: str) -> Schema:
 
 
 def _bare(schema: Any) -> Any:
-    texts = {"default", DEFAULT, NAME, *TEXTS}
+    texts = {"default", *TEXTS}
     return {key: value for key, value in schema.items() if key not in texts} if isinstance(schema, dict) else schema
 
 

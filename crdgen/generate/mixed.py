@@ -91,9 +91,7 @@ def _sized(node: Schema, *, whole: bool) -> Schema:
 
 
 def _reject(node: Schema, path: str) -> None:
-    if node.get(VALIDATIONS) or node.get(EMBEDDED):
-        raise SchemaError(path, "a rule cannot be kept in a union of several types", "use one type for the field")
-    if node.get(LIST_TYPE) == "map":
-        raise SchemaError(path, "a MapList cannot be kept in a union of several types", "use the list alone")
-    if "not" in node and node["type"] in {"array", "object"}:
-        raise SchemaError(path, "`not` cannot be kept in a union of several types", "use one type for the field")
+    is_object = "not" in node and node["type"] in {"array", "object"}
+    if node.get(VALIDATIONS) or node.get(EMBEDDED) or node.get(LIST_TYPE) == "map" or is_object:
+        problem = "rules, a MapList, and `not` of a list or object cannot be kept in a union of several types"
+        raise SchemaError(path, problem, "use one type for the field")

@@ -1,5 +1,6 @@
 """The pipeline: which stage comes after which."""
 
+from collections.abc import Collection
 from functools import reduce
 from typing import Any, Final
 
@@ -62,11 +63,31 @@ def structural_schema(
     return order(assembled(model, at, limit=limit, written=at if computed else None))
 
 
-def assembled(model: type[BaseModel], path: str, *, limit: int | None = None, written: str | None = None) -> Schema:
-    """Return the same, not in order; `written` is the path of the part in which computed fields are declared, too."""
+def assembled(
+    model: type[BaseModel],
+    path: str,
+    *,
+    limit: int | None = None,
+    written: str | None = None,
+    ignored: Collection[str] = (),
+) -> Schema:
+    """Return the same, not in order, and without the ignored fields of the model.
+
+    `written` is the path of the part in which computed fields are declared, too.
+    """
     inlined = inline(describe(model, path), path, written=written)
+    for name in ignored:
+        inlined.get("properties", {}).pop(name, None)
+    if ignored and "required" in inlined:
+        inlined["required"] = [name for name in inlined["required"] if name not in ignored]
     whole = rewrite(inlined, path, lambda node, at: reduce(lambda made, stage: stage(made, at), STAGES, node))
     return tidy(policy(whole, limit), path)
+
+
+_NOT_DESCRIBED: Final = (
+    *(PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation, CoreSchemaError),
+    *(ImportError, NameError, RecursionError, TypeError),
+)
 
 
 def describe(model: Any, path: str) -> Schema:
@@ -79,14 +100,9 @@ def describe(model: Any, path: str) -> Schema:
     try:
         described = model.model_json_schema if is_model else TypeAdapter(model).json_schema
         return dict(described(mode="validation", by_alias=True, schema_generator=Generator))
-    except (PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation) as error:
-        problem = error.message.partition("\n")[0].rstrip(".")
+    except _NOT_DESCRIBED as error:
+        problem = str(getattr(error, "message", error)).partition("\n")[0].rstrip(".")
         raise SchemaError(path, problem, "use types that Pydantic supports, defined in the module") from error
     except KeyError as error:
         fix = "write the schema out in its place, or give the field a model as its type"
         raise SchemaError(path, f"`$ref: {error.args[0]}` refers to nothing in the schema of the model", fix) from error
-    except ImportError as error:
-        raise SchemaError(path, f"one of its types needs another package: {error}", "install it") from error
-    except (CoreSchemaError, NameError, RecursionError, TypeError) as error:
-        problem = f"Pydantic cannot describe it: {str(error).partition(chr(10))[0]}"
-        raise SchemaError(path, problem, "use types that Pydantic supports") from error

@@ -3,7 +3,6 @@
 What no earlier stage could give a type is rejected.
 """
 
-import json
 import re
 from inspect import cleandoc
 from typing import Any, Final
@@ -105,25 +104,8 @@ def taken(schema: Schema) -> str:
     """Return the sentence, or nothing where the node's own keywords say it: a type, or the values of an enum."""
     if not schema.get(PRESERVE) or schema.keys() & {"type", "enum"} or MIXED not in schema:
         return ""
-    members = list(dict.fromkeys(map(_said, schema[MIXED])))
+    members = list(dict.fromkeys(_ONE[part["type"]] for part in schema[MIXED]))
     if schema.get("nullable"):
         members.append("null")
     *others, last = members
     return f"Takes {', '.join(others)} or {last}." if others else f"Takes {last}."
-
-
-def _said(part: Schema) -> str:
-    """Return what one of the members takes."""
-    kind = part["type"]
-    if "enum" in part:
-        return " or ".join(json.dumps(value, ensure_ascii=False) for value in part["enum"])
-    values = _plural(part.get("items"))
-    if kind == "array" and values:
-        return f"a list of {values}"
-    values = _plural(part.get("additionalProperties"))
-    return f"a map of {values}" if kind == "object" and values else _ONE[kind]
-
-
-def _plural(values: Any) -> str:
-    kind = values.get("type", "") if isinstance(values, dict) else ""
-    return "lists" if kind == "array" else f"{kind}s" if kind else ""

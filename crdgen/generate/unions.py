@@ -7,7 +7,7 @@ from typing import Final
 
 from crdgen.escaping import escape
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.hoist import as_number, hoist, named
+from crdgen.generate.hoist import as_number, hoist
 from crdgen.generate.inline import OWN, merge
 from crdgen.generate.mixed import mixed
 from crdgen.generate.walk import MIXED, PREFIX
@@ -51,9 +51,8 @@ def _unite(members: list[Schema], path: str, tag: str | None) -> Schema:
     for part in split:
         by_type.setdefault(part.get("type", ""), []).append(part)
     if "" in by_type:
-        names = " | ".join(named(member) for member in members)
         fix = "use `Annotated[Any, PreserveUnknown]`"
-        raise SchemaError(path, f"a member of the union ({names}) has no type of its own", fix)
+        raise SchemaError(path, "a member of the union has no type of its own", fix)
     if "number" in by_type and "integer" in by_type:
         by_type["number"] += [as_number(part) for part in by_type.pop("integer")]
     united = [_of_one_type(parts, path, tag) for parts in by_type.values()]
@@ -147,7 +146,7 @@ def _guarded(variant: Schema, tag: str | None, path: str) -> list[Schema]:
     name = escape(tag or "")
     if name is None or not values or not all(isinstance(value, str) for value in values):
         fix = "tag the union with `Field(discriminator=…)`, or move the rule to the object around it"
-        raise SchemaError(path, f"a rule of {named(variant)}, one of several variants, would hold for all of them", fix)
+        raise SchemaError(path, "a rule of one of several variants would hold for all of them", fix)
     listed = ", ".join(cel_text(value) for value in values)
     return [{**rule, "rule": f"!(self.{name} in [{listed}]) || ({rule['rule']})"} for rule in variant[VALIDATIONS]]
 

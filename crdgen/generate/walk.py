@@ -43,37 +43,18 @@ def map_children(schema: Schema, path: str, function: Transform) -> Schema:
 PREFIX: Final = "x-crdgen-"
 # A pair (problem, fix), found where the path is not known.
 PROBLEM: Final = "x-crdgen-problem"
-# What a factory does whose result cannot be known.
-FACTORY: Final = "x-crdgen-factory"
-# A default as the Python object that it is, held in a `Deferred`.
-DEFAULT: Final = "x-crdgen-default"
-# The forms of a default that a serializer may write otherwise than its type is written, in a `Deferred`.
-FORMS: Final = "x-crdgen-forms"
 # The schema of a map's keys.
 KEYS: Final = "x-crdgen-keys"
 # The bounds of a duration, which JSON schema has no words for.
 BOUNDS: Final = "x-crdgen-bounds"
 # Unknown fields are rejected by the model, and not only ignored; of meaning in a union.
 CLOSED: Final = "x-crdgen-closed"
-# The model that the node was written for, for messages.
-NAME: Final = "x-crdgen-name"
 # The one-type schemas that a node of several types was made of.
 MIXED: Final = "x-crdgen-mixed"
 # The computed fields of a model, by their JSON names: of use only where it is written, and not read.
 COMPUTED: Final = "x-crdgen-computed"
 # The sentence of a deprecated field, for its description.
 DEPRECATED: Final = "x-crdgen-deprecated"
-
-
-class Deferred:
-    """Any Python object in a schema, safe from the copying that happens to schemas."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-    def __deepcopy__(self, memo: object) -> "Deferred":
-        """Return the same object: it is only read."""
-        return self
 
 
 _ATTRIBUTE: Final = "__crdgen_rules__"

@@ -18,8 +18,6 @@ _SCOPES: Final = ("Cluster", "Namespaced")
 API_VERSION: Final = "apiextensions.k8s.io/v1"
 KIND: Final = "CustomResourceDefinition"
 
-#: What the API server reads of a request (k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes).
-_REQUEST_LIMIT: Final = 3 * 1024 * 1024
 #: What etcd takes as it is installed (etcd, --max-request-bytes).
 _STORAGE_LIMIT: Final = 1_572_864
 
@@ -39,14 +37,6 @@ def document_says_what_it_is(definition: Definition) -> Iterator[Issue]:
     for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
         if not definition.decoded.get(field):
             yield Issue(field, f"there is no {field}: kubectl does not apply it", f"write {field}: {wanted}")
-
-
-@error("k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes")
-def document_fits_a_request(definition: Definition) -> Iterator[Issue]:
-    """The document fits the size limit of requests."""
-    measured = _bytes(definition.raw)
-    if measured > _REQUEST_LIMIT:
-        yield Issue("", f"{measured} bytes: requests are limited to {_REQUEST_LIMIT}", "drop descriptions")
 
 
 @warning("k8s.io/apimachinery, pkg/api/validation/objectmeta.go; etcd, --max-request-bytes")

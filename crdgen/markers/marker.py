@@ -13,8 +13,7 @@ from pydantic_core import CoreSchema, core_schema
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.inline import MARKERS
 from crdgen.generate.tidy import POLICY
-from crdgen.schema import SCALARS, Schema
-from crdgen.schema.look import without
+from crdgen.schema import Schema
 
 
 class Marker:
@@ -26,13 +25,13 @@ class Marker:
 
     replaces: ClassVar[bool] = False
 
-    def apply(self, schema: Schema, path: str) -> Schema:
+    def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
         """Return the schema node with what the marker says.
 
         Raises:
             SchemaError: When the marker does not fit the node.
         """
-        raise NotImplementedError
+        return schema
 
     def check(self, value: Any) -> Any:
         """Return a value of the model, or raise a Pydantic error where the schema would reject it."""
@@ -104,12 +103,8 @@ class Descriptions(Marker):
         """The most characters that stay; None for all."""
         return self.what if isinstance(self.what, int) else {"keep": None, "drop": 0}[self.what]
 
-    def apply(self, schema: Schema, path: str) -> Schema:
+    def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
         """Return the node with the policy for what is below it."""
-        if schema.get("type") in SCALARS:
-            raise SchemaError(
-                path, "below a scalar there are no descriptions", "put Descriptions on an object or a list"
-            )
         return schema | {POLICY: self.limit}
 
 
@@ -134,20 +129,12 @@ class Depth(Marker):
         if self.levels < 1:
             raise SchemaError(f"Depth({self.levels})", "a model is in the schema at least one time", "use 1 or more")
 
-    def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
-        """Return the node as it is: the cut was made when references were inlined."""
-        return schema
-
 
 @dataclass(frozen=True)
 class _ModelDefault(Marker):
     """The field is optional and has no default in the schema; who reads the object by the model finds the model's."""
 
     own_default: ClassVar[bool] = True
-
-    def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
-        """Return the node without a default."""
-        return without(schema, "default")
 
 
 ModelDefault: Final[Marker] = _ModelDefault()

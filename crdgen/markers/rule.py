@@ -7,12 +7,10 @@ identifiers (`escape`). Beside `Rule` there are rules on which fields are set, a
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from crdgen.escaping import escape
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.keys import PARENT
+from crdgen.generate.keys import PARENT, cel_name
 from crdgen.generate.walk import declare
 from crdgen.markers.marker import Marker
 from crdgen.schema import INT_OR_STRING, VALIDATIONS, Schema
@@ -97,25 +95,15 @@ class _SetTogether(Marker):
         """Return the field's name in CEL, where it may be left out and CEL can tell."""
         properties: dict[str, Schema] = schema.get("properties", {})
         if name not in properties:
-            words = name.split("_")
-            camel = words[0] + "".join(word.capitalize() for word in words[1:])
-            near = [camel] if camel in properties else get_close_matches(name, properties, 1)
-            fix = (
-                f"write `{near[0]}`"
-                if near
-                else f"use names as in JSON: {', '.join(sorted(properties)) or 'there is none'}"
-            )
+            fix = f"use names as in JSON: {', '.join(sorted(properties)) or 'there is none'}"
             raise SchemaError(path, f"{self.name} names {name}, which is no field", fix)
         at = f"{path}.{name}"
         if name in schema.get("required", ()) or "default" in properties[name]:
-            why = "is required" if name in schema.get("required", ()) else "has a default"
-            raise SchemaError(at, f"the field {why}, so {self.name} would find it set always", "make None its default")
+            problem = f"the field is required or has a default, so {self.name} would find it set always"
+            raise SchemaError(at, problem, "make None its default")
         if properties[name].get("nullable"):
             raise SchemaError(at, f"{self.name} would count a null as set", "make None the field's default")
-        escaped = escape(name)
-        if escaped is None:
-            raise SchemaError(at, "CEL cannot name this field", "use letters, digits, and `_ - . /` between them")
-        return escaped
+        return cel_name(name, at)
 
 
 def exactly_one_of(*names: str) -> Marker:

@@ -7,7 +7,6 @@ of all minors are kept in one generated file, each where it changed; `python -m 
 
 import json
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import cache, partial
 from importlib.resources import files
 from typing import Annotated, Any, Final, TypeAlias
@@ -94,8 +93,7 @@ def core_type(name: str, kubernetes: str = KUBERNETES) -> Replace:
     at = f'core_type("{name}", "{kubernetes}")'
     _check_minor(kubernetes, at)
     if name not in known(kubernetes):
-        near = get_close_matches(name, known(kubernetes), 3)
-        fix = f"use {' or '.join(near)}" if near else "use a type that a pod template is made of, as `Container`"
+        fix = "use a type that a pod template is made of, as `Container`"
         raise SchemaError(at, f"no pod template of Kubernetes {kubernetes} holds a {name}", fix)
     return Replace(partial(_core, name, kubernetes))
 

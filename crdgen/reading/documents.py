@@ -1,9 +1,8 @@
-"""One document of a stream as plain values: YAML as go-yaml v2 reads it, JSON as encoding/json does."""
+"""The documents of a text as plain values: YAML as go-yaml v2 reads it, JSON as encoding/json does."""
 
 import json
 import re
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -20,18 +19,23 @@ except ImportError:  # PyYAML was built without libyaml
 #: Far above what a Kubernetes object needs (an inlined pod template has some twenty levels), and below what Python's
 #: recursion bears. go-yaml and encoding/json stop at 10,000.
 MAX_DEPTH: Final = 100
-#: So many values may be in a document once its aliases are expanded; go-yaml has a bound as well.
+#: So many values may the aliases of a document stand for; go-yaml has a bound as well.
 _MOST_VALUES: Final = 400_000
 _TOO_DEEP: Final = f"nested too deep: at most {MAX_DEPTH} levels are read, aliases included"
+_HINTS: Final = {
+    "cannot start any token": "indent with spaces, not tabs, and quote a value that begins with @, % or a backtick",
+    "expected <document start>": "put `---` before another document",
+    "mapping values are not allowed": "check the indentation, and quote a value that contains `: `",
+}
 _MERGE: Final = "<<"
 
 Path: TypeAlias = tuple[str | int, ...]
 
 
 class DocumentError(ValueError):
-    """A document that cannot be read: what is wrong, and the line and column in it, both counted from 0."""
+    """A document that cannot be read: what is wrong, and the line and column in the text, both counted from 0."""
 
-    def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
+    def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(message)
         self.message, self.line, self.column = message, line, column
 
@@ -43,70 +47,59 @@ class Document:
     Attributes:
         value: None where the document says nothing.
         places: Line and column of the document, by the empty path, and of the items of its list `items`.
-        end: The line after it; in JSON, the position.
         duplicates: The paths of keys that are there twice; in JSON, nobody looks for them.
     """
 
     value: Any = None
     places: dict[Path, tuple[int, int]] = field(default_factory=dict)
-    end: int = 0
     duplicates: list[Path] = field(default_factory=list)
 
 
-def load(text: bytes) -> Document:
-    """Return the first document of a YAML text, which is all that go-yaml reads.
+def load(text: bytes, line: int) -> Document:
+    """Return the only document of a YAML text, which begins at a line.
 
     Raises:
         DocumentError: The text is no YAML, or nothing that JSON can say.
     """
-    reader = _DocumentReader(_events(text))
+    reader = _DocumentReader(text, line)
     try:
-        reader.read()
+        return reader.read()
     except ScalarError as error:
-        raise DocumentError(str(error), reader.event.start_mark.line, reader.event.start_mark.column) from error
-    return reader.document
-
-
-def _events(text: bytes) -> Iterator[Any]:
-    try:
-        loader: Any = _Loader(text)
-        try:
-            while (event := loader.get_event()) is not None:
-                yield event
-        finally:
-            loader.dispose()
+        raise _error(str(error), reader.event.start_mark, line) from error
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        message = " ".join(filter(None, (error.problem, error.context)))
-        raise DocumentError(_explained(message, text), *((mark.line, mark.column) if mark else (0, 0))) from error
+        raise _error(_explained(error), error.problem_mark or error.context_mark, line) from error
     except yaml.YAMLError as error:
-        raise DocumentError(f"not YAML: {getattr(error, 'reason', error)}") from error
+        raise _error(f"not YAML: {getattr(error, 'reason', error)}", None, line) from error
 
 
-def _explained(problem: str, text: bytes) -> str:
-    if "cannot start any token" in problem and b"\t" in text:
-        return f"not YAML: {problem}: indent with spaces, tabs are not allowed"
-    if "mapping values are not allowed" in problem:
-        return f"not YAML: {problem}: check the indentation, and quote a value that contains `: `"
-    return f"not YAML: {problem}"
+def _error(message: str, mark: yaml.Mark | None, line: int) -> DocumentError:
+    return DocumentError(message, line + mark.line, mark.column) if mark else DocumentError(message, line, 0)
+
+
+def _explained(error: yaml.MarkedYAMLError) -> str:
+    problem = " ".join(filter(None, (error.problem, error.context)))
+    return f"not YAML: {problem}{''.join(f': {hint}' for words, hint in _HINTS.items() if words in problem)}"
 
 
 class _DocumentReader:
     """Reads a document from its events; a text may be nested as deeply as it is long: recursion ends at `MAX_DEPTH`."""
 
-    def __init__(self, events: Iterator[Any]) -> None:
-        self.document = Document()
+    def __init__(self, text: bytes, line: int) -> None:
         self.event: Any = None
-        self._events = events
+        self._line = line
+        self._document = Document()
+        self._events = yaml.parse(text, Loader=_Loader)
         self._anchors: dict[str, Any] = {}
-        self._count = 0
+        self._copied = 0
 
-    def read(self) -> None:
-        """Read up to the end of the document."""
-        while not isinstance(self._next(), yaml.DocumentEndEvent | yaml.StreamEndEvent):
+    def read(self) -> Document:
+        """Return the document, after which the text must end."""
+        while not isinstance(self._next(), yaml.StreamEndEvent):
             if isinstance(self.event, yaml.NodeEvent):
-                self.document.value = self._value(())
-        self.document.end = self.event.end_mark.line if self.event.end_mark else 0
+                if self._document.places:
+                    raise ScalarError("kubectl does not read text after the end of a document: put `---` before it")
+                self._document.value = self._value(())
+        return self._document
 
     def _next(self) -> Any:
         self.event = next(self._events)
@@ -115,9 +108,8 @@ class _DocumentReader:
     def _value(self, path: Path) -> Any:
         """Return the value at a path, which begins with the current event."""
         event = self.event
-        self._count += 1
         if not path or (path[0] == "items" and len(path) == 2):
-            self.document.places[path] = (event.start_mark.line, event.start_mark.column)
+            self._document.places[path] = (self._line + event.start_mark.line, event.start_mark.column)
         if not isinstance(event, yaml.CollectionStartEvent):
             found = self._scalar(len(path))
             return found if isinstance(found, dict | list) else json_value(found)
@@ -138,7 +130,6 @@ class _DocumentReader:
         found: dict[str, Any] = {}
         own: set[str] = set()
         while not isinstance(self._next(), yaml.MappingEndEvent):
-            self._count += 1
             if _is_merge(self.event):
                 self._key(len(path) + 1)  # which may have an anchor
                 self._next()
@@ -146,51 +137,42 @@ class _DocumentReader:
                 continue
             key = self._key(len(path) + 1)
             if key in own:
-                self.document.duplicates.append((*path, key))
+                self._document.duplicates.append((*path, key))
             own.add(key)
             self._next()
             found[key] = self._value((*path, key))
         return found
 
     def _key(self, depth: int) -> str:
-        if isinstance(self.event, yaml.CollectionStartEvent):
-            kind = "mapping" if isinstance(self.event, yaml.MappingStartEvent) else "sequence"
-            raise ScalarError(f"a key cannot be a {kind}: use a string (quote templates such as {{{{ name }}}})")
-        key = self._scalar(depth)
+        key = {} if isinstance(self.event, yaml.CollectionStartEvent) else self._scalar(depth)
         if isinstance(key, dict | list):
-            raise ScalarError("a key cannot be a mapping or a list: use a string")
+            raise ScalarError("a key cannot be a mapping or a list: use a string (quote templates: {{ name }})")
         return json_key(key)
 
     def _scalar(self, depth: int) -> Any:
         """Return what the current event says, a scalar or an alias."""
         event = self.event
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(str(event.anchor), depth)
+            if event.anchor in self._anchors:
+                return self._copy(self._anchors[event.anchor], depth)
+            name = event.anchor
+            raise ScalarError(f"*{name} has no anchor: write &{name} before its value, which may not hold the alias")
         value = event.value if event.tag is None and not event.implicit[0] else resolve(event.value, event.tag)
         self._anchors |= {event.anchor: value} if event.anchor is not None else {}
         return value
 
-    def _alias(self, name: str, depth: int) -> Any:
-        if name not in self._anchors:
-            raise ScalarError(
-                f"*{name} has no anchor: write &{name} before the value it stands for, which may not hold it"
-            )
-        size, height = _measured(self._anchors[name])
-        self._count += size
-        if self._count > _MOST_VALUES:
+    def _copy(self, value: Any, depth: int) -> Any:
+        """Return a copy of what an alias stands for."""
+        self._copied += 1
+        if self._copied > _MOST_VALUES:
             raise ScalarError("aliases expand to far more than is written: write the values out")
-        if depth + height > MAX_DEPTH:
+        if not isinstance(value, dict | list):
+            return value
+        if depth >= MAX_DEPTH:
             raise ScalarError(_TOO_DEEP)
-        return deepcopy(self._anchors[name])
-
-
-def _measured(value: Any) -> tuple[int, int]:
-    """Return how many keys and values there are in a value, itself included, and how deep it is."""
-    if not isinstance(value, dict | list):
-        return 1, 0
-    below = [_measured(child) for child in (value.values() if isinstance(value, dict) else value)]
-    keys = len(value) if isinstance(value, dict) else 0
-    return 1 + keys + sum(size for size, _ in below), max((height + 1 for _, height in below), default=0)
+        if isinstance(value, list):
+            return [self._copy(item, depth + 1) for item in value]
+        return {key: self._copy(item, depth + 1) for key, item in value.items()}
 
 
 def _merge(found: dict[str, Any], value: Any) -> None:
@@ -202,34 +184,34 @@ def _merge(found: dict[str, Any], value: Any) -> None:
 
 
 def _is_merge(event: Any) -> bool:
-    if not isinstance(event, yaml.ScalarEvent) or event.value != _MERGE:
-        return False
-    return event.implicit[0] if event.tag is None else event.tag == "tag:yaml.org,2002:merge"
+    return isinstance(event, yaml.ScalarEvent) and event.value == _MERGE and event.tag is None and event.implicit[0]
 
 
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_START: Final = re.compile(r"[^ \t\r\n]")
+_DECODER: Final = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) <= 400 else float(digits))
 
 
-def next_json(text: str, start: int) -> Document | None:
-    """Return the document of a JSON stream that begins at or after a position; None at the end of the text.
+def load_json(text: bytes) -> Iterator[Document]:
+    """Yield the documents of a stream of JSON.
 
     Raises:
-        DocumentError: What is there is no JSON; the line and column are of the text.
+        DocumentError: The text is no JSON.
     """
-    found = _SPACE.match(text, start)
-    start = found.end() if found else start
-    if start == len(text):
-        return None
-    try:
-        value, end = _DECODER.raw_decode(text, start)
-        document = Document(_clean(value, 0), {(): _place(text, start)}, end)
-    except json.JSONDecodeError as error:
-        raise DocumentError(f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}", *_place(text, error.pos)) from error
-    except RecursionError as error:
-        raise DocumentError(_TOO_DEEP, *_place(text, start)) from error
-    except ScalarError as error:
-        raise DocumentError(str(error), *_place(text, start)) from error
-    return document
+    stream = text.decode("utf-8", "replace")
+    end = 0
+    while found := _START.search(stream, end):
+        start = found.start()
+        try:
+            value, end = _DECODER.raw_decode(stream, start)
+            document = Document(_clean(value, 0), {(): _place(stream, start)})
+        except json.JSONDecodeError as error:
+            problem = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+            raise DocumentError(problem, *_place(stream, error.pos)) from error
+        except RecursionError as error:
+            raise DocumentError(_TOO_DEEP, *_place(stream, start)) from error
+        except ScalarError as error:
+            raise DocumentError(str(error), *_place(stream, start)) from error
+        yield document
 
 
 def _place(text: str, position: int) -> tuple[int, int]:
@@ -245,6 +227,3 @@ def _clean(value: Any, depth: int) -> Any:
     if isinstance(value, list):
         return [_clean(item, depth + 1) for item in value]
     return as_read(value) if isinstance(value, str) else json_value(value)
-
-
-_DECODER: Final = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) <= 400 else float(digits))

@@ -16,7 +16,7 @@ from crdgen.lint import LintSeverity, lint
 from crdgen.lint.checking import field_path
 from crdgen.lint.fieldpath import PathError, column
 from crdgen.markers.marker import Descriptions
-from crdgen.resource.resource import Column, Conversion, CustomResource, Names, Scale, Service, Version, own
+from crdgen.resource.resource import Column, Conversion, CustomResource, Names, Scale, Service, Version
 from crdgen.schema import INT_OR_STRING, SCALARS, VALIDATIONS, Schema
 from crdgen.schema.limits import API_APPROVED
 
@@ -24,8 +24,7 @@ _API_VERSION: Final = "apiextensions.k8s.io/v1"
 # What the API server takes, and no author means.
 _NEVER_MEANT: Final = frozenset(
     {
-        *("bounds-leave-something", "ca-bundle-is-pem", "columns-print-something"),
-        *("scale-paths-are-declared", "service-can-be-there", "some-version-is-served"),
+        *("bounds-leave-something", "columns-print-something", "scale-paths-are-declared", "some-version-is-served"),
     }
 )
 
@@ -147,7 +146,7 @@ def _default(spec: Schema) -> Schema:
 
 
 def _of_whole(model: type[Any], kind: str, limit: int | None) -> Schema:
-    schema = assembled(own(model, kind), kind, limit=limit, written=f"{kind}.status")
+    schema = assembled(model, kind, limit=limit, written=f"{kind}.status", ignored=_common().keys())
     schema["properties"] = _common() | schema["properties"]
     # The API server takes the status away from what is created before it validates: it can be neither required nor
     # given by a default.

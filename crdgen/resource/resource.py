@@ -10,26 +10,21 @@ from dataclasses import dataclass, field, is_dataclass
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict
 
-from crdgen.generate.errors import SchemaError
-from crdgen.generate.walk import rules_of
 from crdgen.markers.marker import KEEP, Descriptions
-from crdgen.markers.rule import Rule, rules
+from crdgen.markers.rule import Rule
 
 Scope: TypeAlias = Literal["Namespaced", "Cluster"]
 ColumnType: TypeAlias = Literal["integer", "number", "string", "boolean", "date"]
 
-# Nouns of what is not counted, alone or at the end of others, as in `trainingdata`.
-_NO_PLURAL: Final = re.compile(r"(data|information|equipment|hardware|software)$")
 # How a noun ends, and its plural; the first that fits.
 _PLURALS: Final = (
     (re.compile(r"([^aeiou])y$"), r"\1ies"),
-    (re.compile(r"([a-z])sis$"), r"\1ses"),
-    (re.compile(r"((?:[aious]s|x|z|ch|sh))$"), r"\1es"),
-    (re.compile(r"s$"), "s"),
+    (re.compile(r"([aious]s|x|z|ch|sh)$"), r"\1es"),
+    (re.compile(r"s?$"), "s"),
 )
 # What a class is called that holds only a part of the object.
 _PART: Final = re.compile(r"(?<=.)Spec$")
@@ -200,19 +195,9 @@ def of(
         kind: By default the model's name, without type arguments, and without `Spec` at its end.
         plural: By default the English plural of the kind.
         scope: Whether its objects live in namespaces.
-
-    Raises:
-        SchemaError: When the model is that of a whole object, but for its spec.
     """
     name = kind or _kind(model)
     spec = part(model, "spec")
-    found = looks_whole(model)
-    if spec is None and found:
-        raise SchemaError(
-            name,
-            f"the model has {' and '.join(found)}, as a whole object, and no field `spec` that is a Pydantic model",
-            "give it one with the fields of its own, or leave those out: then the model is the spec itself",
-        )
     one = (
         Version(version, spec=model)
         if spec is None
@@ -222,17 +207,8 @@ def of(
 
 
 def english_plural(word: str) -> str:
-    """Return the plural of a lower-case noun, by the rules that have few exceptions.
-
-    What is a plural already stays as it is (`settings`, `metrics`, `series`), and so does what has none (`data`). A
-    noun in s is taken for a plural unless it ends as singular nouns do: `class`, `status`, `analysis`, `alias`.
-    """
-    if re.search(_NO_PLURAL, word):
-        return word
-    for ending, replaced in _PLURALS:
-        if re.search(ending, word):
-            return re.sub(ending, replaced, word)
-    return f"{word}s"
+    """Return the plural of a lower-case noun; one in s is its own, unless it ends as `class`, `status` or `alias`."""
+    return next(ending.sub(replaced, word, count=1) for ending, replaced in _PLURALS if ending.search(word))
 
 
 def _kind(model: type[Any]) -> str:
@@ -245,10 +221,6 @@ def _kind(model: type[Any]) -> str:
     return _PART.sub("", model.__name__.partition("[")[0])  # a generic model has its arguments in its name
 
 
-# What every object has; the API server knows their schema.
-_COMMON: Final = frozenset({"apiVersion", "kind", "metadata"})
-
-
 def is_described(value: Any) -> bool:
     """Return whether a value is a class whose fields Pydantic describes: a model, a dataclass or a TypedDict."""
     return isinstance(value, type) and (issubclass(value, BaseModel) or is_dataclass(value) or is_typeddict(value))
@@ -256,34 +228,10 @@ def is_described(value: Any) -> bool:
 
 def part(model: type[Any], name: str) -> type[BaseModel] | None:
     """Return the model that a field of this JSON name has, or may have beside null; None where it has none."""
-    return _model(_annotations(model).get(name)) if issubclass(model, BaseModel) else None
-
-
-def looks_whole(model: type[Any]) -> list[str]:
-    """Return the fields that whole objects have and specs have not, if there are two of them or more."""
-    declared = _annotations(model)
-    found = [str(name) for name in ("apiVersion", "kind", "metadata") if name in declared]
-    return found if len(found) > 1 else []
-
-
-def _annotations(model: type[Any]) -> dict[str, Any]:
-    """Return what a class says of its fields, by their JSON names."""
     if not issubclass(model, BaseModel):
-        return dict(getattr(model, "__annotations__", {}))
-    return {json_name(name, field): field.annotation for name, field in model.model_fields.items()}
-
-
-def own(model: type[BaseModel], kind: str) -> type[BaseModel]:
-    """Return a model with the fields of a whole object that are not Kubernetes', and the same rules and docstring."""
-    fields: dict[str, Any] = {
-        name: (field.annotation, field)
-        for name, field in model.model_fields.items()
-        if json_name(name, field) not in _COMMON
-    }
-    made = create_model(
-        kind, __config__=model.model_config, __doc__=model.__doc__, __module__=model.__module__, **fields
-    )
-    return rules(*rules_of(model))(made)
+        return None
+    annotations = {json_name(one, field): field.annotation for one, field in model.model_fields.items()}
+    return _model(annotations.get(name))
 
 
 def json_name(python_name: str, field: FieldInfo) -> str:

@@ -25,7 +25,7 @@ def _block(value: Any, depth: int) -> Iterator[str]:
     margin = "  " * depth
     if isinstance(value, dict) and value:
         for key, child in value.items():
-            yield from _entry(f"{margin}{_scalar(key)}:", child, depth, indent_lists=False)
+            yield from _entry(f"{margin}{_scalar(key)}:", child, depth)
     elif isinstance(value, list) and value:
         for child in value:
             lines = _block(child, depth + 1)
@@ -35,10 +35,10 @@ def _block(value: Any, depth: int) -> Iterator[str]:
         yield margin + _scalar(value)
 
 
-def _entry(head: str, child: Any, depth: int, *, indent_lists: bool) -> Iterator[str]:
+def _entry(head: str, child: Any, depth: int) -> Iterator[str]:
     if isinstance(child, dict | list) and child:
         yield head
-        yield from _block(child, depth + (isinstance(child, dict) or indent_lists))
+        yield from _block(child, depth + isinstance(child, dict))
     elif isinstance(child, str) and _fits_literal(child):
         yield f"{head} |-"
         yield from ("  " * (depth + 1) + line for line in child.split("\n"))

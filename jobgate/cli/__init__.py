@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -136,9 +137,11 @@ def _load(context: click.Context, _: click.Parameter, path: Path | None) -> None
     root = context.command
     assert isinstance(root, click.Group)
     known = {name: _keys(root.get_command(context, name)) for name in root.list_commands(context)}
-    if unknown := sorted(map(str, set(content) - set().union(*known.values()))):
-        every = ", ".join(sorted(set().union(*known.values())))
-        raise click.BadParameter(f"{path} has unknown settings: {', '.join(unknown)}; known settings: {every}")
+    every = sorted(set().union(*known.values()))
+    if unknown := sorted(map(str, set(content) - set(every))):
+        near = (get_close_matches(name, every, 1) for name in unknown)
+        named = [f"{name} (did you mean {one[0]}?)" if one else name for name, one in zip(unknown, near, strict=True)]
+        raise click.BadParameter(f"{path} has unknown settings: {', '.join(named)}; known settings: {', '.join(every)}")
     context.meta[_CONFIG] = path
     context.default_map = {
         name: {keys[key]: value for key, value in content.items() if key in keys} for name, keys in known.items()

@@ -59,10 +59,14 @@ def _leading(lease: str, rate: float, most: float) -> Callable[[F], F]:
 def _led(bind: str, health_port: int, lease_namespace: str | None, lease_name: str) -> dict[str, LeaderSettings]:
     from jobgate.serving.leader import LeaderSettings
 
-    namespace = lease_namespace or own_namespace()
-    if namespace is None:
-        raise click.UsageError("--lease-namespace is required outside a pod, for example jobgate-system")
-    return {"leader": LeaderSettings(bind, health_port, namespace, lease_name)}
+    return {"leader": LeaderSettings(bind, health_port, lease_namespace or own_namespace() or "", lease_name)}
+
+
+def _require(leader: LeaderSettings, *also: str) -> None:
+    """Report all missing options at once; `also` has further ones, or empty texts."""
+    outside = "" if leader.namespace else "--lease-namespace is required outside a pod, for example jobgate-system"
+    if missing := [one for one in (*also, outside) if one]:
+        raise click.UsageError("\n".join(missing))
 
 
 async def lead(
@@ -101,6 +105,7 @@ def control(
     from jobgate.controller import Controller, ControllerSettings
     from webhook.server import log
 
+    _require(leader)
     log.configure()
     given = configured.settings
     settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=leader.namespace)
@@ -141,10 +146,9 @@ def run(
     from jobgate.runner.run import OperatorRunning, RunnerController, RunnerSettings
     from webhook.server import log
 
-    log.configure()
     given = configured.settings
-    if not given.runs:
-        raise click.UsageError("name the kinds to run with --run, as --run torchjobs.train.distributed.io")
+    _require(leader, "" if given.runs else "--run is required, for example --run torchjobs.train.distributed.io")
+    log.configure()
     try:
         waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
     except (InvalidQueues, OSError, UnicodeDecodeError) as error:

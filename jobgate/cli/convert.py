@@ -9,7 +9,7 @@ import click
 
 from crdgen import to_yaml
 from crdgen.reading import Manifest
-from jobgate.cli.report import OUTPUT_FILE, bullets, read_files
+from jobgate.cli.report import OUTPUT_FILE, bullets, read_files, warn
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, judge
 from webhook import ConvertedJob, Registry
@@ -28,7 +28,10 @@ def convert(context: click.Context, *, file: str, output_file: TextIO) -> None:
     standard input, and is changed only if it is also the output file. Exit status: 0 if a job was converted, 1 if there
     was nothing to convert, 2 if the input is invalid.
     """
-    manifests = read_files(context, file)
+    manifests, broken = read_files([file])
+    if broken:
+        context.exit(2)
+    warn(manifests)
     kinds = installed()
     results = [(manifest, _conversion(manifest, kinds)) for manifest in manifests]
     faults = [fault for manifest, conversion in results if conversion for fault in _faults(manifest, conversion, kinds)]

@@ -10,7 +10,7 @@ import click
 
 from crdgen.reading import Manifest
 from jobgate.cli.cluster import OUTPUT
-from jobgate.cli.report import name_of, read_files, title
+from jobgate.cli.report import finish, name_of, read_files, title, warn
 from jobgate.cli.settings import Configured, installation
 from jobgate.explain import Explanation, report
 from jobgate.explain import explain as explained
@@ -34,7 +34,8 @@ def explain(
     folder, whose YAML and JSON files are read, or - for standard input. Exit status: 0; 1 if a job would be denied; 2
     if the input is invalid, or no object makes pods.
     """
-    manifests = read_files(context, *files)
+    manifests, broken = read_files(files)
+    warn(manifests)
     known = FileObjects([manifest.object for manifest in manifests], namespace)
     options = ReviewOptions(configured.kinds, namespace=namespace, settings=configured.settings, objects=known)
     found = [
@@ -42,17 +43,14 @@ def explain(
         for manifest in manifests
         if (explanation := explained(manifest.object, options)) is not None
     ]
-    if not found:
-        click.echo("nothing was explained: no object makes pods", err=True)
-        context.exit(2)
     if output == "json":
         click.echo(json.dumps([_entry(*one) for one in found], indent=2, ensure_ascii=False))
     else:
         for manifest, explanation in found:
-            denied = ": denied" if explanation.denied else ""
-            click.echo(f"{title(manifest)}{denied}")
+            click.echo(f"{title(manifest)}{': denied' if explanation.denied else ''}")
             click.echo("\n".join(report(explanation)))
-    context.exit(1 if any(explanation.denied for _, explanation in found) else 0)
+    denied = any(explanation.denied for _, explanation in found)
+    finish(context, "explained: no object makes pods", broken=broken, done=bool(found), denied=denied)
 
 
 def _entry(manifest: Manifest, explanation: Explanation) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import yaml
 
-from jobgate.cli.report import bullets, read_files, title
+from jobgate.cli.report import bullets, finish, read_files, title, warn
 from jobgate.cli.settings import Configured, installation, queueing_of
 from jobgate.kinds.common.runner import runner_of
 from jobgate.offline.items import schema_of
@@ -39,7 +39,8 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
     if queueing is not None:
         groups = grouping(queueing, next((one for one in versions(queueing.system) if one != _FUTURE), ""))
     denied = False
-    manifests = read_files(context, *files)
+    manifests, broken = read_files(files)
+    warn(manifests)
     options = ReviewOptions(kinds=configured.kinds, namespace=namespace, settings=configured.settings)
     for manifest in manifests:
         kind = configured.kinds.get(str(manifest.object.get("apiVersion")), str(manifest.object.get("kind")))
@@ -51,8 +52,7 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
             click.echo("\n".join([f"{title(manifest)}: denied", *bullets(verdict.status)]), err=True)
         elif kind is not None:
             made += rendered(kind, verdict.document, namespace, configured.settings.domain, groups)
-    if not made and not denied:
-        click.echo("nothing was rendered: no object is of a kind that the runner runs", err=True)
-        context.exit(2)
-    click.echo(yaml.safe_dump_all(made, sort_keys=False, allow_unicode=True), nl=False)
-    context.exit(1 if denied else 0)
+    if made:
+        click.echo(yaml.safe_dump_all(made, sort_keys=False, allow_unicode=True), nl=False)
+    what = "rendered: no object is of a kind that the runner runs"
+    finish(context, what, broken=broken, done=bool(made) or denied, denied=denied)

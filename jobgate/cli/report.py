@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +26,6 @@ OUTPUT_FILE = click.option(
     help="Output file; standard output if not set.",
 )
 _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
-
-
-def read(path: str) -> tuple[list[Manifest], list[str]]:
-    """Return the objects in a file, a folder, or standard input for `-`, and why files cannot be read."""
-    manifests: list[Manifest] = []
-    faults: list[str] = []
-    try:
-        for file in _files(path):
-            try:
-                manifests += _objects(file)
-            except UsageError as error:
-                faults.append(str(error))
-    except OSError as error:
-        faults.append(f"{path}: {error.strerror or error}")
-    return manifests, faults
 
 
 def _files(path: str) -> Sequence[str]:
@@ -80,24 +65,47 @@ def reading_warnings(manifest: Manifest) -> Iterator[str]:
     """Yield what kubectl ignores in the text of an object without a warning."""
     for path in manifest.duplicates:
         yield f"{escaped(path)}: duplicate key; kubectl silently uses the last one"
-    if manifest.ignored is not None:
-        yield f"line {manifest.ignored}: kubectl silently ignores the text from here on"
 
 
-def read_files(context: click.Context, *files: str) -> list[Manifest]:
-    """Return the objects in files and folders, and print what kubectl ignores in them.
+def read_files(files: Iterable[str]) -> tuple[list[Manifest], bool]:
+    """Return the objects in files, folders and standard input (`-`), and whether a file is unreadable or empty.
 
-    Ends with status 2 if a file cannot be read.
+    These are reported on standard error.
     """
-    contents = [read(file) for file in files]
-    if faults := [fault for _, found in contents for fault in found]:
+    manifests: list[Manifest] = []
+    faults: list[str] = []
+    for path in files:
+        before = len(manifests), len(faults)
+        try:
+            for file in _files(path):
+                try:
+                    manifests += _objects(file)
+                except UsageError as error:
+                    faults.append(str(error))
+        except OSError as error:
+            faults.append(f"{path}: {error.strerror or error}")
+        if before == (len(manifests), len(faults)):
+            faults.append(f"{'<stdin>' if path == '-' else path}: contains no object")
+    if faults:
         click.echo("\n".join(faults), err=True)
-        context.exit(2)
-    manifests = [manifest for found, _ in contents for manifest in found]
+    return manifests, bool(faults)
+
+
+def warn(manifests: Iterable[Manifest]) -> None:
+    """Report what kubectl ignores in the texts of objects, on standard error."""
     for manifest in manifests:
         for warning in reading_warnings(manifest):
             click.echo(f"{manifest.file}:{manifest.line}: {click.style('warning', fg='yellow')}: {warning}", err=True)
-    return manifests
+
+
+def finish(context: click.Context, what: str, *, broken: bool, done: bool, denied: bool) -> None:
+    """End a command: with status 2 if a file is broken or nothing was done, with 1 if an object is denied.
+
+    `what` is what was done with which objects: `reviewed: no object is of a known kind`.
+    """
+    if not done and not broken:
+        click.echo(f"nothing was {what}", err=True)
+    context.exit(2 if broken or not done else denied)
 
 
 def title(manifest: Manifest) -> str:

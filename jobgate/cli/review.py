@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 import yaml
 
 from crdgen.reading import Manifest
-from jobgate.cli.report import name_of, read, reading_warnings, text_report
+from jobgate.cli.report import finish, name_of, read_files, reading_warnings, text_report
 from jobgate.cli.settings import Configured, installation
 from jobgate.kinds.common.pod_security.policy import Standard, standard
 from jobgate.kinds.common.runner import left_alone
@@ -68,10 +67,10 @@ def review(  # noqa: PLR0913 - one argument an option
         raise click.UsageError("--operation UPDATE requires the stored objects: --old FILE")
     if operation == Operation.CREATE and old is not None:
         raise click.UsageError("--old requires --operation UPDATE")
-    stored, broken = _read((old,) if old else ())
+    stored, broken = read_files((old,) if old else ())
     if broken:  # a verdict without some of the stored objects would mislead
         context.exit(2)
-    manifests, broken = _read(files)
+    manifests, broken = read_files(files)
     options = ReviewOptions(
         kinds=configured.kinds,
         operation=Operation.UPDATE if old else Operation.CREATE,
@@ -83,12 +82,13 @@ def review(  # noqa: PLR0913 - one argument an option
     )
     verdicts = [(manifest, _judged(manifest.object, options)) for manifest in manifests]
     _print(verdicts, output)
-    if broken:
-        context.exit(2)
-    if not any(verdict.reviewed for _, verdict in verdicts):
-        click.echo("nothing was reviewed: no object is of a known kind", err=True)
-        context.exit(2)
-    context.exit(0 if all(verdict.allowed for _, verdict in verdicts) else 1)
+    finish(
+        context,
+        "reviewed: no object is of a known kind",
+        broken=broken,
+        done=any(verdict.reviewed for _, verdict in verdicts),
+        denied=not all(verdict.allowed for _, verdict in verdicts),
+    )
 
 
 def _judged(document: dict[str, Any], options: ReviewOptions) -> Verdict:
@@ -98,21 +98,6 @@ def _judged(document: dict[str, Any], options: ReviewOptions) -> Verdict:
     settings = options.settings
     why = left_alone(kind, settings.runs, settings.operator_can) if kind is not None else ""
     return replace(verdict, warnings=(*verdict.warnings, why)) if why else verdict
-
-
-def _read(files: Iterable[str]) -> tuple[list[Manifest], bool]:
-    """Return the objects of all readable files, and whether one is unreadable, which is reported on standard error."""
-    manifests: list[Manifest] = []
-    broken = False
-    for file in files:
-        found, faults = read(file)
-        if not found and not faults:
-            faults = [f"{file}: contains no object"]
-        for fault in faults:
-            click.echo(fault, err=True)
-        manifests += found
-        broken = broken or bool(faults)
-    return manifests, broken
 
 
 def _print(verdicts: list[tuple[Manifest, Verdict]], output: str) -> None:

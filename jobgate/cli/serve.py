@@ -11,25 +11,24 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import fields
 from importlib.util import find_spec
-from math import isfinite
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from jobgate.cli.cluster import listening, own_namespace, require_dns_name
 from jobgate.cli.extras import not_installed
 from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, installation, setting
-from jobgate.cluster import Pages
 from jobgate.serving.reload import settings_reloaders
 from webhook import Kind
 
 if TYPE_CHECKING:
-    from jobgate.serving.certificate import SecretName, SecretSource
+    from jobgate.serving.certificate import SecretSource
+    from jobgate.serving.metrics import ServingMetrics
     from webhook.server.certificates import Certificates
-    from webhook.server.files import Files, Poller
+    from webhook.server.files import Poller
     from webhook.server.limits import Limits
-    from webhook.server.metrics import Metrics
 
 _logger = logging.getLogger("jobgate")
 
@@ -108,15 +107,15 @@ def serve(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Run the webhook server, with or without a cluster, until SIGTERM or Ctrl-C."""
     from jobgate.serving import cluster as view
+    from jobgate.serving.metrics import ServingMetrics
     from webhook import server
     from webhook.server import log
-    from webhook.server.metrics import Metrics
     from webhook.server.spans import OpenTelemetry
     from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
     log.configure()
-    metrics = Metrics()
-    certificates, source = _opened(_origin(tls_secret, tls_cert, tls_key), metrics, tls_name, kubeconfig)
+    metrics = ServingMetrics()
+    certificates, source = _source(tls_secret, tls_cert, tls_key, tls_name, kubeconfig, metrics)
     sockets = inherited()
 
     async def parent() -> None:
@@ -131,21 +130,19 @@ def serve(  # noqa: PLR0913 - one argument an option
         return
     kinds = configured.kinds
     _compile(kinds)
-    limits, pages = limits_of(limit)
     known = view.ClusterView(
         kinds,
         configured.settings,
         reached=_reached(wanted=cluster, kubeconfig=kubeconfig),
         kubeconfig=kubeconfig,
         metrics=metrics,
-        pages=pages,
     )
     endpoint = server.Endpoint(
         kinds,
         configured.settings,
         objects=known.cache,
         further=view.routes(known),
-        limits=limits,
+        limits=limits_of(limit),
         metrics=metrics,
     )
     known.serve(endpoint)
@@ -173,61 +170,59 @@ def serve(  # noqa: PLR0913 - one argument an option
         runner.run(run())
 
 
-def limits_of(written: Iterable[str]) -> tuple[Limits, Pages]:
-    """Return the limits of the server, and of lists that it reads, with those that are written as `review-time=1.5`."""
+def limits_of(written: Iterable[str]) -> Limits:
+    """Return the limits of the server, with those that are written as `review-time=1.5`."""
     from webhook.server.limits import Limits  # needs the extra `server`
 
-    known = {
-        prefix + field.name.replace("_", "-"): (bounds, field)
-        for prefix, bounds in (("", Limits), ("page-", Pages))
-        for field in fields(bounds)
-    }
-    changed: dict[type, dict[str, int | float]] = {Limits: {}, Pages: {}}
+    types = {field.name.replace("_", "-"): field.type for field in fields(Limits)}
+    changed: dict[str, Any] = {}
     for one in written:
         name, _, value = one.partition("=")
-        if name not in known:
-            raise click.BadParameter(f"'{name}' must be one of {', '.join(known)}", param_hint="--limit")
-        bounds, field = known[name]
-        whole = field.type == "int"
+        if name not in types:
+            raise click.BadParameter(f"'{name}' must be one of {', '.join(types)}", param_hint="--limit")
         try:
-            number: int | float = int(value) if whole else float(value)
+            number: int | float = int(value) if types[name] == "int" else float(value)
         except ValueError:
             number = 0
-        if not number > 0 or not isfinite(number):
-            sort = "a whole number" if whole else "a number"
+        if not 0 < number < inf:
+            sort = "a whole number" if types[name] == "int" else "a number"
             raise click.BadParameter(f"'{one}': {name} must be {sort} above 0", param_hint="--limit")
-        changed[bounds][field.name] = number
-    # Each has been read as its type.
-    return Limits(**changed[Limits]), Pages(**changed[Pages])  # type: ignore[arg-type]
+        changed[name.replace("-", "_")] = number
+    return Limits(**changed)
 
 
-def _origin(secret: str | None, certificate: Path | None, key: Path | None) -> SecretName | Files:
-    from jobgate.serving.certificate import NAMESPACE, SecretName
-    from webhook.server.files import Files
+def _source(
+    secret: str | None,
+    cert: Path | None,
+    key: Path | None,
+    name: str | None,
+    kubeconfig: Path | None,
+    metrics: ServingMetrics,
+) -> tuple[Certificates, SecretSource | Poller]:
+    """Return the certificates to serve, and what keeps them up to date. Files are read once here."""
+    from jobgate.serving.certificate import NAMESPACE, SecretName, SecretSource
+    from webhook.server.candidate import BadCertificate, Fault
+    from webhook.server.certificates import Certificates
+    from webhook.server.files import Files, Poller
 
-    if secret is not None and certificate is None and key is None:
+    if secret is not None and cert is None and key is None:
         _need_client()
         try:
-            return SecretName.parse(secret, own_namespace() or NAMESPACE)
+            found = SecretName.parse(secret, own_namespace() or NAMESPACE)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--tls-secret") from None
-    if secret is None and certificate is not None and key is not None:
-        return Files(certificate, key)
-    raise click.UsageError("either --tls-secret, or both --tls-cert and --tls-key, are required")
-
-
-def _opened(
-    origin: SecretName | Files, metrics: Metrics, name: str | None, kubeconfig: Path | None
-) -> tuple[Certificates, SecretSource | Poller]:
-    from jobgate.serving.certificate import opened
-    from webhook.server.candidate import BadCertificate
-    from webhook.server.files import Files
-
+        certificates = Certificates(metrics, name or found.server)
+        return certificates, SecretSource(certificates, found, kubeconfig, metrics)
+    if secret is not None or cert is None or key is None:
+        raise click.UsageError("either --tls-secret, or both --tls-cert and --tls-key, are required")
+    certificates = Certificates(metrics, name or "")
+    poller = Poller(certificates, Files(cert, key))
     try:
-        return opened(origin, metrics, name, kubeconfig)
+        poller.take()
     except BadCertificate as error:
-        files = f"{origin.certificate} and {origin.key}" if isinstance(origin, Files) else "certificate"
-        raise click.ClickException(f"{files} cannot be served: {error}") from None
+        if error.fault not in {Fault.EXPIRED, Fault.EARLY}:  # time will not change others
+            raise click.ClickException(f"{cert} and {key} cannot be served: {error}") from None
+    return certificates, poller
 
 
 def _need_client() -> None:

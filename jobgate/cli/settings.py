@@ -104,7 +104,7 @@ def among(names: Iterable[str], known: Iterable[str]) -> None:
     """Require that all names are known: a misspelt name must not leave enabled what should be disabled."""
     known = list(known)
     if unknown := sorted(set(names) - set(known)):
-        raise click.BadParameter(f"{unknown[0]!r} must be one of {', '.join(known)}")
+        raise click.BadParameter(f"{unknown[0]!r} must be one of {', '.join(known) or '(none)'}")
 
 
 def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -164,20 +164,14 @@ def kind_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -
     """Parse values of the form `PLURAL.GROUP=FILE`."""
     kinds = installed() if values else ()
     models = {kind.qualified_plural: kind.settings for kind in kinds if kind.settings is not None}
-    choice = f"kinds with settings: {', '.join(sorted(models))}"
-    known = choice if models else "no kind of this installation has settings"
     files: dict[str, KindFile] = {}
     for value in values:
         plural, path = value.partition("=")[::2]
         if not path:
-            example = f"for example {min(models)}=/etc/jobgate/settings.yaml" if models else known
-            raise click.BadParameter(f"{value!r} must be PLURAL.GROUP=FILE, {example}")
+            raise click.BadParameter(f"{value!r} must be PLURAL.GROUP=FILE")
         if plural in files:
             raise click.BadParameter(f"{plural} is repeated: a kind has only one file")
-        if plural not in models:
-            is_kind = any(kind.qualified_plural == plural for kind in kinds)
-            fault = f"{plural} has no settings" if is_kind else f"{plural!r} is not a kind of this installation"
-            raise click.BadParameter(f"{fault}; {known}")
+        among([plural], models)
         files[plural] = KindFile(plural, models[plural], FilePath(path))
     return tuple(files.values())
 

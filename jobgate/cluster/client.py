@@ -16,7 +16,7 @@ from aiohttp import ClientError, ClientResponse, ClientTimeout
 from kubernetes.aio import config
 from kubernetes.aio.client import ApiClient, Configuration
 
-from jobgate.cluster.informer import ApiError, Page, Pages
+from jobgate.cluster.informer import ApiError, Page
 from jobgate.cluster.resource import Resource
 from webhook import trace
 
@@ -26,6 +26,9 @@ WATCH = 120
 GET = 2.0
 #: Timeout of a write, in seconds. Admission webhooks take a part of it.
 WRITE = 15.0
+#: Most objects and bytes of a page of a list. A larger page is requested again with fewer objects, so that objects of a
+#: MiB each take no more memory than small ones. A single object is read whatever its size.
+PAGE_OBJECTS, PAGE_BYTES = 100, 8 * 1024 * 1024
 _CONNECT, _MARGIN = 10.0, 15.0
 _FORBIDDEN, _NOT_FOUND = 403, 404
 _JSON, _MERGE = "application/json", "application/merge-patch+json"
@@ -72,7 +75,6 @@ class Client:
     def __init__(
         self,
         api: ApiClient,
-        pages: Pages | None = None,
         *,
         selector: Mapping[str, str] | None = None,
         namespace: str = "",
@@ -80,13 +82,12 @@ class Client:
     ) -> None:
         """Create a client; `selector` and `namespace` are those of lists and watches, `pace` of all other requests."""
         self._api = api
-        self._pages = pages or Pages()
         self._selector = selector or {}
         self._namespace = namespace
         self._pace = pace
 
     @classmethod
-    async def connect(cls, kubeconfig: Path | None = None, pages: Pages | None = None) -> Self:
+    async def connect(cls, kubeconfig: Path | None = None) -> Self:
         """Return a client with the credentials of a kubeconfig, or else of the pod that this runs in.
 
         Raises:
@@ -104,7 +105,7 @@ class Client:
                 raise config.ConfigException(f"{kubeconfig} is no kubeconfig") from None
         # Where no proxy is set, the environment says nothing else: asking it costs two changes of thread a request.
         configuration.client_session_kwargs = {"trust_env": bool(getproxies_environment())}
-        return cls(ApiClient(configuration), pages)
+        return cls(ApiClient(configuration))
 
     async def list(self, resource: Resource) -> tuple[list[dict[str, Any]], str]:
         """Return all objects, which must be few and small, and the resourceVersion of the list."""
@@ -117,7 +118,7 @@ class Client:
 
     async def pages(self, resource: Resource) -> AsyncIterator[Page]:
         """Yield all objects, page by page. An object is parsed when it is taken from its page."""
-        limit, token = self._pages.objects, ""
+        limit, token = PAGE_OBJECTS, ""
         while True:
             page = await self._page(resource, limit, token)
             if page is None:
@@ -135,7 +136,7 @@ class Client:
         body = bytearray()
         async for chunk in response.content.iter_any():
             body += chunk
-            if len(body) > self._pages.bytes and limit > 1:
+            if len(body) > PAGE_BYTES and limit > 1:
                 response.close()
                 return None
         return _read_list(body)
@@ -177,16 +178,16 @@ class Client:
     def labelled(self, selector: str, namespace: str = "") -> Client:
         """Return a client for objects of a label selector, in a namespace or in all."""
         labels = {"labelSelector": selector} if selector else {}
-        return Client(self._api, self._pages, selector=labels, namespace=namespace)
+        return Client(self._api, selector=labels, namespace=namespace)
 
     def within(self, namespace: str, fields: str = "") -> Client:
         """Return a client for objects of a namespace, and of a field selector."""
         selector = {"fieldSelector": fields} if fields else {}
-        return Client(self._api, self._pages, selector=selector, namespace=namespace)
+        return Client(self._api, selector=selector, namespace=namespace)
 
     def paced(self, per_second: float) -> Client:
         """Return a client with a rate limit."""
-        return Client(self._api, self._pages, pace=Pace(per_second))
+        return Client(self._api, pace=Pace(per_second))
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> dict[str, Any]:
         """Create an object, or try whether it could be."""

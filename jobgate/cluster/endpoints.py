@@ -87,15 +87,15 @@ def ours_of(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     return [port for port in ports if port.get("name") == PORT_NAME] or ports
 
 
-async def shown(address: Address, server_name: str) -> Served:
-    """Return the certificate that a server shows in a handshake, valid or not."""
+async def shown(address: Address, server_name: str, timeout: float = HANDSHAKE) -> Served:  # noqa: ASYNC109
+    """Return the certificate that a server shows in a handshake, valid or not; the timeout is in seconds."""
     host, port = address
     written = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     try:
-        async with asyncio.timeout(HANDSHAKE):
+        async with asyncio.timeout(timeout):
             _, writer = await asyncio.open_connection(host, port, ssl=context, server_hostname=server_name)
             leaf = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
             writer.close()
@@ -103,6 +103,6 @@ async def shown(address: Address, server_name: str) -> Served:
                 await writer.wait_closed()
         return Served(written, (x509.load_der_x509_certificate(leaf),))
     except TimeoutError:
-        return Served(written, fault=f"TLS handshake timed out after {HANDSHAKE:g}s")
+        return Served(written, fault=f"TLS handshake timed out after {timeout:g}s")
     except (OSError, ValueError, TypeError) as error:
         return Served(written, fault=f"TLS handshake failed: {error or type(error).__qualname__}")

@@ -296,15 +296,3 @@ class Informer(Generic[T]):
 def _key(found: Mapping[str, Any]) -> Key:
     metadata = found["metadata"]
     return metadata.get("namespace", ""), metadata["name"]
-
-
-@dataclass(frozen=True, slots=True)
-class Pages:
-    """Most objects and bytes of a page of a list.
-
-    A larger page is requested again with fewer objects, so that objects of a MiB each take no more memory than small
-    ones. A single object is read whatever its size.
-    """
-
-    objects: int = 100
-    bytes: int = 8 * 1024 * 1024

@@ -1,18 +1,15 @@
-"""The API server itself: its version, its time, and where it is."""
+"""The time of the API server."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
 
-import orjson
-from aiohttp import ClientResponse, ClientTimeout
+from aiohttp import ClientTimeout
 
-from certs import Reading, Refusal, Unavailable
+from certs import Reading, Unavailable
 from jobgate.cluster.client import GET, Client
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.resource import Resource
@@ -21,26 +18,17 @@ from jobgate.cluster.resource import Resource
 _VERSION: Final = "/version"
 
 
-class Server(Client):
-    """The API server itself, which is a `certs.places.Clock`. It uses another client's connection, and closes with it.
-
-    What asks the server raises `Refusal` and `Unavailable`.
-    """
+class ApiServerClock(Client):
+    """A `certs.places.Clock`: that of the API server. It uses another client's connection, and closes with it."""
 
     def __init__(self, client: Client) -> None:
         super().__init__(client._api)
 
-    async def version(self) -> str:
-        """Return its version, as `v1.36.3`."""
-        _, text = await self._asked()
-        try:
-            return str(orjson.loads(text)["gitVersion"])
-        except (ValueError, KeyError, TypeError):
-            raise Refusal("the API server reports no version") from None
-
     async def read(self) -> Reading:
-        """Return its time, in whole seconds: the header Date of an answer."""
-        response, _ = await self._asked()
+        """Return its time, in whole seconds: the header Date of an answer; may raise `Refusal` and `Unavailable`."""
+        with translated_errors("get", Resource(_VERSION, "", "")):
+            response = await self._get(_VERSION, {}, ClientTimeout(total=GET))
+            await response.read()
         own = datetime.now(UTC)
         said = date(response.headers.get("Date", ""))
         if said is None:
@@ -50,24 +38,6 @@ class Server(Client):
     async def sleep(self, seconds: float) -> None:
         """Let time pass."""
         await asyncio.sleep(seconds)
-
-    async def _asked(self) -> tuple[ClientResponse, bytes]:
-        with translated_errors("get", Resource(_VERSION, "", "")):
-            response = await self._get(_VERSION, {}, ClientTimeout(total=GET))
-            return response, await response.read()
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it is on this machine, by the address that it is called at."""
-        return is_loopback(urlsplit(self._api.configuration.host).hostname or "")
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine, without a DNS lookup."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def date(header: str) -> datetime | None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 
 from cryptography import x509
 
-from certs import CLOCK_SKEW, ServerNames, StoredCertificates
+from certs import CLOCK_SKEW, Served, ServerNames, StoredCertificates
 from certs.bundle import anchor, holds, read_certificates
 from certs.generation import AUTHORITY_NAME, issuing_number
 from certs.places import CERTIFICATE, KEY, NEXT, Stamp
-from certs.state import Pair, elapsed, judged, read_state
+from certs.state import elapsed, judged, read_state
 from jobgate.cluster.bundles import CRDS, clients
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.tls_secret import stored_of
@@ -31,18 +29,7 @@ STANDSTILL = timedelta(hours=1)
 #: Time after which all servers serve what was written into the Secret.
 RELOADED = timedelta(minutes=10)
 
-#: Any time, for checks that do not depend on it.
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
 _OURS = {RotationMode.WATCH, RotationMode.CRONJOB}
-
-
-class ServedChain(NamedTuple):
-    """A certificate and its known intermediate ones, of the Secret or a server; whole if they lead to the CA."""
-
-    where: str
-    chain: tuple[x509.Certificate, ...]
-    whole: bool = True
 
 
 def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
@@ -67,22 +54,22 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     )
 
 
-def _sources(observed: ClusterSnapshot, expected: Expected) -> list[ServedChain]:
-    """Return all certificates that API servers may receive."""
+def _sources(observed: ClusterSnapshot, expected: Expected) -> list[tuple[str, Sequence[x509.Certificate]]]:
+    """Return all certificates that API servers may receive, with their places and known intermediate ones."""
     secret = _secret(observed, expected)
     chain = _chain(secret)
-    found = [ServedChain(_where(expected), chain)] if chain else []
-    for shown in observed.handshakes:
-        leaf = shown.served.leaf
-        if leaf is not None and leaf not in chain[:1]:
-            # A handshake gives the leaf only. Ours has no intermediate certificates.
-            ours = leaf.issuer.rfc4514_string().startswith(f"CN={AUTHORITY_NAME}")
-            found.append(ServedChain(shown.served.address, shown.served.chain, whole=ours or secret is not None))
-    return found
+    found: list[tuple[str, Sequence[x509.Certificate]]] = [(_where(expected), chain)] if chain else []
+    # A handshake gives the leaf only: of others, it is not known whether there are intermediate certificates.
+    return found + [
+        (shown.served.address, shown.served.chain)
+        for shown in observed.handshakes
+        if (leaf := shown.served.leaf) is not None and leaf not in chain[:1]
+        if secret is not None or leaf.issuer.rfc4514_string().startswith(f"CN={AUTHORITY_NAME}")
+    ]
 
 
 def _bundle_faults(
-    pem: bytes | None, sources: Sequence[ServedChain], now: datetime | None
+    pem: bytes | None, sources: Sequence[tuple[str, Sequence[x509.Certificate]]], now: datetime | None
 ) -> Iterator[tuple[str, str]]:
     if pem == b"":
         yield "bundle-empty", "caBundle is empty"
@@ -91,18 +78,17 @@ def _bundle_faults(
     if not bundle:
         yield "bundle-unreadable", "caBundle contains no certificate"
         return
-    for source in sources:
-        if source.chain[0] in bundle:
+    for where, chain in sources:
+        if chain[0] in bundle:
             continue  # Go takes a certificate that is itself in the bundle
-        if anchor(source.chain, bundle) is None:
-            if source.whole:
-                yield "bundle-lacks-served-ca", f"no CA in caBundle signed the served certificate ({source.where})"
+        if anchor(chain, bundle) is None:
+            yield "bundle-lacks-served-ca", f"no CA in caBundle signed the served certificate ({where})"
         elif now is not None:
             valid = [one for one in bundle if holds(one, now)]
-            if anchor(source.chain, valid) is None and not any(now < one.not_valid_before_utc for one in bundle):
+            if anchor(chain, valid) is None and not any(now < one.not_valid_before_utc for one in bundle):
                 yield (
                     "bundle-ca-expired",
-                    f"the CA in caBundle that signed the served certificate ({source.where}) has expired",
+                    f"the CA in caBundle that signed the served certificate ({where}) has expired",
                 )
 
 
@@ -160,7 +146,7 @@ def _secret_findings(
             where,
             f"managed by {secret.keeper}, but rotation is {expected.installation.rotation}",
         )
-    pair = _timeless(secret.contents)
+    pair = judged(secret.contents, ServerNames(()), None)  # expiry is reported separately
     if pair is None or pair.leaf is None:
         yield fault_at("secret-unreadable", where, "tls.crt contains no readable certificate")
         return
@@ -169,14 +155,6 @@ def _secret_findings(
     yield from _leaf_findings(pair.leaf, pair.authority, expected, observed.now, where)
     if observed.now is not None and ours and not secret.keeper:
         yield from _standstill(secret, expected, observed.now, where)
-
-
-def _timeless(contents: Mapping[str, bytes]) -> Pair | None:
-    """Return a generation as read while it is valid: expiry is reported separately."""
-    pair = judged(contents, ServerNames(()), _EPOCH)
-    return (
-        pair if pair is None or pair.validity is None else judged(contents, ServerNames(()), pair.validity.not_before)
-    )
 
 
 def _leaf_findings(
@@ -235,18 +213,8 @@ def _time(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def without_strangers(observed: ClusterSnapshot, expected: Expected) -> ClusterSnapshot:
-    """Return the observed state without handshakes with other hosts.
-
-    Outside the cluster, another host may have the address of a pod. If it is not certain that a server was reached, and
-    the certificate is for other names, it was another host.
-    """
-    chain = _chain(_secret(observed, expected))
-
-    def known(shown: Handshake) -> Handshake:
-        leaf = shown.served.leaf
-        if shown.certain or leaf is None or leaf in chain or not lacks(leaf, expected.server_name):
-            return shown
-        return replace(shown, served=replace(shown.served, chain=(), fault="another host responds"))
-
-    return replace(observed, served=[known(one) for one in observed.handshakes]) if observed.handshakes else observed
+def of_this_server(shown: Handshake, expected: Expected) -> Handshake:
+    """Return a handshake without the certificate of another host, which may have the address of a pod elsewhere."""
+    if shown.certain or shown.served.leaf is None or not lacks(shown.served.leaf, expected.server_name):
+        return shown
+    return Handshake(Served(shown.served.address, fault="another host responds"))

@@ -15,7 +15,6 @@ from jobgate.doctor.expected import container_of
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
-    CLUSTER_ROLES,
     CONFIGURATIONS,
     CRON_JOBS,
     DEPLOYMENTS,
@@ -29,8 +28,6 @@ from webhook import Kind
 
 T = TypeVar("T")
 
-#: The ClusterRole that lists all enabled kinds.
-VIEW = "jobgate-jobs-view"
 _INJECTED = "cert-manager.io/inject-ca-from"
 #: Flags of the server with one value, and the settings that they set.
 _FLAGS = {
@@ -119,21 +116,14 @@ def _flags(observed: ClusterSnapshot, name: str, namespace: str) -> dict[str, li
 
 
 def _kinds(observed: ClusterSnapshot, kinds: Iterable[Kind], namespace: str) -> dict[str, bool]:
-    """Return which kinds are enabled: by the server's flags, or by the objects that name them."""
+    """Return which kinds are enabled: by the server's flags, or else by the webhooks."""
     names = list(dict.fromkeys(kind.qualified_plural for kind in kinds))
     if observed.get(DEPLOYMENTS, ACCOUNT, namespace) is not None:
         off = set(_flags(observed, ACCOUNT, namespace).get("without-kind", ()))
         return {name: name not in off for name in names}
-    role = observed.get(CLUSTER_ROLES, VIEW)
-    named = {
-        f"{plural}.{group}"
-        for rule in (role or {}).get("rules") or ()
-        for group in rule["apiGroups"]
-        for plural in rule["resources"]
-    }
-    entries = {entry["name"] for _, entry in observed.webhooks()}
-    named |= {name for name in names for entry in entries if entry.startswith(f"{name}.")}
-    return {name: name in named for name in names} if named & set(names) else {}
+    entries = [entry["name"] for _, entry in observed.webhooks()]
+    named = {name for name in names for entry in entries if entry.startswith(f"{name}.")}
+    return {name: name in named for name in names} if named else {}
 
 
 def _rotation(observed: ClusterSnapshot, namespace: str) -> RotationMode:

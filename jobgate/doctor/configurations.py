@@ -6,13 +6,12 @@ namespaces. Their selectors must exclude the namespaces that the cluster needs t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.cluster import Resource
-from jobgate.cluster.endpoints import SERVICES
-from jobgate.doctor.expected import Expected
+from jobgate.difference import deviations
+from jobgate.doctor.expected import Expected, differences
 from jobgate.doctor.finding import FoundFault, fault_at, grouped
 from jobgate.doctor.jobs import resource_of
 from jobgate.doctor.observed import (
@@ -28,7 +27,6 @@ from jobgate.doctor.observed import (
 from jobgate.installation.configurations import NAME
 from jobgate.kinds.common.members import selects
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
-from webhook import Kind
 
 _NAME_LABEL = "kubernetes.io/metadata.name"
 
@@ -45,10 +43,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     if entries and all(entry.get("failurePolicy") == "Ignore" for entry in entries):
         where = ", ".join(place(resource, NAME) for resource in CONFIGURATIONS)
         yield fault_at("failure-policy-ignores", where, "failurePolicy is Ignore in all webhooks")
-    for resource in CONFIGURATIONS:
-        for configuration in observed.all(resource) or ():
-            if configuration["metadata"]["name"] != NAME:
-                yield from _other(observed, expected, resource, configuration)
+    yield from _others(observed, expected)
     for namespace in observed.all(NAMESPACES) or ():
         yield from _opting_out(observed, expected, namespace)
     yield from _policies(observed, expected)
@@ -70,139 +65,62 @@ def _differences(observed: ClusterSnapshot, expected: Expected) -> Iterator[tupl
     shipped = {resource: expected.entries(resource) for resource in CONFIGURATIONS}
     for resource, entry in observed.webhooks():
         if (ours := shipped[resource].get(entry["name"])) is not None:
-            for fault, what in (
-                *_calls(entry, ours),
-                *_selects(entry, ours, namespaces, expected),
-                *_parts(entry, ours),
-            ):
-                yield fault, place(resource, NAME), entry["name"], what
+            found, wanted = _compared(entry), _compared(ours)
+            for field in (one for one in _COMPARED if found[one] != wanted[one]):
+                fault = _COMPARED[field][0], "; ".join(deviations({field: wanted[field]}, {field: found[field]}))
+                if field == "namespaceSelector":
+                    fault = _selector_fault(found[field], wanted[field], namespaces, expected) or fault
+                yield fault[0], place(resource, NAME), entry["name"], fault[1]
 
 
-def _calls(entry: Mapping[str, Any], shipped: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    client, wanted = entry["clientConfig"], shipped["clientConfig"]
-    if (called := _called(client)) != (right := _called(wanted)):
-        yield "entry-calls-elsewhere", f"calls {called}, must call {right}"
-    elif (path := client["service"].get("path") or "/") != (right := wanted["service"]["path"]):
-        yield "entry-path-wrong", f"calls {path}, must call {right}"
+def _compared(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what must be as shipped of a webhook, with the defaults of the API server."""
+    fields = {field: entry.get(field) or default for field, (_, default) in _COMPARED.items()}
+    client = {key: value for key, value in entry["clientConfig"].items() if key != "caBundle"}
+    return {**fields, "clientConfig": client}
 
 
-def _called(client: Mapping[str, Any]) -> str:
-    service = client.get("service")
-    if not service:
-        return f"the URL {client.get('url')}"
-    return f"{service['namespace']}/{service['name']}:{service.get('port') or 443}"
+def _selector_fault(
+    is_: Mapping[str, Any], must: Mapping[str, Any], namespaces: list[Mapping[str, str]], expected: Expected
+) -> tuple[str, str] | None:
+    """Return the fault of a namespaceSelector that matches what it must not, or nothing."""
+    if caught := [name for name in (*SYSTEM_NAMESPACES, expected.namespace) if selects(is_, {_NAME_LABEL: name})]:
+        return "selector-catches-system", f"namespaceSelector matches {', '.join(caught)}"
+    if any(selects(must, one) for one in namespaces) and not any(selects(is_, one) for one in namespaces):
+        return "selector-catches-nothing", "namespaceSelector matches no namespace"
+    return None
 
 
-def _selects(
-    entry: Mapping[str, Any], shipped: Mapping[str, Any], namespaces: list[Mapping[str, str]], expected: Expected
-) -> Iterator[tuple[str, str]]:
-    """Yield the worst fault of a namespaceSelector."""
-    is_, must = entry.get("namespaceSelector") or {}, shipped["namespaceSelector"]
-    if is_ == must:
-        return
-    system = [*SYSTEM_NAMESPACES, expected.namespace]
-    if caught := [name for name in system if selects(is_, {_NAME_LABEL: name})]:
-        yield "selector-catches-system", f"namespaceSelector matches {', '.join(caught)}"
-    elif any(selects(must, one) for one in namespaces) and not any(selects(is_, one) for one in namespaces):
-        yield "selector-catches-nothing", f"namespaceSelector matches no namespace: {_selector(is_)}"
-    else:
-        yield "namespace-selector-differs", f"namespaceSelector is {_selector(is_)}, must be {_selector(must)}"
-
-
-def _parts(entry: Mapping[str, Any], shipped: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for fault, (what, text) in _PARTS.items():
-        if (is_ := text(entry)) != (must := text(shipped)):
-            yield fault, f"{what} {is_}, must be {must}"
-
-
-def _rules(entry: Mapping[str, Any]) -> str:
-    """Return the rules of a webhook as text. They are sorted, because their order has no meaning."""
-    return "; ".join(
-        sorted(
-            f"{_list(rule.get('operations'))} of {_list(rule.get('resources'))} in "
-            f"{_list(f'{group}/{version}' for group in rule['apiGroups'] for version in rule['apiVersions'])} "
-            f"({rule.get('scope') or '*'})"
-            for rule in entry.get("rules") or ()
-        )
-    )
-
-
-def _list(words: Iterable[str] | None) -> str:
-    return ", ".join(sorted(words or ()))
-
-
-def _selector(selector: Mapping[str, Any]) -> str:
-    """Return a LabelSelector as kubectl prints it."""
-    words = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
-    for one in selector.get("matchExpressions") or ():
-        values = f" ({', '.join(one.get('values') or ())})" if one.get("values") else ""
-        words.append(f"{one['key']} {one['operator']}{values}")
-    return " and ".join(words) or "empty"
-
-
-def _field(name: str, default: Any, entry: Mapping[str, Any]) -> str:
-    """Return a field as text; `default` is that of the API server."""
-    value = entry.get(name, default)
-    if not isinstance(value, list):
-        return str(value)
-    texts = (f"{one['name']}: {one['expression']}" if isinstance(one, Mapping) else str(one) for one in value)
-    return ", ".join(texts) or "none"
-
-
-#: What must be as shipped: the fault if it is not, and what is compared, as text.
-_PARTS: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
-    "entry-rules-differ": ("rules are", _rules),
-    "object-selector-differs": ("objectSelector is", lambda entry: _selector(entry.get("objectSelector") or {})),
-    **{
-        fault: (f"{field} is", partial(_field, field, default))
-        for fault, field, default in (
-            ("failure-policy-differs", "failurePolicy", "Fail"),
-            ("timeout-differs", "timeoutSeconds", 10),
-            ("match-policy-differs", "matchPolicy", "Equivalent"),
-            ("side-effects-differ", "sideEffects", "Unknown"),
-            ("match-conditions-differ", "matchConditions", []),
-            ("reinvocation-differs", "reinvocationPolicy", "Never"),
-            ("review-versions-differ", "admissionReviewVersions", []),
-        )
-    },
+#: What must be as shipped: the fault if it is not, and the default of the API server.
+_COMPARED: Mapping[str, tuple[str, Any]] = {
+    "clientConfig": ("entry-calls-elsewhere", {}),
+    "namespaceSelector": ("namespace-selector-differs", {}),
+    "rules": ("entry-rules-differ", []),
+    "objectSelector": ("object-selector-differs", {}),
+    "failurePolicy": ("failure-policy-differs", "Fail"),
+    "timeoutSeconds": ("timeout-differs", 10),
+    "matchPolicy": ("match-policy-differs", "Equivalent"),
+    "sideEffects": ("side-effects-differ", "Unknown"),
+    "matchConditions": ("match-conditions-differ", []),
+    "reinvocationPolicy": ("reinvocation-differs", "Never"),
+    "admissionReviewVersions": ("review-versions-differ", []),
 }
 
 
-def _other(
-    observed: ClusterSnapshot, expected: Expected, resource: Resource, configuration: Mapping[str, Any]
-) -> Iterator[FoundFault]:
-    kinds, dead = set[str](), set[str]()
-    for entry in entries_of(configuration):
-        kinds |= {kind.qualified_plural for kind in expected.kinds if _names(entry, kind)}
-        service = entry["clientConfig"].get("service")
-        if service and concerns(entry, expected.kinds) and entry.get("failurePolicy") != "Ignore":
-            name, namespace = service["name"], service["namespace"]
-            if observed.missing(SERVICES, name, namespace):
-                dead.add(place(SERVICES, name, namespace))
-    where = place(resource, configuration["metadata"]["name"])
-    if kinds:
-        yield fault_at("other-webhook", where, f"also has rules for {_list(kinds)}")
-    if dead:
-        yield fault_at(
-            "other-webhook-dead", where, f"calls {_list(dead)}, which does not exist, with failurePolicy Fail"
-        )
-
-
-def _names(entry: Mapping[str, Any], kind: Kind) -> bool:
-    """Return whether the rules of a webhook name a kind. Webhooks for everything are policies of the cluster."""
-    return any(
-        kind.group in rule["apiGroups"] and {kind.plural, "*", "*/*"} & set(rule.get("resources") or ())
-        for rule in entry.get("rules") or ()
-    )
-
-
-def concerns(entry: Mapping[str, Any], kinds: Iterable[Kind]) -> bool:
-    """Return whether a webhook is called for one of the kinds, by name or for everything."""
-    everything = any(
-        "*" in rule["apiGroups"] and {"*", "*/*"} & set(rule.get("resources") or ())
-        for rule in entry.get("rules") or ()
-    )
-    return everything or any(_names(entry, kind) for kind in kinds)
+def _others(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield other webhook configurations that name our kinds. Webhooks for everything are policies of the cluster."""
+    for resource in CONFIGURATIONS:
+        for configuration in observed.all(resource) or ():
+            kinds = {
+                kind.qualified_plural
+                for entry in entries_of(configuration)
+                for rule in entry.get("rules") or ()
+                for kind in expected.kinds
+                if kind.group in rule["apiGroups"] and {kind.plural, "*", "*/*"} & set(rule.get("resources") or ())
+            }
+            if kinds and configuration["metadata"]["name"] != NAME:
+                where = place(resource, configuration["metadata"]["name"])
+                yield fault_at("other-webhook", where, f"also has rules for {', '.join(sorted(kinds))}")
 
 
 def opted_out(namespace: Mapping[str, Any]) -> bool:
@@ -232,14 +150,5 @@ def _policies(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFa
             name = shipped["metadata"]["name"]
             if observed.missing(resource, name):
                 yield fault_at("admission-policy-missing", place(resource, name), "not found")
-            elif (found := observed.get(resource, name)) is not None and not _is_within(shipped["spec"], found["spec"]):
-                yield fault_at("admission-policy-missing", place(resource, name), "differs from the shipped policy")
-
-
-def _is_within(shipped: Any, found: Any) -> bool:
-    """Return whether all that is shipped is stored. The API server adds defaults."""
-    if isinstance(shipped, Mapping) and isinstance(found, Mapping):
-        return all(_is_within(value, found.get(key)) for key, value in shipped.items())
-    if isinstance(shipped, list) and isinstance(found, list):
-        return len(shipped) == len(found) and all(map(_is_within, shipped, found))
-    return bool(shipped == found)
+            elif (found := observed.get(resource, name)) is not None and (differs := differences(shipped, found)):
+                yield fault_at("admission-policy-missing", place(resource, name), differs)

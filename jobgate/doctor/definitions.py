@@ -7,8 +7,7 @@ from typing import Any
 
 from crdgen.diff.versions import schemas
 from crdgen.schema.look import schema_of
-from jobgate.cluster.bundles import CRDS, clients
-from jobgate.cluster.endpoints import SERVICES
+from jobgate.cluster.bundles import CRDS
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, labels_of, place
@@ -36,7 +35,6 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         elif (found := observed.get(CRDS, name)) is not None:
             yield from _whole(found, shipped, where)
             yield from _versions(found, shipped, where)
-            yield from _conversion(observed, found, where)
             of_it = [kind for kind in expected.kinds if kind.qualified_plural == name]
             yield from _schemas(found, shipped, of_it, where)
 
@@ -94,14 +92,6 @@ def _schemas(
                     changes.append(f"{change.path} ({change.what})")
     for (fault, name), places in faults.items():
         yield fault_at(fault, f"{where}, version {name}", _some(places))
-
-
-def _conversion(observed: ClusterSnapshot, found: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
-    for _, client in clients(CRDS, found):
-        service = client.get("service")
-        if service and observed.missing(SERVICES, service["name"], service["namespace"]):
-            there = place(SERVICES, service["name"], service["namespace"])
-            yield fault_at("conversion-points-nowhere", where, f"its conversion calls {there}, which does not exist")
 
 
 def _some(places: Sequence[str]) -> str:

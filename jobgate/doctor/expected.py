@@ -8,6 +8,7 @@ from typing import Any
 
 from jobgate.cluster import Resource
 from jobgate.cluster.bundles import MUTATING
+from jobgate.difference import deviations
 from jobgate.installation import Installation
 from jobgate.installation.configurations import KINDS
 from jobgate.installation.definitions import definition
@@ -81,6 +82,11 @@ def expected(kinds: Registry, installation: Installation, definitions: Sequence[
         tuple(one for group in groups.values() for one in group),
         tuple(one for one in made if one["metadata"]["name"] in names),
     )
+
+
+def differences(shipped: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """Return where the spec of a stored object differs from the shipped one. The API server adds defaults."""
+    return "; ".join(deviations({"spec": shipped["spec"]}, {"spec": found["spec"]}, added=False))
 
 
 def container_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:

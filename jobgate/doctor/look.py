@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
-from certs import Refusal, Served, Unavailable
+from certs import Refusal, Unavailable
 from jobgate.cluster import ApiError
 from jobgate.cluster.access import REVIEWS, is_allowed, service_account
-from jobgate.cluster.bundles import CRDS, clients
+from jobgate.cluster.bundles import CRDS
 from jobgate.cluster.client import Client
-from jobgate.cluster.endpoints import HANDSHAKE, SERVICES, SLICES, Address, addresses_of, shown
+from jobgate.cluster.endpoints import SERVICES, SLICES, Address, addresses_of, shown
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.lease import LEASES
 from jobgate.cluster.secret import SECRETS
-from jobgate.cluster.server import Server, is_loopback
+from jobgate.cluster.server import ApiServerClock
 from jobgate.doctor import jobs, rights
-from jobgate.doctor.certificates import without_strangers
-from jobgate.doctor.choices import VIEW, namespace_of, read_back, service_of
-from jobgate.doctor.configurations import concerns, opted_out
+from jobgate.doctor.certificates import of_this_server
+from jobgate.doctor.choices import namespace_of, read_back, service_of
+from jobgate.doctor.configurations import opted_out
 from jobgate.doctor.expected import Expected, expected
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
-    CLUSTER_ROLES,
     CONFIGURATIONS,
     CRON_JOBS,
     DEPLOYMENTS,
@@ -39,21 +38,18 @@ from jobgate.doctor.observed import (
     NotChecked,
     Permission,
     Ref,
-    entries_of,
 )
 from jobgate.installation import certificates, controller, runner, workload
 from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import LABELS
 from jobgate.kinds.common.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
-from webhook import Kind, Registry
+from webhook import Registry
 
 T = TypeVar("T")
 
 #: Most concurrent calls.
 CONCURRENCY = 8
-#: Attempts of each call.
-ATTEMPTS = 3
 _FORBIDDEN, _NOT_FOUND = 403, 404
 
 _NAMED = ",".join(f"{key}={value}" for key, value in list(LABELS.items())[:1])
@@ -84,12 +80,10 @@ async def look(
     kinds: Registry,
     given: Mapping[str, Any],
     servers: ServerAccess,
-    shipped: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[ClusterSnapshot, Expected]:
     """Return the observed and the expected state of an installation.
 
-    Settings that are not `given` by name of field are read from the cluster. `shipped` are the CRDs of all kinds, if
-    they have been generated already.
+    Settings that are not `given` by name of field are read from the cluster.
 
     Raises:
         CannotDiagnose: the API server does not respond, webhook configurations cannot be read, or settings conflict.
@@ -104,20 +98,20 @@ async def look(
         raise CannotDiagnose(f"webhook configurations cannot be read: {first.why}")
 
     namespace = namespace_of(reader.seen, given)
-    await reader.gather(*_of_installation(namespace), *_of_kinds(kinds))
+    crds = (Ref(CRDS, name) for name in dict.fromkeys(kind.qualified_plural for kind in kinds))
+    await reader.gather(*_of_installation(namespace), *crds)
     service = service_of(reader.seen, namespace, given)
     slices = Ref(SLICES, "", namespace)
     reader.selectors[slices] = f"kubernetes.io/service-name={service}"
-    await reader.gather(Ref(SERVICES, service, namespace), slices, *_foreign_services(reader.seen, kinds))
+    await reader.gather(Ref(SERVICES, service, namespace), slices)
 
     try:
-        wanted = expected(kinds, read_back(reader.seen, kinds, namespace, given), shipped)
+        wanted = expected(kinds, read_back(reader.seen, kinds, namespace, given))
     except ValueError as error:
         raise CannotDiagnose(f"invalid installation: {error}") from error
     await reader.gather(Ref(SECRETS, wanted.installation.secret, namespace), *_jobs(reader.seen, wanted))
     await reader.permissions([*rights.needed(wanted), *rights.dangerous(wanted)], namespace)
-    observed = replace(reader.seen, served=await _served(client, reader.seen, wanted, servers))
-    return without_strangers(observed, wanted), wanted
+    return replace(reader.seen, served=await _served(reader.seen, wanted, servers)), wanted
 
 
 def _of_installation(namespace: str) -> list[Ref]:
@@ -131,31 +125,10 @@ def _of_installation(namespace: str) -> list[Ref]:
             for kind in (POLICIES, POLICY_BINDINGS)
             for name in (certificates.ACCOUNT, controller.ACCOUNT, runner.ACCOUNT, f"{runner.ACCOUNT}-jobs")
         ),
-        Ref(CLUSTER_ROLES, VIEW),
         Ref(CRDS, KUEUE_CRD),
         Ref(BINDINGS),
         Ref(PODS, "", namespace),
     ]
-
-
-def _of_kinds(kinds: Iterable[Kind]) -> list[Ref]:
-    return [Ref(CRDS, name) for name in dict.fromkeys(kind.qualified_plural for kind in kinds)]
-
-
-def _foreign_services(observed: ClusterSnapshot, kinds: Iterable[Kind]) -> list[Ref]:
-    """Return the Services that other webhooks and conversions call for our kinds."""
-    kinds = tuple(kinds)
-    called = [
-        entry["clientConfig"]
-        for resource in CONFIGURATIONS
-        for configuration in observed.all(resource) or ()
-        if configuration["metadata"]["name"] != NAME
-        for entry in entries_of(configuration)
-        if concerns(entry, kinds)
-    ]
-    called += [client for ref in _of_kinds(kinds) for _, client in clients(CRDS, observed.get(*ref) or {})]
-    services = (client["service"] for client in called if client.get("service"))
-    return list(dict.fromkeys(Ref(SERVICES, one["name"], one["namespace"]) for one in services))
 
 
 def _jobs(observed: ClusterSnapshot, wanted: Expected) -> list[Ref]:
@@ -168,27 +141,22 @@ def _jobs(observed: ClusterSnapshot, wanted: Expected) -> list[Ref]:
 
 
 async def _served(
-    client: Client, observed: ClusterSnapshot, wanted: Expected, servers: ServerAccess
+    observed: ClusterSnapshot, wanted: Expected, servers: ServerAccess
 ) -> Sequence[Handshake] | NotChecked:
     """Make a handshake with every server that can be found."""
-    if servers.addresses:
-        addresses, certain = list(servers.addresses), True
-    elif wanted.outside:
-        host = wanted.installation.external_name
-        addresses = [(host, wanted.installation.service_port)]
-        certain = Server(client).is_local and is_loopback(host)
-    else:
-        slices = observed.lists[Ref(SLICES, "", wanted.namespace)]
+    certain = bool(servers.addresses) or (servers.in_cluster and not wanted.outside)
+    slices = observed.lists[Ref(SLICES, "", wanted.namespace)]
+    addresses: Sequence[Address] = servers.addresses
+    if not addresses and wanted.outside:
+        addresses = [(wanted.installation.external_name, wanted.installation.service_port)]
+    elif not addresses:
         if isinstance(slices, NotChecked):
             return slices
-        addresses, certain = [one for piece in slices for one in addresses_of(piece)], servers.in_cluster
+        addresses = [one for piece in slices for one in addresses_of(piece)]
 
     async def one(address: Address) -> Handshake:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(servers.timeout):
-                return Handshake(await shown(address, wanted.server_name), certain)
-        fault = f"TLS handshake timed out after {min(servers.timeout, HANDSHAKE):g}s"
-        return Handshake(Served(f"{address[0]}:{address[1]}", fault=fault), certain)
+        served = await shown(address, wanted.server_name, servers.timeout)
+        return of_this_server(Handshake(served, certain), wanted)
 
     return await asyncio.gather(*map(one, dict.fromkeys(addresses)))
 
@@ -204,28 +172,21 @@ class _SnapshotReader:
         self.selectors = {Ref(BINDINGS): _NAMED}
 
     async def first(self) -> None:
-        """Read clock and version."""
-        server = Server(self._client)
+        """Read the clock."""
         try:
-            clock, version = await self._repeated(server.read), await self._repeated(server.version)
+            clock = await ApiServerClock(self._client).read()
         except (Refusal, Unavailable) as error:
             raise CannotDiagnose(str(error)) from error
-        self.seen = replace(self.seen, clock=clock, version=version)
+        self.seen = replace(self.seen, clock=clock)
 
     async def gather(self, *refs: Ref) -> None:
         """Read objects and lists, each once."""
         wanted = [ref for ref in dict.fromkeys(refs) if ref not in self.seen.objects and ref not in self.seen.lists]
         await asyncio.gather(*(self._object(ref) if ref.name else self._list(ref) for ref in wanted))
 
-    async def permissions(self, asked: Sequence[Permission], namespace: str) -> None:
-        """Ask which permissions accounts of a namespace have; if the first question is denied, no others."""
-        first, *others = asked
-        answer = await self._may(first, namespace)
-        if isinstance(answer, NotChecked):
-            self.seen.permissions.update(dict.fromkeys(asked, answer))
-        else:
-            answers = await asyncio.gather(*(self._may(one, namespace) for one in others))
-            self.seen.permissions.update(zip(asked, [answer, *answers], strict=True))
+    async def permissions(self, asked: Iterable[Permission], namespace: str) -> None:
+        """Ask which permissions accounts of a namespace have."""
+        self.seen.permissions.update(await asyncio.gather(*(self._may(one, namespace) for one in asked)))
 
     async def _object(self, ref: Ref) -> None:
         self.seen.objects[ref] = await self._seen(
@@ -245,37 +206,19 @@ class _SnapshotReader:
 
         self.seen.lists[ref] = await self._seen("list", ref, read)
 
-    async def _may(self, permission: Permission, namespace: str) -> bool | NotChecked:
+    async def _may(self, permission: Permission, namespace: str) -> tuple[Permission, bool | NotChecked]:
         resource, _, subresource = permission.resource.partition("/")
-        attributes = {
-            "verb": permission.verb,
-            "group": permission.group,
-            "resource": resource,
-            "subresource": subresource,
-            "namespace": permission.namespace,
-            "name": permission.name,
-        }
-        user, groups = service_account(namespace, permission.account)
-        return await self._seen("create", Ref(REVIEWS), lambda: is_allowed(self._client, user, groups, **attributes))
+        attributes = {**permission._asdict(), "resource": resource, "subresource": subresource}
+        user, groups = service_account(namespace, attributes.pop("account"))
+        call = partial(is_allowed, self._client, user, groups, **attributes)
+        return permission, await self._seen("create", Ref(REVIEWS), call)
 
     async def _seen(self, verb: str, ref: Ref, call: Callable[[], Awaitable[T]]) -> T | NotChecked:
-        async def translated() -> T:
-            with translated_errors(verb, *ref):
-                return await call()
-
-        async with self._slots:
-            try:
-                return await self._repeated(translated)
-            except Refusal as refusal:
-                if isinstance(refusal.__cause__, ApiError) and refusal.__cause__.code == _FORBIDDEN:
-                    return NotChecked(f"this account cannot {verb} {ref.resource.plural}")
-                return NotChecked(str(refusal))
-            except Unavailable as error:
-                return NotChecked(str(error))
-
-    async def _repeated(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Make a call, and retry it if the API server was unavailable."""
-        for _ in range(ATTEMPTS - 1):
-            with suppress(Unavailable):
-                return await call()
-        return await call()
+        try:
+            async with self._slots:
+                with translated_errors(verb, *ref):
+                    return await call()
+        except (Refusal, Unavailable) as error:
+            if isinstance(error.__cause__, ApiError) and error.__cause__.code == _FORBIDDEN:
+                return NotChecked(f"this account cannot {verb} {ref.resource.plural}")
+            return NotChecked(str(error))

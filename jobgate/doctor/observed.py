@@ -13,11 +13,9 @@ from jobgate.cluster.bundles import MUTATING, VALIDATING
 from jobgate.installation.configurations import NAME
 
 _ADMISSION = "admissionregistration.k8s.io"
-_RBAC = "rbac.authorization.k8s.io"
 
 ACCOUNTS = Resource("serviceaccounts", "v1", "")
-BINDINGS = Resource("rolebindings", "v1", _RBAC)
-CLUSTER_ROLES = Resource("clusterroles", "v1", _RBAC)
+BINDINGS = Resource("rolebindings", "v1", "rbac.authorization.k8s.io")
 CRON_JOBS = Resource("cronjobs", "v1", "batch")
 DEPLOYMENTS = Resource("deployments", "v1", "apps")
 NAMESPACES = Resource("namespaces", "v1", "")
@@ -87,7 +85,6 @@ class ClusterSnapshot:
         permissions: whether accounts have them.
         served: the handshake with each server.
         clock: of the API server, and of this machine.
-        version: of the API server, for example `v1.36.3`.
     """
 
     objects: dict[Ref, Mapping[str, Any] | NotChecked | None] = field(default_factory=dict)
@@ -95,7 +92,6 @@ class ClusterSnapshot:
     permissions: dict[Permission, bool | NotChecked] = field(default_factory=dict)
     served: Sequence[Handshake] | NotChecked = ()
     clock: Reading | NotChecked = NotChecked("not checked")
-    version: str | NotChecked = NotChecked("not checked")
 
     def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return an object; None if there is none, or if it could not be read."""
@@ -137,7 +133,6 @@ class ClusterSnapshot:
     def _not_checked(self) -> Iterator[tuple[str, str]]:
         seen: Sequence[tuple[str, object]] = [
             ("the API server's time", self.clock),
-            ("the API server's version", self.version),
             *((str(ref), one) for ref, one in (*self.objects.items(), *self.lists.items())),
             *((f"permissions of {permission.account}", one) for permission, one in self.permissions.items()),
             ("certificates that servers serve", self.served),

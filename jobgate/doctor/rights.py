@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
 
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
@@ -16,60 +15,40 @@ _SYSTEM = "kube-system"
 _ANY = "jobgate-doctor-asks-for-any"
 
 
-class Grant(NamedTuple):
-    """A rule that is bound to an account, in a namespace or, if it is empty, in all."""
-
-    account: str
-    namespace: str
-    rule: Any
-
-    def covers(self, access: Permission) -> bool:
-        """Return whether it includes a permission."""
-        return (
-            self.account == access.account
-            and self.namespace in {"", access.namespace}
-            and access.verb in self.rule["verbs"]
-            and access.group in self.rule["apiGroups"]
-            and access.resource in self.rule["resources"]
-            and (not self.rule.get("resourceNames") or access.name in self.rule["resourceNames"])
-        )
-
-
-def grants(expected: Expected) -> Sequence[Grant]:
-    """Return all rendered rules of our accounts."""
+def needed(expected: Expected) -> Sequence[Permission]:
+    """Return the permissions that our accounts need: those of all rendered rules."""
     roles = {
         (one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]): one["rules"]
         for kind in ("Role", "ClusterRole")
         for one in expected.of(kind)
     }
     found = []
-    for kind in ("RoleBinding", "ClusterRoleBinding"):
-        for binding in expected.of(kind):
-            namespace, reference = binding["metadata"].get("namespace", ""), binding["roleRef"]
-            rules = roles[reference["kind"], namespace, reference["name"]]
-            found += [Grant(one["name"], namespace, rule) for one in binding["subjects"] for rule in rules]
-    return found
-
-
-def needed(expected: Expected) -> Sequence[Permission]:
-    """Return the permissions that our accounts need."""
-    return list(
-        dict.fromkeys(
-            Permission(grant.account, verb, group, resource, grant.namespace, name)
-            for grant in grants(expected)
-            for group in grant.rule["apiGroups"]
-            for resource in grant.rule["resources"]
-            for name in grant.rule.get("resourceNames") or [""]
-            for verb in grant.rule["verbs"]
-        )
-    )
+    for binding in (*expected.of("RoleBinding"), *expected.of("ClusterRoleBinding")):
+        namespace, reference = binding["metadata"].get("namespace", ""), binding["roleRef"]
+        found += [
+            Permission(account["name"], verb, group, resource, namespace, name)
+            for account in binding["subjects"]
+            for rule in roles[reference["kind"], namespace, reference["name"]]
+            for group in rule["apiGroups"]
+            for resource in rule["resources"]
+            for name in rule.get("resourceNames") or [""]
+            for verb in rule["verbs"]
+        ]
+    return list(dict.fromkeys(found))
 
 
 def dangerous(expected: Expected) -> Sequence[Permission]:
     """Return the dangerous permissions that our accounts must not have: those that are not rendered."""
-    granted = grants(expected)
+    granted = set(needed(expected))
     asked = (Permission(account, *one) for account in accounts(expected) for one in _dangers(expected))
-    return [one for one in asked if not any(grant.covers(one) for grant in granted)]
+    # Without a namespace or a name, a permission is for all of them.
+    return [
+        one
+        for one in asked
+        if granted.isdisjoint(
+            one._replace(namespace=namespace, name=name) for namespace in ("", one.namespace) for name in ("", one.name)
+        )
+    ]
 
 
 def accounts(expected: Expected) -> Sequence[str]:

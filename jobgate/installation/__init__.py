@@ -9,7 +9,7 @@
 - `pods`, `network`: what all pods have in common
 - `monitoring`, `dashboard.json`, `alerts.yaml`: monitoring
 - `kustomize`, `chart`, `files`: the files of `manifests/`
-- `handbook`: the reference pages of kinds
+- `handbook`: the reference page of a kind
 """
 
 from jobgate.installation.files import committed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from traceback import walk_tb
@@ -10,6 +10,7 @@ from typing import Any
 
 import jsonpatch
 from msgspec.structs import replace
+from pydantic import BaseModel
 
 from jobgate.difference import difference, lost
 from jobgate.kinds.common.binding import JobKind
@@ -195,8 +196,12 @@ def _failure(kind: Kind, error: Exception) -> Cause:
     functions += [(f"default {getattr(default, '__name__', '')}", default) for default in kind.defaults]
     frames = {frame.f_code for frame, _ in walk_tb(error.__traceback__)}
     name = next((name for name, function in functions if getattr(function, "__code__", None) in frames), "the review")
-    read = "; a rule must name all that it reads, see @rule" if isinstance(error, AttributeError) else ""
-    return Cause("", f"{name} of {kind.kind} failed on this object: {type(error).__name__}: {error}{read}")
+    text = f"{name} of {kind.kind} failed on this object: {type(error).__name__}: {error}"
+    if isinstance(error, AttributeError) and isinstance(error.obj, BaseModel):
+        model, read = type(error.obj), error.name
+        reads = f"say that the rule reads {read}, see @rule"
+        text += f"; {reads}" if read in model.model_fields else f"; add a field {read} to {model.__name__}"
+    return Cause("", text)
 
 
 def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
@@ -209,7 +214,9 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
     if conversion is not None:
         what = conversion.fault or "is no longer served: use `jobgate convert`"
         return _denied(document, Invalid("apiVersion", api_version, what))
-    if _meant(document, [(group, kind) for group, _, kind in names]):
+    group, _, _ = str(api_version).rpartition("/")
+    groups = [of for of, _, one in names if one.lower() == str(document.get("kind")).lower()]
+    if get_close_matches(group, groups, cutoff=_NEAR):
         what = f"is not a kind of {api_version}; known kinds: {known}"
         return _denied(document, Invalid("kind", document.get("kind"), what))
     if is_namespace(document):
@@ -217,13 +224,6 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
     if named_in(template_of(document)) is not None:
         return _not_reviewed(document, "not reviewed; `jobgate explain` checks the prerequisites that it names")
     return _not_reviewed(document, f"not reviewed; known kinds: {known}")
-
-
-def _meant(document: Mapping[str, Any], kinds: Iterable[tuple[str, str]]) -> bool:
-    """Return whether an object is probably meant to be of a known kind: with another case or version, or misspelt."""
-    group, _, _ = str(document.get("apiVersion")).rpartition("/")
-    name = str(document.get("kind")).lower()
-    return any(kind.lower() == name and get_close_matches(group, [of], cutoff=_NEAR) for of, kind in kinds)
 
 
 def _review(

@@ -2,7 +2,7 @@
 
 - `crew`: a job and a pod as plugins see them
 - `plugin`: the base class of plugins, and the objects that they declare
-- `arguments`, `flags`: their arguments
+- `arguments`: their arguments
 - `pod`: a pod while it is wired
 - `limits`, `weight`: how much can be put into a pod, and how much memory a job may take
 - `paths`: paths in containers, and volumes of users that collide with those of a plugin

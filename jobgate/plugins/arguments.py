@@ -1,18 +1,27 @@
-"""The arguments of a plugin: a model, read from flags as Volcano writes them, or from a mapping."""
+"""The arguments of a plugin: a model, read from flags as Volcano writes them, or from a mapping.
+
+Flags are read as Go's package `flag` reads them: `-x`, `--x`, `-x=v`, `-x v`. At the first unknown one Volcano logs a
+line, and ignores all that follow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from jobgate.plugins.flags import Flag, Flags, FlagType, cause_of, choices, read
-from webhook import Cause, Forbidden, Invalid, NotSupported, Path, TypeInvalid
+from webhook import Cause, Forbidden, Invalid, NotSupported, Path, Required, TypeInvalid
 
 A = TypeVar("A", bound="Arguments")
+
+#: An argument that is a flag; Go takes one dash for two.
+_FLAG = re.compile(r"--?([^-=][^=]*)(?:=(.*))?\Z", re.DOTALL)
+#: What Go's `strconv.ParseBool` takes.
+_BOOLEANS = frozenset({"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +74,14 @@ def parse(model: type[A], plugin: str, written: Any, path: Path) -> tuple[A | No
             for place, one in enumerate(written)
             if not isinstance(one, str)
         ]
-        for argument in () if causes else read(written, flags):
-            if argument.fault is not None:
-                causes.append(cause_of(path / argument.place, plugin, argument, flags))
+        for place, name, value in () if causes else _read(written, flags):
+            if cause := _fault(path / place, plugin, name, value, flags):
+                causes.append(cause)
             else:
-                values[argument.name] = True if argument.value is None else argument.value
-                places[argument.name] = path / argument.place
+                values[name] = True if value is None else value
+                places[name] = path / place
     elif written is not None:
-        text = f"must be a list of flags, such as [{choices(flags)}], or a mapping"
+        text = f"must be a list of flags, such as [{_choices(flags)}], or a mapping"
         return None, [TypeInvalid(path, type(written).__name__, text)]
     try:
         parsed = model.model_validate(values)
@@ -84,18 +93,66 @@ def parse(model: type[A], plugin: str, written: Any, path: Path) -> tuple[A | No
     return (None if causes else parsed), causes
 
 
+class _Flag(NamedTuple):
+    """What messages call the value of a flag, whether it may have none, and whether messages offer the flag."""
+
+    what: str
+    switch: bool
+    offered: bool
+
+
+#: By name, without dashes.
+_Flags: TypeAlias = Mapping[str, _Flag]
+
+
 @cache
-def _flags(model: type[Arguments]) -> Flags:
+def _flags(model: type[Arguments]) -> _Flags:
     flags = {}
     for name, field in model.model_fields.items():
-        type_ = FlagType.SWITCH if field.annotation is bool else FlagType.TEXT
+        switch = field.annotation is bool
         takes = next((one for one in field.metadata if isinstance(one, Takes)), Takes())
-        flags[field.alias or name] = Flag(type_, takes.what or type_.value, takes.offered)
+        what = takes.what or ("true or false" if switch else "a string")
+        flags[field.alias or name] = _Flag(what, switch, takes.offered)
     return flags
 
 
+def _read(arguments: Sequence[str], flags: _Flags) -> Iterator[tuple[int, str, str | None]]:
+    """Yield each flag with its place, its name, empty for what is none, and its value, None if it has none."""
+    places = iter(enumerate(arguments))
+    for place, argument in places:
+        if argument == "--":
+            return  # so Go marks the end of the flags, and Volcano reads nothing else
+        match = _FLAG.match(argument)
+        name, value = match.groups() if match else ("", None)
+        following = arguments[place + 1 : place + 2]
+        if name and value is None and following:
+            takes_next = not flags[name].switch if name in flags else not following[0].startswith("-")
+            value = next(places)[1] if takes_next else None
+        yield place, name, value
+
+
+def _fault(path: Path, plugin: str, name: str, value: str | None, flags: _Flags) -> Cause | None:
+    """Return what is wrong with an argument, without its value, which may be a key."""
+    if not flags:
+        return Forbidden(path, f"{plugin} takes no arguments: remove it")
+    if not name:
+        return Forbidden(path, f"{plugin} takes only flags: use {_choices(flags)}")
+    if name not in flags:
+        return NotSupported(path, f"--{name}", [f"--{other}" for other, flag in flags.items() if flag.offered])
+    if value is None:
+        text = f"--{name} takes {flags[name].what}: use --{name}=<value>"
+        return None if flags[name].switch else Required(path, text)
+    wrong = flags[name].switch and value not in _BOOLEANS
+    return Invalid(path, f"--{name}", f"its value must be {flags[name].what}") if wrong else None
+
+
+def _choices(flags: _Flags) -> str:
+    """Return the flags as a user writes them."""
+    return ", ".join(f"--{name}" + ("" if flag.switch else "=<value>") for name, flag in flags.items() if flag.offered)
+
+
 def _cause(
-    flags: Flags, plugin: str, name: str, error: Mapping[str, Any], path: Path, places: Mapping[str, Path]
+    flags: _Flags, plugin: str, name: str, error: Mapping[str, Any], path: Path, places: Mapping[str, Path]
 ) -> Cause:
     place = places.get(name, path / name if name else path)
     if error["type"] == "extra_forbidden":
@@ -105,5 +162,5 @@ def _cause(
         return Forbidden(place, f"{plugin} takes no arguments: remove it")
     if not name:
         return Invalid(place, plugin, str(error["msg"]).removeprefix("Value error, "))
-    what = flags[name].what if name in flags else FlagType.TEXT.value  # a field may be read by another alias
+    what = flags[name].what if name in flags else "a string"  # a field may be read by another alias
     return Invalid(place, f"--{name}" if name in places else name, f"its value must be {what}")

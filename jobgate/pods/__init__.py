@@ -2,7 +2,7 @@
 
 - `digest`: what is remembered of a job
 - `lookup`: whether there is such a job, and such a pod of it: a cache knows, and where it is behind, the cluster
-- `budget`: how often the API server is asked, whose turn it is, and which of its answers are kept
+- `budget`: how often the API server is asked, how many at once, and which of its answers are kept
 - `shape`: whether a pod can be read
 - `access`: who may use which prerequisite
 - `prerequisites`: which of them a pod names, and what goes into it; `workloads`: the same for Deployments and the like

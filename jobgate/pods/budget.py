@@ -1,9 +1,8 @@
-"""Bounds on requests to the API server: how often, whose turn it is, and which answers need no request."""
+"""Bounds on requests to the API server: how often, how many at once, and which answers need no request."""
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter, OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
@@ -15,8 +14,6 @@ NAMESPACES: Final = 1024
 #: Most requests in flight, for all namespaces together, and for one of them.
 AT_ONCE: Final = 16
 SHARE: Final = AT_ONCE // 2
-#: Most requests of one namespace that wait for a turn.
-WAITING: Final = 16
 
 #: Most answers that are kept. With its budget, a namespace has the API server asked 1,600 times while one is kept.
 MOST: Final = 4096
@@ -43,55 +40,6 @@ class Budget:
         if len(self._left) > NAMESPACES:
             self._left.popitem(last=False)
         return may
-
-
-class FairQueue:
-    """Gives turns to one namespace after the other, and to none more than its share."""
-
-    def __init__(self, at_once: int = AT_ONCE, share: int = SHARE, waiting: int = WAITING) -> None:
-        self._free = at_once
-        self._share = share
-        self._most = waiting
-        self._taken: Counter[str] = Counter()
-        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
-
-    def ask(self, namespace: str) -> asyncio.Future[None] | None:
-        """Return a future that is done when it is this request's turn, or None if too many of its namespace wait.
-
-        A turn is given back with `done`; a request that no longer waits cancels its future.
-        """
-        queue = self._waiting.setdefault(namespace, deque())
-        if len(queue) >= self._most:
-            return None
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        queue.append(turn)
-        self._hand_out()
-        return turn
-
-    def done(self, namespace: str) -> None:
-        """Take a turn back."""
-        self._free += 1
-        self._taken[namespace] -= 1
-        if not self._taken[namespace]:
-            del self._taken[namespace]
-        self._hand_out()
-
-    def _hand_out(self) -> None:
-        while self._free and (namespace := self._next()) is not None:
-            queue = self._waiting[namespace]
-            turn = queue.popleft()
-            if queue:
-                self._waiting.move_to_end(namespace)
-            else:
-                del self._waiting[namespace]
-            if not turn.cancelled():
-                self._free -= 1
-                self._taken[namespace] += 1
-                turn.set_result(None)
-
-    def _next(self) -> str | None:
-        """Return the namespace that has waited for longest and has less than its share."""
-        return next((one for one in self._waiting if self._taken[one] < self._share), None)
 
 
 class AnswerCache(Generic[T]):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from threading import RLock
 from typing import Any, Final, TypeAlias
-from weakref import ref
+from weakref import WeakValueDictionary, finalize
 
 import orjson
 
@@ -117,15 +117,6 @@ class DigestMemory:
             self._left += size
 
 
-class _CachedCrew(ref[Crew]):
-    """A digest that is kept while it is referenced, and its size."""
-
-    __slots__ = ("seal", "size")
-
-    seal: bytes
-    size: int
-
-
 class Digests:
     """The digests of a kind's jobs, each made once while it is remembered.
 
@@ -137,55 +128,33 @@ class Digests:
         self._kind = kind
         self._settings = settings
         self._room = room or DigestMemory()
-        self._made: dict[bytes, _CachedCrew] = {}
+        self._made: WeakValueDictionary[bytes, Crew] = WeakValueDictionary()
 
     def of(self, document: dict[str, Any]) -> Digest:
         """Return what is remembered of a job."""
         seal = _seal(document)
-        made = self._found(seal) or digest_of(self._kind, document, self._settings)
-        if seal is None or not isinstance(made, Crew) or seal in self._made:
+        made = self._made.get(seal) or digest_of(self._kind, document, self._settings)
+        if not isinstance(made, Crew) or seal in self._made:
             return made
         size = weight(made, LIMIT + MARGIN)
         if not self._room.take(size):
             return UncachedJob(made.uid, seal)
-        kept = self._made[seal] = _CachedCrew(made, self._gone)
-        kept.seal, kept.size = seal, size
+        self._made[seal] = made
+        finalize(made, self._room.give, size).atexit = False
         return made
 
     def read(self, document: dict[str, Any]) -> Read:
         """Return what a job reads as, without remembering it."""
-        return self._found(_seal(document)) or digest_of(self._kind, document, self._settings)
-
-    def _found(self, seal: bytes | None) -> Crew | None:
-        kept = self._made.get(seal) if seal else None
-        return kept() if kept else None
-
-    def _gone(self, kept: _CachedCrew) -> None:
-        if self._made.get(kept.seal) is kept:
-            del self._made[kept.seal]
-        self._room.give(kept.size)
+        return self._made.get(_seal(document)) or digest_of(self._kind, document, self._settings)
 
 
-def _seal(document: dict[str, Any]) -> bytes | None:
-    """Return a fingerprint of all of a job but its status, and what the API server counts and notes of it.
-
-    None of what is no JSON.
-    """
+def _seal(document: dict[str, Any]) -> bytes:
+    """Return a fingerprint of all of a job but its status, and what the API server counts and notes of it."""
     metadata = {key: value for key, value in metadata_of(document).items() if key not in _PASSING}
     said = {**document, "metadata": metadata, "status": None}
-    try:
-        return blake2b(orjson.dumps(said), digest_size=32).digest()
-    except TypeError:
-        return None
+    return blake2b(orjson.dumps(said), digest_size=32).digest()
 
 
 def _identity(crew: Crew) -> Crew:
-    return Crew(
-        api_version=crew.api_version,
-        kind=crew.kind,
-        plural=crew.plural,
-        namespace=crew.namespace,
-        name=crew.name,
-        uid=crew.uid,
-        facts=crew.facts,
-    )
+    """Return a crew of which only is known which job it is."""
+    return Crew(crew.api_version, crew.kind, crew.plural, crew.namespace, crew.name, crew.uid, facts=crew.facts)

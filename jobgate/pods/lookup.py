@@ -2,7 +2,7 @@
 
 A cache knows almost always. Where it does not (no such job, another uid, an index beyond the replicas that it knows),
 it may be behind: then the API server is asked once, within a budget. A pod that names the uid of a job that does not
-exist is never wired, and the next one with the same reference is denied without a request.
+exist is never wired.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
+from weakref import WeakValueDictionary
 
 from jobgate.kinds.common.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member, Part
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.pods.budget import AnswerCache, Budget, FairQueue
+from jobgate.pods.budget import AT_ONCE, SHARE, Budget
 from jobgate.pods.digest import Digest, Read, UnusableJob
 
 #: Most seconds that a request waits for its turn: with the answer, which takes at most 2 s, that is in time for the API
 #: server, which waits 5 s.
 TIMEOUT = 2.0
-#: Longest uid that is looked up, in characters: they are UUIDs, and what is remembered must be small.
+#: Longest uid that is looked up, in characters: they are UUIDs.
 UID = 64
-#: Seconds for which a reference to a job that does not exist is denied without a request.
-FORGED = 30.0
 
 _logger = logging.getLogger("jobgate")
 
@@ -92,9 +92,9 @@ class Lookup:
         self._known = known
         self._fetch = fetch
         self._budget = budget or Budget(clock)
-        self._queue = FairQueue()
+        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._flights: dict[tuple[str, str, str], asyncio.Task[Read | LookupVerdict | None]] = {}
-        self._forged = AnswerCache[bool](clock)
 
     def part(self, namespace: str, claim: Claim) -> Part | None:
         """Return the task that a claim names if the cache knows it; no request is made."""
@@ -115,8 +115,6 @@ class Lookup:
         # A job that is not kept is unknown, as one that does not exist.
         if isinstance(known, Crew) and (verdict := _judged(known, claim)):
             return verdict
-        if claim.owned and self._forged.get((namespace, claim.job, claim.uid)):
-            return self._denied(claim)
         if dns_subdomain(claim.job) or len(claim.uid) > UID:
             return self._denied(claim) if claim.owned else UNKNOWN
         return await self._ask(namespace, claim)
@@ -127,9 +125,9 @@ class Lookup:
         key = namespace, claim.job, claim.uid
         flight = self._flights.get(key)
         if flight is None:
-            if not self._budget.take(namespace) or (turn := self._queue.ask(namespace)) is None:
+            if not self._budget.take(namespace):
                 return self._too_many(claim)
-            flight = self._flights[key] = asyncio.create_task(self._fly(turn, namespace, claim))
+            flight = self._flights[key] = asyncio.create_task(self._fly(namespace, claim))
             flight.add_done_callback(lambda done: self._landed(key, done))
         try:
             # Others may wait for the same answer, also if this request is cancelled.
@@ -141,23 +139,22 @@ class Lookup:
         if isinstance(found, LookupVerdict):
             return found
         if found is None or _is_another(found, claim):
-            if claim.owned:  # a uid is never given to another job
-                self._forged.keep((namespace, claim.job, claim.uid), answer=True, seconds=FORGED)
             return self._denied(claim) if claim.owned else UNKNOWN
         if isinstance(found, UnusableJob):
             return self._unusable(found, claim)
         return _judged(found, claim) or LookupVerdict(LookupResult.LATER, reason=self._behind(claim))
 
-    async def _fly(self, turn: asyncio.Future[None], namespace: str, claim: Claim) -> Read | LookupVerdict | None:
-        """Wait for the turn, and read the job."""
-        await asyncio.wait({turn}, timeout=TIMEOUT)
-        if not turn.done():
-            turn.cancel()
-            return self._too_many(claim)
-        try:
+    async def _fly(self, namespace: str, claim: Claim) -> Read | LookupVerdict | None:
+        """Wait for a turn of the namespace, of which it has no more than its share, and read the job."""
+        share = self._shares.setdefault(namespace, asyncio.Semaphore(SHARE))
+        async with AsyncExitStack() as turn:
+            try:
+                async with asyncio.timeout(TIMEOUT):
+                    await turn.enter_async_context(share)
+                    await turn.enter_async_context(self._turns)
+            except TimeoutError:
+                return self._too_many(claim)
             return await self._fetch(claim.job, namespace)
-        finally:
-            self._queue.done(namespace)
 
     def _landed(self, key: tuple[str, str, str], flight: asyncio.Task[Read | LookupVerdict | None]) -> None:
         del self._flights[key]

@@ -84,8 +84,8 @@ class PodReviewer:
             return replace(response, causes=causes, patch=() if causes else draft.patch)
         lacking: list[Cause] = []
         if member is not None:
-            lacking += missing(pod, draft.patch, f"the plugins of {member.crew.kind} {short(member.crew.name)}")
-        return replace(response, causes=[*lacking, *(missing(pod, named.patch, "prerequisites") if asked else ())])
+            lacking += missing(draft.patch, f"the plugins of {member.crew.kind} {short(member.crew.name)}")
+        return replace(response, causes=[*lacking, *(missing(named.patch, "prerequisites") if asked else ())])
 
 
 def _answered(response: Response, found: ClaimedJob, verdict: LookupVerdict) -> Response:
@@ -104,26 +104,23 @@ def _answered(response: Response, found: ClaimedJob, verdict: LookupVerdict) -> 
             return response
 
 
-def missing(pod: Mapping[str, Any], operations: Iterable[Mapping[str, Any]], by: str) -> Iterator[Cause]:
+def missing(operations: Iterable[Mapping[str, Any]], by: str) -> Iterator[Cause]:
     """Yield the fields of a pod that lack something or are wrong, by the operations that fix it; `by` sets them."""
     lacking: dict[Path, list[str]] = {}
-    wrong: dict[Path, list[str]] = {}
     for operation in operations:
         steps = [step.replace("~1", "/").replace("~0", "~") for step in str(operation["path"]).split("/")[1:]]
+        added = operation["op"] == "add"
         depth = 4 if steps[1:2] in (["containers"], ["initContainers"]) else 2
         path = Path(steps[0])
-        for step in steps[1:depth]:
+        for step in steps[1 : depth if added else None]:
             path /= int(step) if step.isdigit() else step
-        if operation["op"] == "replace":
-            wrong.setdefault(path, []).extend(_replaced(pod, steps, depth))
-        else:
+        if added:
             lacking.setdefault(path, []).extend(_added(operation["value"], steps[depth:]))
+        else:
+            yield Required(path, f"has a wrong value; {by} set it; check for a webhook or client that changes it")
     for path, names in lacking.items():
         what = ", ".join(map(short, names)) or "its value"
         yield Required(path, f"lacks {what}, set by {by}; check for a webhook or client that removes it")
-    for path, names in wrong.items():
-        what = " of " + ", ".join(map(short, names)) if names else ""
-        yield Required(path, f"has a wrong value{what}; {by} set it; check for a webhook or client that changes it")
 
 
 def _added(value: Any, rest: Sequence[str]) -> list[str]:
@@ -132,10 +129,3 @@ def _added(value: Any, rest: Sequence[str]) -> list[str]:
         return list(value)
     items = value if isinstance(value, list) else [value]
     return [str(one.get("mountPath") or one.get("name")) for one in items if isinstance(one, dict)] or list(rest)
-
-
-def _replaced(pod: Mapping[str, Any], steps: Sequence[str], depth: int) -> Sequence[str]:
-    """Return the name of what is replaced below a field: of a variable, its name; none where it is the field itself."""
-    if steps[3:4] == ["env"]:
-        return [str(pod["spec"][steps[1]][int(steps[2])]["env"][int(steps[4])]["name"])]
-    return steps[depth:]

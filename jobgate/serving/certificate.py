@@ -1,4 +1,4 @@
-"""The source of the server's certificate: a Secret, which is watched, or files, which are polled."""
+"""The certificate of the server in a Secret, which is watched. For files, see `webhook.server.files`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobgate.cluster import Backoff, Informer, Pages
+from jobgate.cluster import Backoff, Informer
 from jobgate.cluster.secret import SECRETS, SecretData
 from jobgate.names import dns_label, dns_subdomain
-from jobgate.serving.metrics import watch_age
+from jobgate.serving.metrics import ServingMetrics
 from webhook.server.candidate import BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
-from webhook.server.files import Files, Poller
-from webhook.server.metrics import Metrics
 
 if TYPE_CHECKING:
     from jobgate.cluster.client import Client
@@ -64,7 +62,9 @@ class SecretName:
 class SecretSource:
     """Offers the certificate in a Secret to the server whenever the Secret changes."""
 
-    def __init__(self, certificates: Certificates, secret: SecretName, kubeconfig: Path | None) -> None:
+    def __init__(
+        self, certificates: Certificates, secret: SecretName, kubeconfig: Path | None, metrics: ServingMetrics
+    ) -> None:
         """Create a source that is not running."""
         self._certificates = certificates
         self._secret = secret
@@ -73,6 +73,7 @@ class SecretSource:
         self.known: Informer[SecretData] = Informer(
             SECRETS, BACKOFF, keep=partial(SecretData.of, keys=KEYS), changed=lambda _: self._event.set()
         )
+        metrics.watch_age(str(SECRETS), self.known)
 
     async def run(self) -> None:
         """Offer the current content and every change, until cancelled."""
@@ -82,7 +83,7 @@ class SecretSource:
 
     async def _watch(self) -> None:
         failure = "failed to watch the Secret of the certificate"
-        async with await connected(self._kubeconfig, None, failure, RETRY_PERIOD) as client:
+        async with await connected(self._kubeconfig, failure, RETRY_PERIOD) as client:
             await self.known.run(client.named(self._secret.name, self._secret.namespace))
 
     async def _offer(self) -> None:
@@ -111,7 +112,7 @@ class SecretSource:
         self._certificates.offer(Candidate(*(content.data[key] for key in KEYS)))
 
 
-async def connected(kubeconfig: Path | None, pages: Pages | None, failure: str, retry: float) -> Client:
+async def connected(kubeconfig: Path | None, failure: str, retry: float) -> Client:
     """Return a client of the API server, as soon as there are credentials.
 
     It is imported in a thread: that takes seconds, in which the server must answer.
@@ -119,32 +120,9 @@ async def connected(kubeconfig: Path | None, pages: Pages | None, failure: str, 
     while True:
         try:
             module = await asyncio.to_thread(import_module, "jobgate.cluster.client")
-            client: Client = await module.Client.connect(kubeconfig, pages)
+            client: Client = await module.Client.connect(kubeconfig)
         except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
             _logger.error(failure, extra={"fields": {"reason": f"{type(error).__qualname__}: {error}"}})  # noqa: TRY400
             await asyncio.sleep(retry)
         else:
             return client
-
-
-def opened(
-    origin: SecretName | Files, metrics: Metrics, name: str | None, kubeconfig: Path | None
-) -> tuple[Certificates, SecretSource | Poller]:
-    """Return the certificates to serve, and what keeps them up to date. Files are read once here.
-
-    Raises:
-        BadCertificate: the files cannot be served, and time will not change that.
-    """
-    if isinstance(origin, SecretName):
-        certificates = Certificates(metrics, name or origin.server)
-        source = SecretSource(certificates, origin, kubeconfig)
-        watch_age(metrics, str(SECRETS), source.known)
-        return certificates, source
-    certificates = Certificates(metrics, name or "")
-    poller = Poller(certificates, origin)
-    try:
-        poller.take()
-    except BadCertificate as error:
-        if error.fault not in {Fault.EXPIRED, Fault.EARLY}:
-            raise
-    return certificates, poller

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobgate.cluster import Backoff, Cache, Informer, Pages, Resource
+from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.cluster.access import is_allowed
 from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
@@ -27,11 +27,10 @@ from jobgate.pods import (
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.stored import ItemStore
 from jobgate.serving.certificate import connected
-from jobgate.serving.metrics import CountedLookup, pod_lookups, watch_age
+from jobgate.serving.metrics import CountedLookup, ServingMetrics
 from jobgate.serving.scale import ScaleReviewer
 from webhook import Kind, Phase, Registry, Request, Settings, User
 from webhook.server import Endpoint, Route
-from webhook.server.metrics import Metrics
 
 #: Seconds between two attempts to connect.
 RETRY_PERIOD = 30.0
@@ -49,22 +48,20 @@ class ClusterView:
         *,
         reached: bool,
         kubeconfig: Path | None = None,
-        metrics: Metrics | None = None,
-        pages: Pages | None = None,
+        metrics: ServingMetrics | None = None,
     ) -> None:
         """Create an empty view; `run` fills it.
 
         Where no cluster is reached, nothing is waited for, and pods that belong to a job are denied: they might lack
         what the job requests. Without a kubeconfig, the pod's service account is used.
         """
-        metrics = metrics or Metrics()
+        metrics = metrics or ServingMetrics()
         resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})
         stored = ItemStore()
         self.cache = Cache(resources, keeps=dict.fromkeys(RESOURCES.values(), stored.keep), again=stored.has_room)
         self.access = PermissionCache(self._may, time.monotonic)
         self.reached = reached
         self._kubeconfig = kubeconfig
-        self._pages = pages
         self._client: Any = None
         room = DigestMemory()
         self._jobs = [
@@ -72,17 +69,8 @@ class ClusterView:
             for kind in followed(kinds)
             for digests in (Digests(kind, settings, room),)
         ]
-        lookups = pod_lookups(metrics)
         pods = [
-            (
-                kind,
-                CountedLookup(
-                    kind.kind,
-                    known,
-                    partial(self._fetch, kind, digests),
-                    counted=partial(lookups.labels, kind.qualified_plural),
-                ),
-            )
+            (kind, CountedLookup(kind, known, partial(self._fetch, kind, digests), metrics))
             for kind, digests, known in self._jobs
         ]
         self.enforces = settings is None or settings.enforces
@@ -107,9 +95,9 @@ class ClusterView:
         ]
         if reached:
             for resource, known in self.cache.informers.items():
-                watch_age(metrics, resource, known)
+                metrics.watch_age(resource, known)
             for kind, _, jobs in self._jobs:
-                watch_age(metrics, jobs_of(kind), jobs)
+                metrics.watch_age(jobs_of(kind), jobs)
 
     def serve(self, endpoint: Endpoint) -> None:
         """Make an endpoint wait for the caches to sync and, with a cluster, check permissions; hold to its limits."""
@@ -128,7 +116,7 @@ class ClusterView:
         """Keep everything up to date, until cancelled."""
         if not self.reached:
             return
-        self._client = await connected(self._kubeconfig, self._pages, "failed to connect to the cluster", RETRY_PERIOD)
+        self._client = await connected(self._kubeconfig, "failed to connect to the cluster", RETRY_PERIOD)
         async with self._client as client, asyncio.TaskGroup() as group:
             group.create_task(self.cache.run(client))
             for _, _, jobs in self._jobs:

@@ -1,56 +1,51 @@
-"""Metrics of the server's view of its cluster."""
+"""Metrics of a server with a view of its cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from prometheus_client import Counter, Gauge
 
 from jobgate.cluster import Informer
 from jobgate.kinds.common.members import Claim
-from jobgate.pods.lookup import Lookup, LookupVerdict
+from jobgate.pods.lookup import DigestCache, Fetch, Lookup, LookupVerdict
+from webhook import Kind
 from webhook.server.metrics import Metrics
 
 
-def watch_age(metrics: Metrics, resource: str, known: Informer[Any]) -> None:
-    """Expose the age of the cache of a resource: one that a kind looks up, or the Secret of certificates."""
-    gauge = metrics.further(
-        "jobgate_cache_age_seconds",
-        lambda name, registry: Gauge(
-            name,
+class ServingMetrics(Metrics):
+    """The metrics of a server, and those of its caches and lookups."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ages = Gauge(
+            "jobgate_cache_age_seconds",
             "Seconds since the last response or event of a watched resource; +Inf before the first.",
             ["resource"],
-            registry=registry,
-        ),
-    )
-    gauge.labels(resource).set_function(lambda: known.age)
-
-
-def pod_lookups(metrics: Metrics) -> Counter:
-    """Return the counter of job lookups for pods."""
-    counter: Counter = metrics.further(
-        "jobgate_pod_lookups",
-        lambda name, registry: Counter(
-            name,
+            registry=self.registry,
+        )
+        self.lookups = Counter(
+            "jobgate_pod_lookups",
             "Lookups of a pod's job, by kind and result (found, unasked, unknown, later, refused).",
             ["kind", "verdict"],
-            registry=registry,
-        ),
-    )
-    return counter
+            registry=self.registry,
+        )
+
+    def watch_age(self, resource: str, known: Informer[Any]) -> None:
+        """Expose the age of the cache of a resource: one that a kind looks up, or the Secret of certificates."""
+        self._ages.labels(resource).set_function(lambda: known.age)
 
 
 class CountedLookup(Lookup):
     """A lookup that counts its verdicts."""
 
-    def __init__(self, *arguments: Any, counted: Callable[[str], Counter], **options: Any) -> None:
-        """`counted` returns the counter of a verdict; the other arguments are those of `Lookup`."""
-        super().__init__(*arguments, **options)
-        self._counted = counted
+    def __init__(self, kind: Kind, known: DigestCache, fetch: Fetch, metrics: ServingMetrics) -> None:
+        super().__init__(kind.kind, known, fetch)
+        self._counted = kind.qualified_plural, metrics.lookups
 
     async def find(self, namespace: str, claim: Claim) -> LookupVerdict:
         """Return the verdict on a pod's claim, with at most one request to the cluster."""
         verdict = await super().find(namespace, claim)
-        self._counted(verdict.result.value).inc()
+        plural, lookups = self._counted
+        lookups.labels(plural, verdict.result.value).inc()
         return verdict

@@ -128,9 +128,7 @@ class KindFile:
             mark = error.problem_mark
             place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
             raise InvalidSettings(f"{self.path} is not valid YAML: {place}{error.problem}") from None
-        except RecursionError:
-            raise InvalidSettings(f"{self.path} is nested too deeply") from None
-        except (ValueError, yaml.YAMLError):
+        except (ValueError, RecursionError, yaml.YAMLError):
             raise InvalidSettings(f"{self.path} is not valid YAML in UTF-8") from None
 
     def read(self) -> BaseModel:

@@ -123,25 +123,6 @@ def test_an_authority_is_called_as_asked_and_by_the_start_of_its_key_identifier(
     assert leaf.issuer == authority.subject
 
 
-@pytest.mark.parametrize(
-    "name, message",
-    [
-        ("", "a CA's name must have 1 to 47 characters, and '' has 0"),
-        ("a" * 48, f"a CA's name must have 1 to 47 characters, and '{'a' * 48}' has 48"),
-    ],
-)
-def test_an_authoritys_name_out_of_bounds_is_rejected(name: str, message: str) -> None:
-    with pytest.raises(ValueError) as refused:
-        issue_generation(NAMES, NOW, authority_name=name)
-    assert str(refused.value) == message
-
-
-def test_a_leaf_without_a_name_is_rejected() -> None:
-    with pytest.raises(ValueError) as refused:
-        issue_generation(ServerNames(()), NOW)
-    assert str(refused.value) == "a server certificate must have at least one DNS name or IP address"
-
-
 def test_a_leaf_may_have_ip_addresses_only() -> None:
     _, leaf = authority_and_leaf(issue_generation(ServerNames((), (ip_address("10.0.0.1"),)), NOW))
     alternatives = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value

@@ -29,9 +29,9 @@ from controlplane.webhook import environment
 from jobgate.cli import main
 from jobgate.cluster import Page, Resource
 from jobgate.serving.certificate import SecretName, SecretSource
+from jobgate.serving.metrics import ServingMetrics
 from tests.webhook.server.wire import shown_files, until
 from webhook.server.certificates import Certificates
-from webhook.server.metrics import Metrics
 
 NAME = "jobgate-webhook-tls"
 #: A control plane of many tests may be slow to answer.
@@ -134,9 +134,9 @@ class Watched:
     """A source that follows a simulated API server."""
 
     def __init__(self, found: Mapping[str, Any] | None = None) -> None:
-        self.metrics = Metrics()
+        self.metrics = ServingMetrics()
         self.certificates = Certificates(self.metrics, "jobgate-webhook.jobgate-system.svc")
-        self.source = SecretSource(self.certificates, SecretName(NAME, "jobgate-system"), None)
+        self.source = SecretSource(self.certificates, SecretName(NAME, "jobgate-system"), None, self.metrics)
         self.api = Played(found)
         self._tasks = [
             asyncio.create_task(self.source.known.run(self.api)),

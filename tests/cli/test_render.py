@@ -42,12 +42,12 @@ def test_what_cannot_be_rendered_is_said_by_the_exit_status(file: str, code: int
     assert jobgate("render", file).exit_code == code
 
 
-def test_a_runner_is_told_what_it_runs() -> None:
-    done = jobgate("run", "--lease-namespace=x")
-    assert (done.exit_code, "--run" in done.output) == (2, True)
+def test_a_runner_names_all_options_that_it_lacks() -> None:
+    done = jobgate("run")
+    assert done.exit_code == 2
+    assert "--run is required, for example --run torchjobs.train.distributed.io\n--lease-namespace is" in done.output
     outside = jobgate("run", "--run=jobs.batch.volcano.sh")
-    assert outside.exit_code == 2
-    assert "--lease-namespace is required outside a pod, for example jobgate-system" in outside.output
+    assert (outside.exit_code, "--run is required" in outside.output) == (2, False)
 
 
 def test_a_review_warns_of_a_job_that_nothing_runs() -> None:
@@ -117,6 +117,24 @@ def test_each_command_warns_of_a_duplicate_key(command: str) -> None:
 def test_a_file_that_is_not_yaml_is_said_by_its_place_alone(command: str) -> None:
     done = CliRunner().invoke(main, [command, "-"], input="a: [")
     assert (done.exit_code, done.output.partition(": ")[0]) == (2, "<stdin>:2:1"), done.output
+
+
+@pytest.mark.parametrize("command", ["explain", "render", "review"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("", "<stdin>: contains no object"), ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "nothing was ")],
+)
+def test_each_command_fails_without_a_job(command: str, text: str, said: str) -> None:
+    done = CliRunner().invoke(main, [command, "-"], input=text)
+    assert (done.exit_code, done.stderr.startswith(said)) == (2, True), done.output
+
+
+@pytest.mark.parametrize("command", ["explain", "render", "review"])
+def test_each_command_continues_after_an_unreadable_file_and_fails_at_the_end(command: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("a: [")
+    (tmp_path / "b.yaml").write_text(SOUND)
+    done = jobgate(command, str(tmp_path))
+    assert (done.exit_code, "minimal" in done.stdout, "a.yaml:2:1" in done.stderr) == (2, True, True), done.output
 
 
 def test_a_job_that_is_not_rendered_is_denied_with_its_place_and_a_line_for_each_cause() -> None:

@@ -252,6 +252,7 @@ def test_settings_that_are_none_are_told(tmp_path: Path, content: str) -> None:
     result = CliRunner().invoke(main, ["--config", str(config), "review", "-"], input=SOUND)
     assert result.exit_code == 2
     assert str(config) in result.stderr
+    assert ("prot (did you mean port?)" in result.stderr) is ("prot" in content)
 
 
 NAMESPACE = """\
@@ -276,10 +277,17 @@ def test_the_level_of_all_other_namespaces_is_told(level: str, code: int) -> Non
     assert review("--pod-security", level, "--namespace", "default", "-", text=NAMESPACE + SOUND).exit_code == 1
 
 
-def test_a_level_that_there_is_not_is_rejected() -> None:
-    result = review("--pod-security", "strict", "-", text=SOUND)
+@pytest.mark.parametrize(
+    "level, fault",
+    [
+        ("strict", "'strict' must be one of privileged, baseline, restricted"),
+        ("baseline:v1.20", "'v1.20' must be v1.25 or later"),
+    ],
+)
+def test_a_level_that_is_not_known_is_rejected(level: str, fault: str) -> None:
+    result = review("--pod-security", level, "-", text=SOUND)
     assert result.exit_code == 2
-    assert "'strict' must be one of privileged, baseline, restricted" in result.output
+    assert fault in result.output
 
 
 def test_nothing_in_a_file_reaches_the_terminal_as_it_is() -> None:

@@ -8,7 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from kubernetes.aio.client import ApiClient, Configuration
 
-from jobgate.cluster import Pages
 from jobgate.cluster.client import Client
 
 
@@ -68,8 +67,8 @@ async def serving(listing: Listing) -> AsyncIterator[Listing]:
         server.close()
 
 
-def client_of(listing: Listing, pages: Pages | None = None) -> Client:
+def client_of(listing: Listing) -> Client:
     """Return a client of it."""
     configuration = Configuration()
     configuration.host = listing.url
-    return Client(ApiClient(configuration), pages)
+    return Client(ApiClient(configuration))

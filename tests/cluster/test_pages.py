@@ -13,7 +13,7 @@ import pytest
 
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
-from jobgate.cluster import Informer, Pages, Resource, informer
+from jobgate.cluster import Informer, Resource, client, informer
 from jobgate.cluster.client import Client
 from tests.cluster.listing import Listing, client_of, serving
 
@@ -45,15 +45,19 @@ def things(count: int, size: int = 0) -> Sequence[bytes]:
     ],
     ids=["none", "one", "a page", "pages", "large ones", "larger than a page"],
 )
-async def test_a_list_comes_in_pages_of_bounded_size(found: Sequence[bytes], limits: list[int]) -> None:
-    async with serving(Listing(things=found)) as listing, client_of(listing, Pages(bytes=128 * KIB)) as client:
-        items, version = await client.list(THINGS)
+async def test_a_list_comes_in_pages_of_bounded_size(
+    found: Sequence[bytes], limits: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "PAGE_BYTES", 128 * KIB)
+    async with serving(Listing(things=found)) as listing, client_of(listing) as reader:
+        items, version = await reader.list(THINGS)
     assert [json.dumps(one).encode() for one in items] == list(found)
     assert version == "7"
     assert listing.limits == limits
 
 
-async def test_a_list_takes_the_memory_of_a_page_and_not_its_own() -> None:
+async def test_a_list_takes_the_memory_of_a_page_and_not_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "PAGE_BYTES", 512 * KIB)
     peaks = [await _peak(count) for count in (32, 256)]
     # 64 KiB each: the second list has 16 MiB.
     assert peaks[1] < peaks[0] + 1024 * KIB
@@ -63,11 +67,10 @@ async def test_a_list_takes_the_memory_of_a_page_and_not_its_own() -> None:
 async def _peak(count: int) -> int:
     """Return the bytes that are taken at most while an informer lists so many objects."""
     known = Informer(THINGS, keep=lambda found: found["metadata"]["name"])
-    pages = Pages(bytes=512 * KIB)
-    async with serving(Listing(things=things(count, 64 * KIB))) as listing, client_of(listing, pages) as client:
+    async with serving(Listing(things=things(count, 64 * KIB))) as listing, client_of(listing) as reader:
         gc.collect()
         tracemalloc.start()
-        task = asyncio.create_task(known.run(client))
+        task = asyncio.create_task(known.run(reader))
         while not known.settled:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         _, peak = tracemalloc.get_traced_memory()
@@ -90,8 +93,8 @@ async def test_large_objects_are_read_aside_and_small_ones_here() -> None:
 
     known = Informer(THINGS, keep=where)
     found = [thing("small"), thing("large", 2 * informer.LARGE)]
-    async with serving(Listing(things=found)) as listing, client_of(listing) as client:
-        task = asyncio.create_task(known.run(client))
+    async with serving(Listing(things=found)) as listing, client_of(listing) as reader:
+        task = asyncio.create_task(known.run(reader))
         while not known.settled:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         task.cancel()
@@ -99,14 +102,16 @@ async def test_large_objects_are_read_aside_and_small_ones_here() -> None:
 
 
 async def test_a_real_api_server_goes_on_with_smaller_pages(
-    controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str
+    controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"{size}-{number:02}" for size in ("a-small", "b-large") for number in range(20)]
     for name in names:
         data = {"text": "x" * 60 * KIB if "large" in name else ""}
         body = {"metadata": {"name": name}, "data": data}
         assert cluster_api.post(f"/api/v1/namespaces/{namespace}/configmaps", body)[0] == 201
-    async with await Client.connect(controlplane.kubeconfig, Pages(objects=12, bytes=256 * KIB)) as client:
-        found, version = await client.within(namespace).list(Resource("configmaps", "v1", ""))
+    monkeypatch.setattr(client, "PAGE_OBJECTS", 12)
+    monkeypatch.setattr(client, "PAGE_BYTES", 256 * KIB)
+    async with await Client.connect(controlplane.kubeconfig) as reader:
+        found, version = await reader.within(namespace).list(Resource("configmaps", "v1", ""))
     assert [one["metadata"]["name"] for one in found] == names
     assert int(version)

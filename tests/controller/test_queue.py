@@ -215,11 +215,3 @@ async def test_a_waiting_worker_is_woken() -> None:
     for key in "abc":
         queue.add(key, 0.01)
     assert sorted(await asyncio.gather(*tasks)) == ["a", "b", "c"]
-
-
-async def test_what_is_asked_for_ever_earlier_does_not_pile_up() -> None:
-    queue: WorkQueue[str] = WorkQueue(clock=lambda: 0.0)
-    for after in range(10_000, 0, -1):
-        queue.add("a", after)
-    assert len(queue) == 1
-    assert len(queue._heap) < 100

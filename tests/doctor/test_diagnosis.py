@@ -100,7 +100,7 @@ def test_the_runner_is_known_by_its_deployment_and_by_what_the_server_is_told() 
 
 @pytest.mark.parametrize(
     ("kind", "id_"),
-    [("Deployment", "workload-missing"), ("Lease", "lease-missing"), ("ServiceAccount", "account-missing")],
+    [("Deployment", "workload-missing"), ("Lease", "lease-not-held"), ("ServiceAccount", "account-missing")],
 )
 def test_what_the_runner_lacks_is_found(kind: str, id_: str) -> None:
     world = sound(NOW, run=RUN["run"])
@@ -112,7 +112,7 @@ def test_what_the_runner_lacks_is_found(kind: str, id_: str) -> None:
 def test_a_runner_that_does_not_renew_its_lease_is_found() -> None:
     world = sound(NOW, run=RUN["run"])
     world.put(lease(RUNNER, NOW - timedelta(hours=1)))
-    assert ids(world) == ["lease-stale"]
+    assert ids(world) == ["lease-not-held"]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from jobgate.doctor import FoundFault, diagnose
 from jobgate.doctor.look import ServerAccess, look
 from jobgate.doctor.observed import NAMESPACES, ClusterSnapshot, Ref
 from tests.doctor.faults import FAULTS, Round, of_round
-from tests.doctor.world import KINDS, SYSTEM, TEAM, World, shipped, sound
+from tests.doctor.world import KINDS, SYSTEM, TEAM, World, sound
 
 #: Each of them is awaited: rights, CRDs and namespaces take effect some time after they are stored.
 SOON = 300.0
@@ -99,7 +99,7 @@ class Installed:
     def look(self) -> tuple[list[FoundFault], ClusterSnapshot]:
         async def looking() -> tuple[list[FoundFault], ClusterSnapshot]:
             async with await Client.connect(self.plane.kubeconfig) as client:
-                seen = await look(client, KINDS, {}, self.way, shipped())
+                seen = await look(client, KINDS, {}, self.way)
             return diagnose(*seen), seen[0]
 
         return asyncio.run(looking())
@@ -211,7 +211,7 @@ def test_the_command_tells_a_sound_installation_and_a_fault(installed: Installed
         result = run("--output=json")
         document = json.loads(result.stdout)
         assert (result.exit_code, document["healthy"]) == (1, False)
-        assert [one["id"] for one in document["findings"]] == ["entry-path-wrong"]
+        assert [one["id"] for one in document["findings"]] == ["entry-calls-elsewhere"]
     finally:
         installed.change(world, installed.world)
 

@@ -24,13 +24,12 @@ from jobgate.cluster.endpoints import SERVICES, SLICES
 from jobgate.cluster.lease import LEASES
 from jobgate.cluster.secret import SECRETS
 from jobgate.doctor import Expected, FoundFault, diagnose, expected
-from jobgate.doctor.certificates import without_strangers
+from jobgate.doctor.certificates import of_this_server
 from jobgate.doctor.choices import namespace_of, read_back
 from jobgate.doctor.jobs import resource_of
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
-    CLUSTER_ROLES,
     CRON_JOBS,
     DEPLOYMENTS,
     NAMESPACES,
@@ -71,7 +70,7 @@ RESOURCES = {
     "ServiceAccount": ACCOUNTS,
     "Role": Resource("roles", "v1", _RBAC),
     "RoleBinding": BINDINGS,
-    "ClusterRole": CLUSTER_ROLES,
+    "ClusterRole": Resource("clusterroles", "v1", _RBAC),
     "ClusterRoleBinding": Resource("clusterrolebindings", "v1", _RBAC),
     "Service": SERVICES,
     "Deployment": DEPLOYMENTS,
@@ -130,7 +129,6 @@ class World:
     denied: set[Permission] = field(default_factory=set)
     rights_unseen: str = ""
     skew: timedelta = timedelta()
-    version: str = "v1.36.3"
     shown: list[Handshake] = field(default_factory=list)
 
     def get(self, kind: str, name: str, namespace: str = "") -> dict[str, Any]:
@@ -185,7 +183,7 @@ class World:
             for namespace in {"", *(ref.namespace for ref in self.objects), *self._namespaces()}
             for ref in [Ref(resource, "", namespace)]
         }
-        return ClusterSnapshot(found, lists, {}, self.shown, Reading(self.now, self.skew), self.version)
+        return ClusterSnapshot(found, lists, {}, self.shown, Reading(self.now, self.skew))
 
     def looked(self, **given: Any) -> tuple[ClusterSnapshot, Expected]:
         """What the doctor sees of it, and what it takes for right; some choices may be given."""
@@ -200,10 +198,8 @@ class World:
         }
         if self.rights_unseen:
             access = dict.fromkeys(access, NotChecked(self.rights_unseen))
-        observed = ClusterSnapshot(
-            observed.objects, observed.lists, access, self.shown, observed.clock, observed.version
-        )
-        return without_strangers(observed, wanted), wanted
+        shown = [of_this_server(one, wanted) for one in self.shown]
+        return replace(observed, permissions=access, served=shown), wanted
 
     def diagnosed(self, **given: Any) -> list[FoundFault]:
         return diagnose(*self.looked(**given))

@@ -173,16 +173,6 @@ def test_a_job_that_would_be_denied_is_not_explained() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("a: [", "<stdin>:"), ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}", "makes pods"), ("", "makes pods")],
-)
-def test_what_makes_no_pods_is_rejected(text: str, said: str) -> None:
-    done = run("-", stdin=text)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert said in done.stderr
-
-
-@pytest.mark.parametrize(
     "spec",
     [
         {"containers": [{"name": "a"}], "volumes": "x"},

@@ -279,7 +279,7 @@ RAW = (FOLDER / "openpai" / "marketplace.yaml").read_text().replace('"{{ mountPa
         (f"name: x\n{CMD}", "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
         (RAW, "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
         (ITEM, 'FILE:5: {{ … }} needs quotes, as YAML takes braces for a mapping; write: mountPath: "{{ path }}"'),
-        ("a: {{ .Values.b }}", "FILE:1: this looks like a Helm template"),
+        ("a: {{ .Values.b }}", "if this is a Helm template"),
     ],
     ids=["items", "job", "an item", "items without quotes", "an item of ours without quotes", "a Helm template"],
 )  # fmt: skip

@@ -1,18 +1,17 @@
 """The handbook's pages are what the code gives, and say it of every field, default and rule."""
 
-from pathlib import Path
-
 import pytest
 
 from jobgate.installation.files import stale
-from jobgate.installation.handbook import page, pages, title
+from jobgate.installation.handbook import page, title
 from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
-from webhook import Kind, Registry
+from webhook import Kind
+from website.kinds import FOLDER, pages
 
 
 def test_the_committed_pages_are_what_the_code_gives() -> None:
-    assert stale(pages(Registry(built_in())), Path("docs/reference/kinds")) == []
+    assert stale(pages(), FOLDER) == []
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)

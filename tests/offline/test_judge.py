@@ -30,9 +30,11 @@ class Order(Model):
 
 @rule("size")
 def an_order_is_small(job: Job[Order], _: Context) -> Iterator[Cause]:
-    """At most nine; 13 is a mistake of the rule itself."""
+    """At most nine; 13 and more are mistakes of the rule itself."""
     if job.spec.size == 13:
         raise KeyError("thirteen")
+    if job.spec.size > 13:
+        getattr(job.spec, "color" if job.spec.size == 14 else "price")
     if job.spec.size > 9:
         yield Invalid("spec.size", job.spec.size, "must be at most 9")
 
@@ -121,8 +123,17 @@ def test_a_version_that_a_webhook_converts_is_not_reviewed_and_says_so() -> None
     assert found.warnings == ("not reviewed: a conversion webhook converts it to shop.example.com/v2",)
 
 
-def test_a_rule_that_fails_denies_its_object_by_name() -> None:
-    found = verdict(order(13))
-    assert causes(found) == [": rule an_order_is_small of Order failed on this object: KeyError: 'thirteen'"]
+@pytest.mark.parametrize(
+    "document, fault",
+    [
+        (order(13), "KeyError: 'thirteen'"),
+        (order(14, color=1),
+         "AttributeError: 'Order' object has no attribute 'color'; say that the rule reads color, see @rule"),
+        (order(15), "AttributeError: 'Order' object has no attribute 'price'; add a field price to Order"),
+    ],
+)  # fmt: skip
+def test_a_rule_that_fails_denies_its_object_by_name(document: dict[str, Any], fault: str) -> None:
+    found = verdict(document)
+    assert causes(found) == [f": rule an_order_is_small of Order failed on this object: {fault}"]
     assert found.status is not None
     assert found.status["message"].startswith('Order.shop.example.com "one" is invalid')

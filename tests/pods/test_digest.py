@@ -90,12 +90,6 @@ def test_a_digest_that_nobody_has_any_more_is_not_kept() -> None:
     assert not digests._made
 
 
-def test_what_cannot_be_written_as_json_is_read_all_the_same() -> None:
-    document = job(jobs.task("learner"))
-    document["spec"]["odd"] = {"a set"}
-    assert Digests(DIJOB).of(document) == digest_of(DIJOB, document)
-
-
 def test_of_a_job_that_is_too_large_only_is_remembered_which_it_is(caplog: pytest.LogCaptureFixture) -> None:
     document = job(*(jobs.task(name=f"task-{number}") for number in range(3400)))
     with caplog.at_level(logging.WARNING):

@@ -1,7 +1,5 @@
 """What the server counts of its cluster."""
 
-from functools import partial
-
 import pytest
 
 from jobgate.cluster import Informer, Resource, slim
@@ -9,8 +7,7 @@ from jobgate.kinds import installed
 from jobgate.kinds.common.members import Claim
 from jobgate.pods.digest import Digest
 from jobgate.serving.cluster import ClusterView
-from jobgate.serving.metrics import CountedLookup, pod_lookups, watch_age
-from webhook.server.metrics import Metrics
+from jobgate.serving.metrics import CountedLookup, ServingMetrics
 
 
 class Nothing:
@@ -20,31 +17,32 @@ class Nothing:
         return None
 
 
-async def fetched(name: str, namespace: str) -> Digest | None:
+async def fetched(name: str, namespace: str) -> None:
     return None
 
 
 @pytest.mark.parametrize("uid, verdict", [("", "unknown"), ("a", "refused")])
 async def test_what_was_found_out_about_pods_is_counted(uid: str, verdict: str) -> None:
-    metrics = Metrics()
-    lookup = CountedLookup("Job", Nothing(), fetched, counted=partial(pod_lookups(metrics).labels, "jobs.example.com"))
+    metrics = ServingMetrics()
+    kind = next(iter(installed()))
+    lookup = CountedLookup(kind, Nothing(), fetched, metrics)
     for name in ("demo", "other"):
         await lookup.find("default", Claim(job=name, task="a", index=0, uid=uid, owned=bool(uid)))
-    labels = {"kind": "jobs.example.com", "verdict": verdict}
+    labels = {"kind": kind.qualified_plural, "verdict": verdict}
     assert metrics.registry.get_sample_value("jobgate_pod_lookups_total", labels) == 2
     assert metrics.exposition().count(b"\njobgate_pod_lookups_total{") == 1
 
 
 def test_what_was_never_heard_of_is_infinitely_old() -> None:
-    metrics = Metrics()
-    watch_age(metrics, "queues.v1.example.com", Informer(Resource("queues", "v1", "example.com"), keep=slim))
+    metrics = ServingMetrics()
+    metrics.watch_age("queues.v1.example.com", Informer(Resource("queues", "v1", "example.com"), keep=slim))
     age = metrics.registry.get_sample_value("jobgate_cache_age_seconds", {"resource": "queues.v1.example.com"})
     assert age == float("inf")
 
 
 @pytest.mark.parametrize("reached", [True, False])
 def test_ages_are_shown_of_what_is_watched(reached: bool) -> None:
-    metrics = Metrics()
+    metrics = ServingMetrics()
     ClusterView(installed(), reached=reached, metrics=metrics)
     ages = [
         line for line in metrics.exposition().decode().splitlines() if line.startswith("jobgate_cache_age_seconds{")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter as Counted
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
 from prometheus_client.exposition import generate_latest
@@ -34,14 +34,13 @@ class Metrics:
     bounded whatever clients send. `docs/how-to/observe.md` says of each what it tells.
 
     Attributes:
-        registry: where they all are; who adds one of another package adds it here.
+        registry: where they all are.
     """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._routes: list[RouteMetrics] = []
         self.registry.register(self)  # the first of them
-        self._further: dict[str, Any] = {}
         counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
         histogram = partial(Histogram, registry=self.registry)
         path, kind = ["webhook"], ["kind", "phase"]
@@ -140,13 +139,6 @@ class Metrics:
         for route in self._routes:
             route.settle()
         return ()
-
-    def further(self, name: str, make: Callable[[str, CollectorRegistry], T]) -> T:
-        """Return a metric of another package, made when it is first asked for."""
-        if name not in self._further:
-            self._further[name] = make(name, self.registry)
-        found: T = self._further[name]
-        return found
 
     def serves(self, served: ServingCertificate) -> None:
         """Tell of another certificate that is served from now on."""

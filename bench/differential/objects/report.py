@@ -20,7 +20,7 @@ that the CRD has a rule for and the model has not, values that a serializer writ
 `Base64Bytes` of no bytes, and a `dict` that is not a pod template.
 
 Formats are checked as the API server checks them, in every spelling of their names (`date-time` is `datetime`). So are the
-bounds of `int32`, `int64` and `float`. A bound that is not a value of its type rejects every value in both.
+bounds of `int32`, `int64` and `float`.
 
 ## Differences from the API server
 
@@ -31,7 +31,8 @@ Intended:
 Known differences:
 
 - What an admission webhook would do, whether a namespace is there, and what the API server fills into `metadata`.
-- Formats that CRDs rarely use (`isbn`, `creditcard`, …), unusual e-mail addresses and unusual URLs may have another verdict:
+- Formats that CRDs rarely use (`isbn`, `creditcard`, …), unusual e-mail addresses, unusual URLs, and bounds that are no value of
+  their type may have another verdict:
   [the list](crdgen-fidelity.md#where-the-linter-and-the-local-evaluation-differ-from-the-api-server).
 - A pattern that takes RE2 more than 8 MiB (`\\pL{1000}`), or has more than 65,536 characters, is not checked.
 - Rules' types: lists of lists and maps of lists or maps are not typed inside, when a rule is compiled here. `indexOf` and
@@ -39,13 +40,13 @@ Known differences:
 - Rules run in the CEL library, which does not count what they cost as the API server does. A rule is not checked, and is
   named, if it takes more than 10,000 steps of `all`, `map` and the like, if the estimate of its cost for this very object is
   above 10,000,000 (or above 100,000,000 with the object's other rules), if it nests deeper than 32, uses `optMap` more than
-  eight times, chains `format` in comprehensions, or uses `orValue`, `or`, `.?` or `[?]` on what `validate` gives.
+  eight times, chains `format` in comprehensions, or uses `url()`, `ip()`, `cidr()`, `semver()` or a named format.
 - Sets and map lists: `self == oldSelf` holds in any order, as there; `==` with a list that the rule itself makes does not, and
   `+` adds items that are there already.
 - Rules see times to the nanosecond, except `min`, `max` and `sum`, which cut them to microseconds. A NUL in a text is seen as
   another control character.
 - `duration()` of a text with `µs` (`us` is read) or a fraction of more than 18 digits fails.
-- `validate` of a named format says only which format it is; other errors of rules are the API server's where it is known.
+- Errors of rules are the API server's where it is known.
 - A time that its format takes and CEL cannot read makes the rule fail with another message.
 - Messages of the schema differ from the API server's; messages of rules are the same. The fields that both name may differ.
 """

@@ -3,7 +3,7 @@
 - `rules`: the list of the shared rules; `binding` makes a kind of a custom resource, its defaults, rules and operator
 - Rules: `tasks` (names), `gang` (numbers of pods), `dependencies`, `policies`, `plugins`, `prerequisites`,
   `scheduling` (queue, scheduler, priorities), `ignored` (fields that the operator ignores), `templates` (pods),
-  `pod_security`, `updates` (what may change in a stored job; `changes` compares the two)
+  `pod_security`, `updates` (what may change in a stored job)
 - Defaults: `defaults`
 - Who runs the jobs: `operator` (what it makes of a template), `members` (whose its pods are), `newer_fields` (what its
   types lose), `runner` (how jobgate runs them), `wiring` (which kinds have pods that get something)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from enum import StrEnum
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Final
 
 from crdgen import Atomic, Doc, MaxItems, Model
 from jobgate.kinds.common.gang import gang_minimum, sum_of_minima
 from jobgate.kinds.common.operator import runs_here
-from jobgate.names import ENTRIES_LIMIT, LABEL_LIMIT, dns_label
+from jobgate.names import ENTRIES_LIMIT, dns_label
 from webhook import Cause, Context, Duplicate, Invalid, Job, NotFound, Notice, Path, Rule, Task, readable, rule
 from webhook.text import shown
 
@@ -18,9 +18,6 @@ from webhook.text import shown
 OF_GANGS: Final = ("tasks.depends_on", "tasks.min_available", "tasks.name", "tasks.replicas")
 #: As many tasks as a message names, of all that there are or of those in a cycle.
 NAMED_TASKS: Final = 8
-#: To compare names costs: so many unknown ones are compared to so many tasks.
-SUGGESTIONS: Final = 8
-COMPARED_TASKS: Final = 64
 
 
 class Iteration(StrEnum):
@@ -59,17 +56,13 @@ def _waits(task: Task) -> Sequence[tuple[Path, str, str]]:
 @rule("tasks.depends_on", whole=("tasks.name",))
 def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that depends on a missing task never starts."""
-    known = {task.name: task.written_name or "" for task in job.tasks if task.name}
-    near = [name for name in list(known)[:COMPARED_TASKS] if len(name) <= LABEL_LIMIT]
-    there = f"the job's tasks are {_enumerated(list(known.values()))}" if known else "no task of the job has a name"
-    suggestions = 0
+    named = [*{task.written_name: task for task in job.tasks if task.name}.values()]
+    known = {task.name for task in named}
+    there = f"the job's tasks are {_enumerated(named)}" if named else "no task of the job has a name"
     for task in job.tasks:
         for place, name, written in _waits(task):
-            if name in known:
-                continue
-            meant = get_close_matches(name, near, n=1) if suggestions < SUGGESTIONS and len(name) <= LABEL_LIMIT else ()
-            suggestions += 1
-            yield NotFound(place, written, f"did you mean {_said(known[meant[0]])}? {there}" if meant else there)
+            if name not in known:
+                yield NotFound(place, written, there)
 
 
 @rule("tasks.depends_on")
@@ -97,60 +90,54 @@ def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
 def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
     """Tasks that depend on each other never start. Volcano rejects every cycle, even with iteration any.
 
-    Each cycle is reported once, at the dependency that closes it.
+    Each cycle is reported once, at the dependency that closes it; a task that is in several, for one of them.
     """
-    graph = _graph(job)
-    said = {task.name: _said(task.written_name or "") for task in job.tasks if task.name}
-    done: set[str] = set()
-    for start in graph:
-        if start in done:
-            continue
-        way = {start: 0}  # the tasks on the way to the present one, with how far they are
-        open_edges = [iter(graph[start].items())]
-        while open_edges:
-            name, edge = next(open_edges[-1], (None, None))
-            if name is None or edge is None:
-                open_edges.pop()
-                done.add(way.popitem()[0])
-            elif name in way:
-                circle = _circle(way, name, said)
-                yield Invalid(*edge, f"dependency cycle: {circle}; none of these tasks would ever start")
-            elif name not in done:
-                way[name] = len(way)
-                open_edges.append(iter(graph[name].items()))
+    tasks = {task.name: task for task in job.tasks if task.name}
+    graph = {
+        name: {
+            other: (place, written)
+            for place, other, written in reversed(_waits(task))
+            if other in tasks and other != name
+        }
+        for name, task in tasks.items()
+    }
+    stuck = _stuck(graph)
+    seen: set[str] = set()
+    for start in stuck:
+        way, name = list[str](), start
+        while name not in seen:
+            seen.add(name)
+            way.append(name)
+            name = stuck[name]
+        if name in way:
+            cycle = way[way.index(name) :]
+            said = " → ".join(_shortened([_said(tasks[one]) for one in (*cycle, name)]))
+            place, written = graph[cycle[-1]][name]
+            yield Invalid(place, written, f"dependency cycle: {said}; none of these tasks would ever start")
 
 
-def _graph(job: Job[Any]) -> Mapping[str, Mapping[str, tuple[Path, str]]]:
-    """Return for each task the other tasks that it waits for, by name: the place, and the name as written there."""
-    tasks: dict[str, Task] = {}
-    for task in job.tasks:
-        if task.name:
-            tasks.setdefault(task.name, task)
-    graph = {}
-    for name, task in tasks.items():
-        edges: dict[str, tuple[Path, str]] = {}
-        for place, other, written in _waits(task):
-            if other != name and other in tasks:
-                edges.setdefault(other, (place, written))
-        graph[name] = edges
-    return graph
+def _stuck(graph: Mapping[str, Mapping[str, object]]) -> Mapping[str, str]:
+    """Return the tasks that never start, each with the first such one that it waits for."""
+    sorter = TopologicalSorter(graph)
+    try:
+        sorter.prepare()
+    except CycleError:  # it sorts as many as can start
+        started: set[str] = set()
+        while ready := sorter.get_ready():
+            sorter.done(*ready)
+            started.update(ready)
+        return {
+            name: next(other for other in waits if other not in started)
+            for name, waits in graph.items()
+            if name not in started
+        }
+    return {}
 
 
-def _circle(way: dict[str, int], first: str, said: Mapping[str, str]) -> str:
-    """Return the cycle from `first` back to itself as text; a long one is shortened in the middle."""
-    names: list[str] = []
-    for name in reversed(way):
-        names.append(name)
-        if name == first or len(names) == NAMED_TASKS:
-            break
-    names.reverse()
-    left = len(way) - way[first] - len(names)
-    if left:
-        names = [first, *names] if left == 1 else [first, *names[1:]]
-    shown_names = [said[name] for name in (*names, first)]
-    if left > 1:
-        shown_names.insert(1, f"({left} more)")
-    return " → ".join(shown_names)
+def _shortened(names: list[str]) -> list[str]:
+    """Return the tasks of a cycle without the middle of a long one."""
+    left = len(names) - NAMED_TASKS - 1
+    return names if left <= 1 else [names[0], f"({left} more)", *names[left + 1 :]]
 
 
 def gangs_can_start(*, deny: bool) -> Rule:
@@ -188,22 +175,22 @@ def _deadlock(job: Job[Any], waiting: Sequence[Task], fix: str) -> str | None:
     if ready < least:
         why = f"the gang starts with {least} pods, but only {ready} do not wait for other tasks"
     elif bound is not None and least >= minima:
-        name = _said(bound.written_name or str(bound.path))
-        why = f"the gang starts with the minimum of every task, but task {name} waits for other tasks"
+        why = f"the gang starts with the minimum of every task, but task {_said(bound)} waits for other tasks"
     else:
         return None
     most = ready if bound is None else min(ready, minima - 1)
     return f"{why}; {fix} at most {most}" if most > 0 else f"{why}; remove dependsOn"
 
 
-def _enumerated(names: Sequence[str]) -> str:
-    more = len(names) - NAMED_TASKS
-    return ", ".join(map(_said, names[:NAMED_TASKS])) + (f" and {more} more" if more > 0 else "")
+def _enumerated(tasks: Sequence[Task]) -> str:
+    more = len(tasks) - NAMED_TASKS
+    return ", ".join(map(_said, tasks[:NAMED_TASKS])) + (f" and {more} more" if more > 0 else "")
 
 
-def _said(name: str) -> str:
-    """Return a name for a message, in quotes if it is not a valid task name in any case."""
-    return shown(name) if dns_label(name.lower()) else name
+def _said(task: Task) -> str:
+    """Return what a message calls a task: its name, in quotes if it is not valid in any case."""
+    name = task.written_name or str(task.path)
+    return shown(name) if task.written_name and dns_label(name.lower()) else name
 
 
 #: The rules, in the order in which a reader wants to know.

@@ -9,55 +9,30 @@ v0.36.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from webhook.cause import Cause, Forbidden, Notice
 from webhook.path import Path
 
 
-class Loss(Enum):
-    """What it means that a field is lost.
-
-    Attributes:
-        FATAL: the job cannot run, or is less secure than asked for.
-        MINOR: the job runs, but not exactly as intended.
-        NONE: what the field says is so without it, or another lost field is reported.
-    """
-
-    FATAL = "fatal"
-    MINOR = "minor"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class NewField:
+class NewField(NamedTuple):
     """A field that came with a minor version after 1.21.
 
     Attributes:
         since: that version.
-        consequence: what happens without the field, and what to do.
-        loss: what it means to lose it, of whatever value or by value.
+        fatal: why the job cannot run without the field, or is less secure, and what to do; empty where it can do
+            without.
+        when: of which values that is so.
     """
 
     since: int
-    consequence: str = ""
-    loss: Loss | Callable[[Any], Loss] = Loss.MINOR
+    fatal: str = ""
+    when: Callable[[Any], bool] = lambda _: True
 
 
 #: By path; `*` is any item of a list. A field that came later into a newer one is below it.
 Fields: TypeAlias = Mapping[str, NewField]
-
-
-def _by_value(losses: Mapping[Any, Loss], otherwise: Loss = Loss.NONE) -> Callable[[Any], Loss]:
-    """Return a judge by value: of these values what is said of them, of any other `otherwise`."""
-    return lambda given: next((loss for value, loss in losses.items() if given == value), otherwise)
-
-
-def _app_armor(value: Any) -> Loss:
-    return Loss.MINOR if isinstance(value, dict) and value.get("type") == "Unconfined" else Loss.FATAL
 
 
 def _below(path: str, fields: Fields) -> Fields:
@@ -65,46 +40,37 @@ def _below(path: str, fields: Fields) -> Fields:
 
 
 _GRPC: Final = NewField(
-    23, "the probe would be empty and the API server would reject the pod: use exec, httpGet or tcpSocket", Loss.FATAL
+    23, "the probe would be empty and the API server would reject the pod: use exec, httpGet or tcpSocket"
 )
-_SLEEP: Final = NewField(
-    29, 'the hook would be empty and the API server would reject the pod: use exec with "sleep"', Loss.FATAL
-)
+_SLEEP: Final = NewField(29, 'the hook would be empty and the API server would reject the pod: use exec with "sleep"')
 _CONTEXT: Final[Fields] = {
     "appArmorProfile": NewField(
         30,
         "the containers would run under the node's default AppArmor profile: remove the field if that is acceptable",
-        _app_armor,
+        lambda profile: not isinstance(profile, dict) or profile.get("type") != "Unconfined",
     ),
     "windowsOptions.hostProcess": NewField(
-        22, "the containers would run without access to the host: remove the field", _by_value({True: Loss.FATAL})
+        22, "the containers would run without access to the host: remove the field", lambda value: value is True
     ),
 }
-_CLAIMS: Final[Fields] = {
-    "claims": NewField(26, "", Loss.NONE),
-    "claims.*.request": NewField(31, "the container would get all devices of the claim, not only those of one request"),
-}
+_CLAIMS: Final[Fields] = {"claims": NewField(26), "claims.*.request": NewField(31)}
 _CONTAINER: Final[Fields] = {
-    "restartPolicy": NewField(28, "the pod's restartPolicy would apply to the container"),
-    "restartPolicyRules": NewField(34, "the pod's restartPolicy would apply to the container for every exit code"),
-    "resizePolicy": NewField(27, "it would not apply when the running container is resized"),
+    "restartPolicy": NewField(28),
+    "restartPolicyRules": NewField(34),
+    "resizePolicy": NewField(27),
     **_below("resources", _CLAIMS),
     "env.*.valueFrom.fileKeyRef": NewField(
-        34,
-        "the variable would have no source and the API server would reject the pod: read the file in the command",
-        Loss.FATAL,
+        34, "the variable would have no source and the API server would reject the pod: read the file in the command"
     ),
     "volumeMounts.*.recursiveReadOnly": NewField(
-        30,
-        "mounts below the volume would be writable: remove the field",
-        _by_value({"Enabled": Loss.FATAL, "IfPossible": Loss.MINOR}),
+        30, "mounts below the volume would be writable: remove the field", lambda mode: mode == "Enabled"
     ),
     "livenessProbe.grpc": _GRPC,
     "readinessProbe.grpc": _GRPC,
     "startupProbe.grpc": _GRPC,
     "lifecycle.postStart.sleep": _SLEEP,
     "lifecycle.preStop.sleep": _SLEEP,
-    "lifecycle.stopSignal": NewField(33, "the container would be stopped with the image's stop signal, or SIGTERM"),
+    "lifecycle.stopSignal": NewField(33),
     **_below("securityContext", _CONTEXT),
 }
 _INIT_CONTAINER: Final[Fields] = {
@@ -113,86 +79,71 @@ _INIT_CONTAINER: Final[Fields] = {
         28,
         "it would be a regular init container, and the pod would never start if it does not exit: let it exit, or do "
         "its work in another container",
-        _by_value({"Always": Loss.FATAL}, Loss.MINOR),
+        lambda policy: policy == "Always",
     ),
 }
-_LABEL_KEYS: Final = NewField(29, "the term would match pods with any values of these labels: use labelSelector")
-_POD_TERM: Final[Fields] = {"matchLabelKeys": _LABEL_KEYS, "mismatchLabelKeys": _LABEL_KEYS}
+_POD_TERM: Final[Fields] = {"matchLabelKeys": NewField(29), "mismatchLabelKeys": NewField(29)}
 _POD_AFFINITY: Final[Fields] = {
     **_below("requiredDuringSchedulingIgnoredDuringExecution.*", _POD_TERM),
     **_below("preferredDuringSchedulingIgnoredDuringExecution.*.podAffinityTerm", _POD_TERM),
 }
 _SPREAD: Final[Fields] = {
-    "minDomains": NewField(24, "the number of domains would have no minimum"),
-    "matchLabelKeys": NewField(25, "pods with any values of these labels would be counted: use labelSelector"),
-    "nodeAffinityPolicy": NewField(25, "the default Honor would apply", _by_value({"Honor": Loss.NONE}, Loss.MINOR)),
-    "nodeTaintsPolicy": NewField(25, "the default Ignore would apply", _by_value({"Ignore": Loss.NONE}, Loss.MINOR)),
+    "minDomains": NewField(24),
+    "matchLabelKeys": NewField(25),
+    "nodeAffinityPolicy": NewField(25),
+    "nodeTaintsPolicy": NewField(25),
+}
+_CLAIM_SPEC: Final[Fields] = {
+    "dataSourceRef": NewField(22, "the volume would be empty: use dataSource if the source is a claim or a snapshot"),
+    "dataSourceRef.namespace": NewField(26, "the source would be looked up in the job's namespace: create it there"),
+    "volumeAttributesClassName": NewField(29),
 }
 _VOLUME: Final[Fields] = {
     "image": NewField(
-        31,
-        "the volume would be an empty directory: copy the files in an init container that uses the image",
-        Loss.FATAL,
+        31, "the volume would be an empty directory: copy the files in an init container that uses the image"
     ),
-    "ephemeral.volumeClaimTemplate.spec.dataSourceRef": NewField(
-        22, "the volume would be empty: use dataSource if the source is a claim or a snapshot", Loss.FATAL
-    ),
-    "ephemeral.volumeClaimTemplate.spec.dataSourceRef.namespace": NewField(
-        26, "the source would be looked up in the job's namespace: create it there", Loss.FATAL
-    ),
-    "ephemeral.volumeClaimTemplate.spec.volumeAttributesClassName": NewField(
-        29, "the attributes of the storage class would apply"
-    ),
+    **_below("ephemeral.volumeClaimTemplate.spec", _CLAIM_SPEC),
     "projected.sources.*.clusterTrustBundle": NewField(
-        29,
-        "the source would be empty and the API server would reject the pod: mount the bundle from a ConfigMap",
-        Loss.FATAL,
+        29, "the source would be empty and the API server would reject the pod: mount the bundle from a ConfigMap"
     ),
     "projected.sources.*.podCertificate": NewField(
-        34,
-        "the source would be empty and the API server would reject the pod: mount the certificate from a Secret",
-        Loss.FATAL,
+        34, "the source would be empty and the API server would reject the pod: mount the certificate from a Secret"
     ),
-    "projected.sources.*.podCertificate.userAnnotations": NewField(35, "the signer would not receive them"),
+    "projected.sources.*.podCertificate.userAnnotations": NewField(35),
 }
 _CLAIM_SOURCE: Final = NewField(
-    31,
-    "the claim would have no source and the API server would reject the pod: request devices as extended resources",
-    Loss.FATAL,
+    31, "the claim would have no source and the API server would reject the pod: request devices as extended resources"
 )
 
 #: Where in the spec of a pod, and so in a template, each newer field is.
 FIELDS: Final[Fields] = {
-    "os": NewField(23, "the pod would be scheduled without regard to its operating system"),
+    "os": NewField(23),
     "hostUsers": NewField(
         25,
         "root in the containers would be root on the node: remove the field, and run as a non-root user",
-        _by_value({False: Loss.FATAL}),
+        lambda value: value is False,
     ),
     "resourceClaims": NewField(
-        26, "the containers would not get the claimed devices: request devices as extended resources", Loss.FATAL
+        26, "the containers would not get the claimed devices: request devices as extended resources"
     ),
     "resourceClaims.*.resourceClaimName": _CLAIM_SOURCE,
     "resourceClaims.*.resourceClaimTemplateName": _CLAIM_SOURCE,
-    "schedulingGates": NewField(26, "the pod would be scheduled immediately"),
-    "resources": NewField(32, "only the requests and limits of the containers would apply: set them there"),
+    "schedulingGates": NewField(26),
+    "resources": NewField(32),
     **_below("resources", _CLAIMS),
-    "hostnameOverride": NewField(34, "the hostname of the pod would apply"),
-    "schedulingGroup": NewField(36, "the pod would be scheduled on its own, not with its group"),
+    "hostnameOverride": NewField(34),
+    "schedulingGroup": NewField(36),
     **_below("securityContext", _CONTEXT),
     "securityContext.supplementalGroupsPolicy": NewField(
-        31, "the groups of the user in the image would be added: remove the field", _by_value({"Strict": Loss.FATAL})
+        31, "the groups of the user in the image would be added: remove the field", lambda policy: policy == "Strict"
     ),
-    "securityContext.seLinuxChangePolicy": NewField(
-        32, "the default MountOption could apply", _by_value({"MountOption": Loss.NONE}, Loss.MINOR)
-    ),
+    "securityContext.seLinuxChangePolicy": NewField(32),
     **_below("affinity.podAffinity", _POD_AFFINITY),
     **_below("affinity.podAntiAffinity", _POD_AFFINITY),
     **_below("topologySpreadConstraints.*", _SPREAD),
     **_below("volumes.*", _VOLUME),
     **_below("initContainers.*", _INIT_CONTAINER),
     **_below("containers.*", _CONTAINER),
-    **_below("ephemeralContainers.*", _CONTAINER),
 }
 
 #: The fields of a pod spec that are newer, or hold newer ones.
@@ -211,11 +162,11 @@ def check_newer_fields(
     A field that is null or empty is dropped by newer types too, and is not reported.
     """
     for place, field, value in _lost(template, _newer(minor), path):
-        loss = field.loss if isinstance(field.loss, Loss) else field.loss(value)
         drops = f"{operator}, built for Kubernetes 1.{minor}, drops this field (added in 1.{field.since})"
-        if loss is not Loss.NONE:
-            finding = Forbidden if loss is Loss.FATAL else Notice
-            yield finding(place, f"{drops}: {field.consequence}")
+        if field.fatal and field.when(value):
+            yield Forbidden(place, f"{drops}: {field.fatal}")
+        else:
+            yield Notice(place, f"{drops}: the pods are created without it")
 
 
 def without_newer_fields(template: dict[str, Any], minor: int) -> dict[str, Any]:

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Final, TypeVar
 
-from jobgate.kinds.common.changes import ChangeType, Field, FieldChange, FieldTable, Mutable, changes
-from jobgate.kinds.common.pod.reading import mapping
-from jobgate.kinds.common.schema import is_private, shape_of
-from webhook import Cause, Context, Forbidden, Job, Rule
+from jobgate.kinds.common.pod.reading import mapping, objects
+from jobgate.kinds.common.quantity import parse
+from jobgate.kinds.common.schema import Shape, is_private, shape_of
+from webhook import Cause, Context, Forbidden, Job, Path, Rule
+from webhook.path import steps_of
 from webhook.rule import Check
 from webhook.text import shown
 
-__all__ = ["MayChange", "Mutable", "UpdateRule"]
+#: Fields whose values, and those below them, are quantities.
+_QUANTITIES: Final = frozenset({"limits", "requests", "overhead", "capacity", "sizeLimit", "divisor"})
+
+T = TypeVar("T")
+
+
+class Mutable(Enum):
+    """When a field may change; the value says it to the user."""
+
+    ALWAYS = "at any time"
+    WHILE_SUSPENDED = "while the job is suspended"
+    BEFORE_IT_RUNS = "before the job starts"
+    NEVER = "once the job is stored"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +47,9 @@ class MayChange:
     """When which fields may change: a kind's table, and the rule by it. The most specific entry decides.
 
     Both objects have the defaults of today when they are compared, so that a default which came with a newer version is
-    never taken for the user's change. What counts as a change, and what does not: see `changes`.
+    never taken for the user's change. What typed clients write for an absent field (`null`, `{}`, `[]`, `""`) is the
+    same as nothing; an entry of a map exists by its key alone. Quantities are compared by value. Items of a list that
+    has a key are matched by it, others by their places.
     """
 
     def __init__(
@@ -53,7 +70,8 @@ class MayChange:
         """
         self.fields = dict(fields)
         self._runs = runs or (lambda _: True)
-        self._table = FieldTable.of(fields, keys or {})
+        self._mutable = {tuple(steps_of(path)): when for path, when in fields.items()}
+        self._keys = {tuple(steps_of(path)): key for path, key in (keys or {}).items()}
 
     def rule(self, check: Check | None = None) -> UpdateRule:
         """Return the rule that fields change only when they may.
@@ -78,50 +96,153 @@ class MayChange:
             allowed.add(Mutable.WHILE_SUSPENDED)
         if not self._runs(mapping(old.get("status"))):
             allowed.add(Mutable.BEFORE_IT_RUNS)
-        spec = Field(shape_of(job.kind), (self._table,)).below("spec")
-        for change in changes(spec, old.get("spec"), job.document.get("spec"), allowed):
-            when = _decisive(change).value
-            if when not in allowed:
-                yield _refusal(change, when)
+        shape = shape_of(job.kind).below("spec")
+        changes = [FieldChange(Path("spec"), shape, old.get("spec"), job.document.get("spec"))]
+        while changes:
+            change = changes.pop()
+            steps = tuple(change.path.steps)
+            when = _most_specific(self._mutable, change.decisive.steps) or Mutable.NEVER
+            # What may change is not looked into: a large template costs no more than a small one.
+            if when in allowed and not any(_leads(line, steps) for line in self._mutable if len(line) > len(steps)):
+                continue
+            key = next((key for line, key in self._keys.items() if len(line) == len(steps) and _leads(line, steps)), "")
+            parts = _parts(change, key)
+            if parts is not None:
+                changes.extend(reversed(parts))
+            elif when not in allowed:
+                rule = "may not change after the job is created"
+                if when is not Mutable.NEVER:
+                    rule = f"may change only {when.value}"
+                cause = Forbidden(change.path, f"{rule}: {change.says}")
+                cause.value = change.before if change.after is None else change.after
+                yield cause
 
 
-def _decisive(change: FieldChange) -> Field:
-    """Return the field that decides when a change may be made."""
-    key = change.place.key
-    moves = change.type in {ChangeType.GOES, ChangeType.ORDER}
-    return change.place.below(0).below(key) if key is not None and moves else change.place
+def _leads(line: tuple[str | int, ...], steps: Sequence[str | int]) -> bool:
+    """Return whether the steps of a table's line are these, as far as both go; `*` is any."""
+    return all(own in ("*", step) for own, step in zip(line, steps, strict=False))
 
 
-def _refusal(change: FieldChange, when: Mutable) -> Cause:
-    rule = "may not change after the job is created" if when is Mutable.NEVER else f"may change only {when.value}"
-    cause = Forbidden(change.place.path, f"{rule}: {_said(change)}")
-    cause.value = change.before if change.type is ChangeType.GOES else change.after
-    return cause
+def _most_specific(table: Mapping[tuple[str | int, ...], T], steps: Sequence[str | int]) -> T | None:
+    """Return what the longest line says that leads to these steps; of two, the one with a step instead of a star."""
+    lines = [line for line in table if len(line) <= len(steps) and _leads(line, steps)]
+    best = max(lines, key=lambda line: (len(line), [step != "*" for step in line]), default=None)
+    return None if best is None else table[best]
 
 
-def _said(change: FieldChange) -> str:
-    """Say what changes, without a value that may be a secret."""
-    before, after = change.before, change.after
-    if change.type is not ChangeType.VALUE:
-        return _moved(change)
-    if isinstance(before, list) and isinstance(after, list):
-        return f"from {len(before)} items to {len(after)}"
-    steps = change.place.path.steps
-    if is_private(steps, before) or is_private(steps, after):
-        verb = "would be added" if before is None else "would be removed" if after is None else "would change"
-        return f"the value {verb}"
-    if before is None:
-        return f"would be set to {shown(after)}"
-    if after is None:
-        return f"{shown(before)} would be removed"
-    return f"from {shown(before)} to {shown(after)}"
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One difference between two jobs.
+
+    Attributes:
+        path: where it is: of items that come, go or change places, their list.
+        shape: what the schema says of this place.
+        before: the value before; of items that come or go, what they are known by.
+        after: the value after.
+        moves: what happens to an item of a list or an entry of a map; empty where a value changes.
+        key: the field that decides when the change may be made; None if it is the one that changes.
+    """
+
+    path: Path
+    shape: Shape
+    before: Any
+    after: Any
+    moves: str = ""
+    key: Path | None = None
+
+    @property
+    def decisive(self) -> Path:
+        """The field that decides when the change may be made."""
+        return self.key or self.path
+
+    @property
+    def says(self) -> str:
+        """What changes, without a value that may be a secret."""
+        before, after = self.before, self.after
+        if self.moves:
+            return self.moves
+        if isinstance(before, list) and isinstance(after, list):
+            return f"from {len(before)} items to {len(after)}"
+        steps = self.path.steps
+        if is_private(steps, before) or is_private(steps, after):
+            verb = "would be added" if before is None else "would be removed" if after is None else "would change"
+            return f"the value {verb}"
+        if before is None:
+            return f"would be set to {shown(after)}"
+        if after is None:
+            return f"{shown(before)} would be removed"
+        return f"from {shown(before)} to {shown(after)}"
 
 
-def _moved(change: FieldChange) -> str:
-    """Say what comes, goes or changes places."""
-    if change.type is ChangeType.ORDER:
-        return "the order of the items would change"
-    verb = "added" if change.type is ChangeType.COMES else "removed"
-    if change.place.key is None:
-        return f"it would be {verb}"
-    return f"item {shown(change.after if change.type is ChangeType.COMES else change.before)} would be {verb}"
+def _parts(change: FieldChange, key: str) -> list[FieldChange] | None:
+    """Return the changes that a change consists of; None of one that is a change by itself."""
+    one, other = change.before, change.after
+    if change.moves:
+        return None
+    if _same(one, other) or (_nothing(one) and _nothing(other)):
+        return []
+    if isinstance(one, Mapping | None) and isinstance(other, Mapping | None):
+        return [*_fields(change, one or {}, other or {})]
+    if isinstance(one, list) and isinstance(other, list):
+        before, after = _places(one, key), _places(other, key)
+        if key and len(before) == len(one) and len(after) == len(other):
+            return [*_items(change, before, after, change.path / 0 / key)]
+        if len(one) == len(other):
+            return [_part(change, at, *pair) for at, pair in enumerate(zip(one, other, strict=True))]
+    amounts = not _QUANTITIES.isdisjoint(change.path.steps) and _amount(one) == _amount(other) is not None
+    return [] if amounts else None
+
+
+def _part(change: FieldChange, step: str | int, before: Any, after: Any, moves: str = "") -> FieldChange:
+    shape = change.shape
+    return FieldChange(shape.step(change.path, step), shape.below(step), before, after, moves)
+
+
+def _fields(change: FieldChange, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[FieldChange]:
+    """Yield what becomes of fields, or of entries of a map, of which each that comes or goes is a change."""
+    for key in [*one, *(key for key in other if key not in one)]:
+        moves = ""
+        if change.shape.is_map and (key in one) != (key in other):
+            moves = "it would be added" if key in other else "it would be removed"
+        yield _part(change, key, one.get(key), other.get(key), moves)
+
+
+def _places(items: list[Any], key: str) -> Mapping[str, int]:
+    """Return the place of each item by its key; fewer than there are items where two have one, or one has none."""
+    return {name: at for at, item in objects(items) if isinstance(name := item.get(key), str)}
+
+
+def _items(
+    change: FieldChange, before: Mapping[str, int], after: Mapping[str, int], key: Path
+) -> Iterator[FieldChange]:
+    """Yield what becomes of the items of a list that are known by a key, and then those that stay."""
+    stay = [name for name in after if name in before]
+    path, shape, one, other = change.path, change.shape, change.before, change.after
+    if stay != [name for name in before if name in after]:
+        yield FieldChange(path, shape, one, other, "the order of the items would change", key)
+    for name in [name for name in after if name not in before]:
+        yield FieldChange(path, shape, None, name, f"item {shown(name)} would be added")
+    for name in [name for name in before if name not in after]:
+        yield FieldChange(path, shape, name, None, f"item {shown(name)} would be removed", key)
+    for name in stay:
+        yield _part(change, after[name], one[before[name]], other[after[name]])
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Return whether two values are surely equal."""
+    try:
+        return bool(one == other)
+    except RecursionError:
+        return False
+
+
+def _nothing(value: Any) -> bool:
+    """Return whether a value is what typed clients write for an absent field."""
+    return value is None or value in ("", [], {})
+
+
+def _amount(value: Any) -> Decimal | None:
+    try:
+        return parse(value)
+    except ValueError:
+        return None

@@ -8,6 +8,7 @@ pods that request a resource which is of no use without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
@@ -69,13 +70,13 @@ class Accelerator(_ExactModel):
     volumes: list[HostVolume] = Field(default_factory=list)
     env_vars: list[EnvVar] = Field(default_factory=list)
 
-    def parts(self) -> Iterator[tuple[str, HostVolume | EnvVar, str]]:
-        """Yield what no other accelerator may define otherwise, each with its value, and with what fixes that."""
+    def parts(self) -> Iterator[tuple[str, HostVolume | EnvVar]]:
+        """Yield what no other accelerator may define otherwise, each with its value."""
         for volume in self.volumes:
-            yield f"the volume {volume.name}", volume, "rename one of them"
-            yield f"the mountPath {volume.mount_path}", volume, "change one of the paths"
+            yield f"the volume {volume.name}", volume
+            yield f"the mountPath {volume.mount_path}", volume
         for variable in self.env_vars:
-            yield f"the variable {variable.name}", variable, "use one value"
+            yield f"the variable {variable.name}", variable
 
 
 class MxJobSettings(_ExactModel):
@@ -89,13 +90,10 @@ class MxJobSettings(_ExactModel):
 
     @model_validator(mode="after")
     def _go_together(self) -> Self:
-        seen: dict[str, tuple[str, HostVolume | EnvVar]] = {}
-        for resource, accelerator in self.accelerators.items():
-            for what, value, fix in accelerator.parts():
-                first, other = seen.setdefault(what, (resource, value))
-                if other != value:
-                    where = f"twice by {first}" if first == resource else f"by {first} and by {resource}"
-                    raise ValueError(f"{what} is defined {where} with different values: {fix}")
+        seen: dict[str, HostVolume | EnvVar] = {}
+        for what, value in (part for one in self.accelerators.values() for part in one.parts()):
+            if seen.setdefault(what, value) != value:
+                raise ValueError(f"{what} is defined twice with different values")
         return self
 
 
@@ -116,32 +114,27 @@ def main_containers_have_their_accelerators_drivers(job: Draft, context: Context
         pod = role.at("template", "spec")
         if pod is None:
             continue
-        volumes = _by(pod.get("volumes"), "name")
-        for container in pod.each("containers"):
-            if container.get("name") == MAIN_CONTAINER:
-                for _, accelerator in _asked_for(container.value, accelerators):
-                    _equip(pod, volumes, container, accelerator)
+        named = (one for one in pod.each("containers") if one.get("name") == MAIN_CONTAINER)
+        for container in islice(named, 1):
+            for _, accelerator in _asked_for(container.value, accelerators):
+                _equip(pod, container, accelerator)
 
 
-def _equip(
-    pod: Draft, volumes: dict[str, tuple[int, Mapping[str, Any]]], container: Draft, accelerator: Accelerator
-) -> None:
-    mounts = _by(container.get("volumeMounts"), "mountPath")
+def _equip(pod: Draft, container: Draft, accelerator: Accelerator) -> None:
     for volume in accelerator.volumes:
-        if volume.name not in volumes and _can_append(pod, "volumes"):
-            added = {"name": volume.name, "hostPath": {"path": volume.host_path}}
-            pod.append("volumes", added)
-            volumes[volume.name] = len(volumes), added
-        there = volumes.get(volume.name)
-        if there is None or not _is_of_the_host(there[1], volume):
-            continue
-        if volume.mount_path not in mounts and _can_append(container, "volumeMounts"):
-            container.append("volumeMounts", {"name": volume.name, "mountPath": volume.mount_path})
-    variables = _by(container.get("env"), "name")
+        _add(pod, "volumes", "name", {"name": volume.name, "hostPath": {"path": volume.host_path}})
+        _, there = _first(pod.get("volumes"), "name", volume.name)
+        if there is not None and _is_of_the_host(there, volume):
+            _add(container, "volumeMounts", "mountPath", {"name": volume.name, "mountPath": volume.mount_path})
     for variable in accelerator.env_vars:
-        if variable.name not in variables and _can_append(container, "env"):
-            container.append("env", variable.to_json())
-            variables[variable.name] = len(variables), {}
+        _add(container, "env", "name", variable.to_json())
+
+
+def _add(draft: Draft, field: str, key: str, entry: dict[str, Any]) -> None:
+    """Add an entry to a list, unless there is one with the same key."""
+    is_there = _first(draft.get(field), key, entry[key])[1] is not None
+    if not is_there and isinstance(draft.get(field, []), list):
+        draft.append(field, entry)
 
 
 @rule(reads=("tasks.template",))
@@ -152,14 +145,12 @@ def drivers_find_their_places(job: Job[MxJobSpec], context: Context) -> Iterator
     """
     accelerators = accelerators_of(context)
     for task in job.tasks if accelerators else ():
-        volumes = _by(spec_of(task.template).get("volumes"), "name")
-        reported: set[str] = set()
-        for container in named_containers(MAIN_CONTAINER, task.template, task.template_path):
+        volumes = spec_of(task.template).get("volumes")
+        for container in islice(named_containers(MAIN_CONTAINER, task.template, task.template_path), 1):
             for resource, accelerator in _asked_for(container.json, accelerators):
                 for volume in accelerator.volumes:
-                    place, own = volumes.get(volume.name, (0, None))
-                    if own is not None and volume.name not in reported and not _is_of_the_host(own, volume):
-                        reported.add(volume.name)
+                    place, own = _first(volumes, "name", volume.name)
+                    if own is not None and not _is_of_the_host(own, volume):
                         detail = f"host directory {volume.host_path}, which jobgate adds for {resource}"
                         path = task.template_path / "spec" / "volumes" / place / "name"
                         yield Invalid(path, volume.name, f"reserved for the {detail}: use another name")
@@ -167,15 +158,13 @@ def drivers_find_their_places(job: Job[MxJobSpec], context: Context) -> Iterator
 
 
 def _misplaced(container: PodContainer, resource: str, accelerator: Accelerator) -> Iterator[Cause | Notice]:
-    mounts = _by(container.json.get("volumeMounts"), "mountPath")
     for volume in accelerator.volumes:
-        place, mount = mounts.get(volume.mount_path, (0, None))
+        place, mount = _first(container.json.get("volumeMounts"), "mountPath", volume.mount_path)
         if mount is not None and mount.get("name") != volume.name:
             detail = f"reserved for the volume {volume.name} of {resource}, which jobgate mounts here: use another path"
             yield Invalid(container.path / "volumeMounts" / place / "mountPath", volume.mount_path, detail)
-    variables = _by(container.json.get("env"), "name")
     for variable in accelerator.env_vars:
-        place, own = variables.get(variable.name, (0, None))
+        place, own = _first(container.json.get("env"), "name", variable.name)
         if own is not None and (own.get("value") or "") != variable.value:
             detail = f"overrides the value that jobgate is configured to set for containers that request {resource}"
             yield Notice(container.path / "env" / place, detail)
@@ -196,14 +185,6 @@ def _is_of_the_host(volume: Mapping[str, Any], wanted: HostVolume) -> bool:
     return mapping(volume.get("hostPath")).get("path") == wanted.host_path
 
 
-def _by(entries: Any, key: str) -> dict[str, tuple[int, Mapping[str, Any]]]:
-    """Return the objects of a list, each with its place, by a text that each has."""
-    found: dict[str, tuple[int, Mapping[str, Any]]] = {}
-    for index, entry in objects(entries):
-        if isinstance(text := entry.get(key), str):
-            found.setdefault(text, (index, entry))
-    return found
-
-
-def _can_append(draft: Draft, key: str) -> bool:
-    return key not in draft or isinstance(draft.value[key], list)
+def _first(entries: Any, key: str, value: str) -> tuple[int, Mapping[str, Any] | None]:
+    """Return the first object of a list with this value, and its place; None where there is none."""
+    return next(((index, one) for index, one in objects(entries) if one.get(key) == value), (0, None))

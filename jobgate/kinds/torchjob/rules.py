@@ -203,20 +203,6 @@ def the_minimum_of_the_job_can_be_reached(job: Job[TorchJobSpec], _: Context) ->
         )
 
 
-@rule("min_members")
-def one_sort_of_minimum_counts(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
-    """Which of the two minimums an operator with gangs uses depends on how it was started."""
-    run_here = job.kind.qualified_plural in context.settings.runs
-    if run_here or f"{job.kind.plural}/minAvailable" not in context.settings.operator_can:
-        return
-    if job.spec.min_members and job.word("min_available"):
-        yield Notice(
-            "spec.minMembers",
-            "only used if the operator's feature gate DAGScheduling is enabled, which is the default; "
-            f"otherwise {job.at('min_available')} is used",
-        )
-
-
 @rule(quiet=(f"annotations.{NETWORK_MODE}",))
 def the_network_mode_is_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The operator silently ignores any other value."""
@@ -289,7 +275,7 @@ RULES = (
             "task_minima_are_at_most_their_replicas": (minima_can_be_reached,),
             # The bounds are of the workers.
             "replicas_are_within_bounds": (),
-            "minima_agree": (one_sort_of_minimum_counts,),
+            "minima_agree": (),
             "a_gang_has_priorities_throughout": (),
         }
     ),

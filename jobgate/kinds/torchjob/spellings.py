@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.torchjob.models import TorchJobSpec
@@ -23,33 +23,21 @@ _SPELLINGS = (
 _OLD, _CANONICAL = zip(*_SPELLINGS, strict=True)
 
 
-class SpelledField(NamedTuple):
-    """A field in one of its spellings; the value is None where the job does not have it."""
-
-    path: Path
-    value: Any
-
-    @property
-    def name(self) -> str:
-        """What the JSON calls it."""
-        return str(self.path.steps[-1])
-
-
 @rule(reads=(_POLICY,), quiet=_OLD)
 def a_word_is_spelled_in_one_way(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The operator reads only one of two spellings, which may not be the one that the user changes."""
-    for old, canonical in _words(job):
-        if old.value is not None and canonical.value is not None:
-            other = "" if old.value == canonical.value else f" to {shown(canonical.value)}"
-            yield Forbidden(old.path, f"same field as {canonical.path}, which is also set{other}: remove one of them")
+    for old, value, canonical, other in _words(job):
+        if value is not None and other is not None:
+            to = "" if value == other else f" to {shown(other)}"
+            yield Forbidden(old, f"same field as {canonical}, which is also set{to}: remove one of them")
 
 
 @rule(reads=(_POLICY,), quiet=_OLD)
 def old_spellings_are_deprecated(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """The old spellings stay valid, with a warning."""
-    for old, canonical in _words(job):
-        if old.value is not None and canonical.value is None:
-            yield Notice(old.path, f"deprecated spelling: use {canonical.name}")
+    for old, value, canonical, other in _words(job):
+        if value is not None and other is None:
+            yield Notice(old, f"deprecated spelling: use {canonical.steps[-1]}")
 
 
 @rule(reads=(_POLICY,), quiet=_CANONICAL)
@@ -57,20 +45,23 @@ def canonical_spellings_are_read(job: Job[TorchJobSpec], context: Context) -> It
     """torch-on-k8s reads only the old spellings: a time limit in the canonical spelling has no effect."""
     if CANONICAL_SPELLINGS in context.settings.operator_can or runs_here(job, context):
         return
-    for old, canonical in _words(job):
-        if canonical.value is not None and old.value is None:
+    for old, value, canonical, other in _words(job):
+        if other is not None and value is None:
             yield Notice(
-                canonical.path,
-                f"torch-on-k8s reads only {old.name}: use that spelling. If the operator reads this one, an "
+                canonical,
+                f"torch-on-k8s reads only {old.steps[-1]}: use that spelling. If the operator reads this one, an "
                 f"administrator declares that with the setting operator-can: [{CANONICAL_SPELLINGS}]",
             )
 
 
-def _words(job: Job[TorchJobSpec]) -> Iterator[tuple[SpelledField, SpelledField]]:
-    """Yield the two fields of each word that can be read in both spellings: the old one, and the canonical one."""
+def _words(job: Job[TorchJobSpec]) -> Iterator[tuple[Path, Any, Path, Any]]:
+    """Yield the places and values of each word that can be read in both spellings: the old one, and the canonical one.
+
+    A value is None where the job does not have it.
+    """
     for old, canonical in _SPELLINGS:
         if all(job.kind.plan.word(word).fits(job.spec) for word in (old, canonical)):
-            yield SpelledField(job.at(old), job.word(old)), SpelledField(job.at(canonical), job.word(canonical))
+            yield job.at(old), job.word(old), job.at(canonical), job.word(canonical)
 
 
 #: The rules, in the order in which a reader wants to know.

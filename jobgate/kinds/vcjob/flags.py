@@ -1,48 +1,95 @@
-"""The plugins that Volcano has, and the flags that each takes."""
+"""The plugins that Volcano has, and the flags that each takes, with Volcano's defaults."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Annotated, Any, Final, TypeAlias
 
-from jobgate.plugins.flags import Flag, Flags, FlagType
+from pydantic import BeforeValidator, Field
 
-
-def _flag(type_: FlagType, default: str | int = "") -> Flag:
-    return Flag(type_, type_.value, default=str(default))
-
-
-def _named(*names: str) -> Flags:
-    """Return flags that say what something is called, which by default is the flag's own name."""
-    return {name: _flag(FlagType.TEXT, name) for name in names}
+from jobgate.plugins import Arguments, Takes, parse
+from jobgate.plugins.arguments import NoArguments
+from jobgate.plugins.svc import SvcArguments
+from webhook import Path
 
 
-_TEXT, _SWITCH = _flag(FlagType.TEXT), _flag(FlagType.SWITCH)
+def _number(written: str) -> int:
+    """Return what Go reads: a number may begin with `0x` or, in base eight, with `0`."""
+    try:
+        return int(written, 0)
+    except ValueError:
+        return int(written, 8)
 
-#: With Volcano's defaults, where jobgate needs them. The plugins that ours carry out have them in their arguments.
-PLUGINS: Final[Mapping[str, Flags]] = {
-    "ssh": {
-        **dict.fromkeys(("ssh-key-file-path", "ssh-private-key", "ssh-public-key"), _TEXT),
-        "ssh-port": _flag(FlagType.PORT),
-    },
-    "env": {},
-    "svc": dict.fromkeys(("publish-not-ready-addresses", "disable-network-policy", "inject-hosts-env"), _SWITCH),
-    "tensorflow": {**_named("ps", "worker", "chief", "evaluator"), "port": _flag(FlagType.PORT, 2222)},
-    "mpi": {**_named("master", "worker"), "port": _flag(FlagType.PORT, 22)},
-    "pytorch": {
-        **_named("master", "worker"),
-        "port": _flag(FlagType.PORT, 23456),
-        "wait-master-enabled": _flag(FlagType.SWITCH, "false"),
-        "wait-master-timeout": _flag(FlagType.SECONDS, 300),
-        "wait-master-image": _flag(FlagType.TEXT, "busybox:1.36.1"),
-    },
-    "hcclrank": _named("master", "worker"),
-    "ray": {
-        **_named("head", "worker"),
-        "headContainer": _flag(FlagType.TEXT, "head"),
-        "workerContainer": _flag(FlagType.TEXT, "worker"),
-        "port": _flag(FlagType.PORT, 6379),
-        "dashboardPort": _flag(FlagType.PORT, 8265),
-        "clientPort": _flag(FlagType.PORT, 10001),
-    },
+
+_Port: TypeAlias = Annotated[
+    int, BeforeValidator(_number), Field(ge=1, le=65535), Takes("a port number between 1 and 65535")
+]
+_Seconds: TypeAlias = Annotated[
+    int, BeforeValidator(_number), Field(ge=-(2**63), lt=2**63), Takes("an integer number of seconds")
+]
+
+
+class SshFlags(Arguments):
+    """Arguments of ssh. `no_root` it had once: manifests still have it, and run."""
+
+    ssh_key_file_path: str = ""
+    ssh_private_key: str = ""
+    ssh_public_key: str = ""
+    ssh_port: _Port = 22
+    no_root: Annotated[bool, Takes(offered=False)] = False
+
+
+class _TensorFlow(Arguments):
+    ps: str = "ps"
+    worker: str = "worker"
+    chief: str = "chief"
+    evaluator: str = "evaluator"
+    port: _Port = 2222
+
+
+class _Mpi(Arguments):
+    master: str = "master"
+    worker: str = "worker"
+    port: _Port = 22
+
+
+class _PyTorch(Arguments):
+    master: str = "master"
+    worker: str = "worker"
+    port: _Port = 23456
+    wait_master_enabled: bool = False
+    wait_master_timeout: _Seconds = 300
+    wait_master_image: str = "busybox:1.36.1"
+
+
+class _HcclRank(Arguments):
+    master: str = "master"
+    worker: str = "worker"
+
+
+class _Ray(Arguments):
+    head: str = "head"
+    worker: str = "worker"
+    head_container: Annotated[str, Field(alias="headContainer")] = "head"
+    worker_container: Annotated[str, Field(alias="workerContainer")] = "worker"
+    port: _Port = 6379
+    dashboard_port: Annotated[_Port, Field(alias="dashboardPort")] = 8265
+    client_port: Annotated[_Port, Field(alias="clientPort")] = 10001
+
+
+PLUGINS: Final[Mapping[str, type[Arguments]]] = {
+    "ssh": SshFlags,
+    "env": NoArguments,
+    "svc": SvcArguments,
+    "tensorflow": _TensorFlow,
+    "mpi": _Mpi,
+    "pytorch": _PyTorch,
+    "hcclrank": _HcclRank,
+    "ray": _Ray,
 }
+
+
+def flags_of(plugin: str, written: list[str]) -> dict[str, str]:
+    """Return the flags of a plugin by name, those of Volcano's defaults if one cannot be read."""
+    found: Any = parse(PLUGINS[plugin], plugin, written, Path())[0] or PLUGINS[plugin]()
+    return {flag: str(value) for flag, value in found.model_dump(by_alias=True).items()}

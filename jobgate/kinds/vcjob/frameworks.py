@@ -11,18 +11,15 @@ from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import objects, spec_of, text
 from jobgate.kinds.common.runner import is_run
-from jobgate.kinds.vcjob.flags import PLUGINS
+from jobgate.kinds.vcjob.flags import flags_of
 from jobgate.plugins import Crew, Member, Variable
 from jobgate.plugins.crew import TASK_LABEL
-from jobgate.plugins.flags import value_of
 from webhook import Job, Task, readable
 
 #: The plugins that are carried out here.
 _FRAMEWORKS: Final = ("tensorflow", "pytorch", "mpi", "ray", "hcclrank")
 #: The ports of Ray's head, by the flags that say which they are.
 _RAY_PORTS: Final = {"gcs": "port", "dashboard": "dashboardPort", "client-server": "clientPort"}
-#: What Go's `strconv.ParseBool` takes for true.
-_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 #: What the *restricted* Pod Security profile asks of a container. The user is `nobody`: an image may name root.
 _RESTRICTED: Final = {
     "allowPrivilegeEscalation": False,
@@ -43,17 +40,12 @@ def facts(job: Job[Any]) -> Mapping[str, str]:
     for _, spec in readable((job.spec,), "plugins"):
         plugins = spec.plugins or {}
         for plugin in plugins.keys() & _FRAMEWORKS:
-            found |= {f"{plugin}.{flag}": value for flag, value in _flags(plugins, plugin).items()}
+            found |= {f"{plugin}.{flag}": value for flag, value in flags_of(plugin, plugins[plugin]).items()}
     for task in job.tasks:
         size, name = getattr(task.get("partition_policy"), "partition_size", None), task.get("name")
         if size and name:
             found[f"partition.{name}"] = str(size)
     return found
-
-
-def _flags(plugins: Mapping[str, list[str]], plugin: str) -> dict[str, str]:
-    known = PLUGINS[plugin]
-    return {flag: value_of(plugins[plugin], known, flag) for flag in known}
 
 
 def _asked(crew: Crew, plugin: str) -> dict[str, str]:
@@ -133,7 +125,7 @@ def missing_task(job: Job[Any]) -> str:
     """Return which task a plugin does not start without; empty for none."""
     if "ray" not in (job.spec.plugins or {}):
         return ""
-    head = _flags(job.spec.plugins, "ray")["head"]
+    head = flags_of("ray", job.spec.plugins["ray"])["head"]
     return "" if any(task.name == head for task in job.tasks) else f"the task {head} of the plugin ray"
 
 
@@ -142,7 +134,7 @@ def pod(crew: Crew, task: str, spec: dict[str, Any]) -> dict[str, Any]:
     torch, mpi, ray = (_asked(crew, plugin) for plugin in ("pytorch", "mpi", "ray"))
     if torch and (master := crew.part(torch["master"])):
         spec = _each(spec, lambda one: _with_ports(one, {"pytorchjob-port": torch["port"]}), "containers")
-        if task == torch["worker"] and torch["wait-master-enabled"] in _TRUE:
+        if task == torch["worker"] and torch["wait-master-enabled"] == "True":
             waits = _waiting(crew.host(master, 0), torch)
             spec["initContainers"] = [*(spec.get("initContainers") or ()), waits]
     if mpi:

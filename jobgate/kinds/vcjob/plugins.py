@@ -10,15 +10,11 @@ from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.runner import taken_over
 from jobgate.kinds.common.tasks import expected_name
-from jobgate.kinds.vcjob.flags import PLUGINS
+from jobgate.kinds.vcjob.flags import PLUGINS, SshFlags, flags_of
 from jobgate.kinds.vcjob.models import JobSpec
-from jobgate.plugins import installed
-from jobgate.plugins.flags import Argument, Flags, cause_of, read, value_of
+from jobgate.plugins import installed, parse
 from jobgate.plugins.ssh import SshArguments
 from webhook import Cause, Context, Job, NotFound, Notice, NotSupported, Path, rule
-
-#: Flags that a plugin had once. Manifests still have them, and run.
-RETIRED: Final = {("ssh", "no-root")}
 
 _PLACE: Final = Path("spec") / "plugins"
 
@@ -39,18 +35,13 @@ def plugins_understand_their_arguments(job: Job[JobSpec], context: Context) -> I
     """
     own = plugins_of(context) if runs_here(job, context) else {}
     for name, arguments in (job.spec.plugins or {}).items():
-        if (flags := PLUGINS.get(name)) is None or name in own:
+        if (model := PLUGINS.get(name)) is None or name in own:
             continue
-        for argument in read(arguments, flags):
-            if argument.fault is not None:
-                yield _finding(_PLACE.key(name) / argument.place, name, argument, flags)
-
-
-def _finding(path: Path, plugin: str, argument: Argument, flags: Flags) -> Cause | Notice:
-    if (plugin, argument.name) in RETIRED:
-        text = f"{plugin} no longer has the flag --{argument.name}, and ignores all arguments after it: remove it"
-        return Notice(path, text)
-    return cause_of(path, plugin, argument, flags)
+        flags, causes = parse(model, name, arguments, _PLACE.key(name))
+        yield from causes
+        if isinstance(flags, SshFlags) and flags.no_root:
+            text = "ssh no longer has the flag --no-root, and ignores all arguments after it: remove it"
+            yield Notice(_PLACE.key(name), text)
 
 
 #: The task without which a plugin has nothing to do, or fails: the flag that names it, and what becomes of a job
@@ -68,7 +59,7 @@ def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | N
     names = [task.name for task in job.tasks]
     plugins = job.spec.plugins or {}
     for plugin, (flag, consequence) in _LEADERS.items():
-        wanted = value_of(plugins[plugin], PLUGINS[plugin], flag) if plugin in plugins else None
+        wanted = flags_of(plugin, plugins[plugin])[flag] if plugin in plugins else None
         if wanted is not None and wanted not in names:
             text = f"no task has this name, and {consequence}: rename a task, or name one with --{flag}=<task>"
             cause = NotFound(_PLACE.key(plugin), wanted, text)

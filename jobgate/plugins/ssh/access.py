@@ -19,9 +19,6 @@ PRIVATE = 0o400
 #: For all users of a pod; none is root.
 PUBLIC = 0o444
 
-#: Most containers that a message names.
-_NAMED = 8
-
 #: Root's home, which no other user can read.
 _HOME_OF_ROOT = "/root"
 
@@ -72,8 +69,7 @@ def check(part: Part, folder: str, path: Path) -> Iterator[Cause | Notice]:
 
 
 def _names(containers: Sequence[str]) -> str:
-    more = len(containers) - _NAMED
-    return ", ".join(map(short, containers[:_NAMED])) + (f" and {more} more" if more > 0 else "")
+    return short(", ".join(containers))
 
 
 def _lasting(part: Part) -> list[CrewContainer]:

@@ -45,15 +45,8 @@ def test_the_current_folder_is_importable_and_what_it_prints_is_no_yaml(crdgen: 
 FAULTS = [
     ("generate", "the following arguments are required: MODULE:MODEL"),
     (f"generate {SHOP}", "must be MODULE:MODEL, such as"),
-    (
-        f"generate {SHOP}:Nothing",
-        "has no Nothing; it has Faulty, Impossible, ORDER, Order, OrderSpec, OrderStatus, Parcel",
-    ),
-    (
-        f"generate {SHOP}:NUMBER",
-        "is a value of type int; must be a Pydantic model, a dataclass, a TypedDict or a crdgen.",
-    ),
-    (f"generate {SHOP}:Size", "is the class Size; must be"),
+    (f"generate {SHOP}:Nothing", "has no Nothing"),
+    (f"generate {SHOP}:NUMBER", "must be a Pydantic model, a dataclass, a TypedDict or a crdgen.CustomResource"),
     ("generate nowhere:Spec", "nowhere cannot be imported: ModuleNotFoundError"),
     ("generate shop/models.py:Spec", "such as shop.models:OrderSpec"),
     ("generate models.py:Spec", "such as shop.models:OrderSpec"),
@@ -85,7 +78,7 @@ def test_all_faults_of_a_model_are_told_a_line_each(crdgen: Crdgen) -> None:
     assert (answer.status, answer.out) == (2, "")
     first, second = answer.err.splitlines()
     assert first.startswith("crdgen generate: Faulty.spec.pair: a tuple of different types")
-    assert second.startswith("crdgen generate: Faulty.spec.places: the keys of a map are texts in JSON")
+    assert second.startswith("crdgen generate: Faulty.spec.places: keys of a map must be strings in JSON")
 
 
 BROKEN = {

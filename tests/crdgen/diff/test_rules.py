@@ -41,13 +41,13 @@ FOR_NEW = [
     "oldSelf.hasValue() || self.must > 1",
     "self.must > 1 || oldSelf.hasValue()",
     "oldSelf.hasValue() || self.may > 1 && has(self.word)",
-    "oldSelf.hasValue() ? true : self.must > 1",
     "!oldSelf.hasValue() || self.must == oldSelf.value().must",
     "!oldSelf.hasValue() || oldSelf.value() == self",
     "self == oldSelf.orValue(self) || self.must > 1",
     "!oldSelf.hasValue() || !has(oldSelf.value().may) || has(self.may)",
 ]
 FOR_NEW_AND_STORED = [
+    "oldSelf.hasValue() ? true : self.must > 1",
     "oldSelf.optMap(old, old.must <= self.must).orValue(self.must == 0)",
     "self.must > 1 || !oldSelf.hasValue()",
     "oldSelf.hasValue() && self.must > 1",
@@ -65,14 +65,14 @@ OF_CHANGES = [
     "self.filled == oldSelf.filled",
     "!(self.must < oldSelf.must)",
     "!has(oldSelf.may) || has(self.may) && self.may == oldSelf.may",
-    "has(oldSelf.may) ? has(self.may) && self.may >= oldSelf.may : true",
     "has(self.may) == has(oldSelf.may)",
     "oldSelf.must == 0 || self.must == oldSelf.must",
     "has(oldSelf.open) == has(self.open)",
-    "oldSelf.must == 3 ? self.must == 3 : true",
     "size(self.list) >= size(oldSelf.list)",
 ]
 OF_CHANGES_AND_STORED = [
+    "oldSelf.must == 3 ? self.must == 3 : true",
+    "has(oldSelf.may) ? has(self.may) && self.may >= oldSelf.may : true",
     "!oldSelf.flag || self.flag",
     "!has(self.word) || !has(oldSelf.word) || self.word.startsWith(oldSelf.word)",
     "oldSelf.list.all(old, self.list.exists(new, new.n == old.n))",

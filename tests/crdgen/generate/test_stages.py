@@ -238,7 +238,7 @@ def levels(schema: dict[str, Any]) -> int:
 
 def test_a_recursive_model_is_cut_at_the_depth_of_the_marker() -> None:
     assert levels(structural_schema(Cut)) == 2
-    with pytest.raises(SchemaError, match=r"Node\.children\[\] → Node"):
+    with pytest.raises(SchemaError, match="the model Node contains itself"):
         structural_schema(Node)
 
 
@@ -289,16 +289,6 @@ def test_bounds_of_integers_are_what_the_api_server_reads(
     case: str, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     assert ranges(before, "Spec.count") == after
-
-
-@pytest.mark.parametrize(
-    "schema, bits",
-    [(COUNT | {"minimum": 2**63}, 64), (COUNT | {"format": "int32", "maximum": -(2**31) - 1}, 32)],
-    ids=["above", "below"],
-)
-def test_bounds_that_no_integer_is_within_are_rejected(schema: dict[str, Any], bits: int) -> None:
-    with pytest.raises(SchemaError, match=rf"^Spec\.count: no integer of {bits} bits is within its bound -?\d+; "):
-        ranges(schema, "Spec.count")
 
 
 def test_what_is_in_a_default_keeps_its_order() -> None:

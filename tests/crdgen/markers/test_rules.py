@@ -227,11 +227,21 @@ def test_which_fields_are_set_is_a_rule(marker: Marker, rule: str, message: str)
     [
         (exactly_one_of("image"), "Spec", "needs two or more different fields", "each field once"),
         (exactly_one_of("image", "image"), "Spec", "needs two or more different fields", "each field once"),
-        (exactly_one_of("image", "imag"), "Spec", "names imag, which is no field", "write `image`"),
-        (at_most_one_of("image", "from_file"), "Spec", "names from_file, which is no field", "write `from-file`"),
+        (
+            exactly_one_of("image", "imag"),
+            "Spec",
+            "names imag, which is no field",
+            "use names as in JSON: build, from-file",
+        ),
+        (
+            at_most_one_of("image", "from_file"),
+            "Spec",
+            "names from_file, which is no field",
+            "use names as in JSON: build, from-file",
+        ),
         (at_most_one_of("image", "zzz"), "Spec", "names zzz", "names as in JSON: build, "),
         (exactly_one_of("image", "needed"), "Spec.needed", "the field is required", "make None its default"),
-        (exactly_one_of("image", "given"), "Spec.given", "the field has a default", "make None its default"),
+        (exactly_one_of("image", "given"), "Spec.given", "required or has a default", "make None its default"),
         (at_least_one_of("image", "ä"), "Spec.ä", "CEL cannot name this field", "use letters"),
     ],
 )

@@ -83,13 +83,6 @@ class Odd(BaseModel):
         ),
         ("a map type on text", Annotated[str, GranularMap], "Spec.value", "GranularMap is for objects", "a model"),
         ("embedded text", Annotated[str, EmbeddedResource], "Spec.value", "EmbeddedResource is for objects", "a model"),
-        (
-            "texts of a number",
-            Annotated[int, Descriptions("drop")],
-            "Spec.value",
-            "below a scalar",
-            "an object or a list",
-        ),
     ],
 )
 def test_a_marker_checks_itself(case: str, annotation: Any, path: str, problem: str, fix: str) -> None:

@@ -107,7 +107,7 @@ def test_a_minor_is_pinned_field_by_field() -> None:
             lambda: core_type("PodContainer"),
             'core_type("PodContainer", "1.36")',
             "holds a PodContainer",
-            "use Container",
+            "as `Container`",
         ),
         (
             "a type of later",

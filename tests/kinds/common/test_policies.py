@@ -94,7 +94,7 @@ INTERNAL_ACTION = f"is an internal action of Volcano: use {ACTIONS}"
         ("exit code 0", [at(0), at(0)],
          [f"[{index}].exitCode: Invalid value: 0: must not be 0: use event TaskCompleted for pods that succeed" for index in (0, 1)]),
         ("an exit code twice", [at(3), at(4), at(3)],
-         ["[2].exitCode: Duplicate value: 3: already handled by {}[0]; only the first policy applies"]),
+         ["[2].exitCode: Duplicate value: 3: already handled by {}[0].exitCode; only the first policy applies"]),
         ("a timeout that no clock holds", [on("PodFailed", timeout="2562047h47m16.854775808s")],
          ['[0].timeout: Invalid value: "2562047h47m16.854775808s": must be at most 2562047h47m16.854775807s']),
         ("a timeout of many digits", [on("PodFailed", timeout="1" + "0" * 20 + "ns")],
@@ -152,7 +152,6 @@ NEVER_ANYWHERE = NEVER.format("every task's")
 PARTITIONS = "no partitionPolicy: use RestartTask or RestartPod"
 ENDS = template(restartPolicy="Never")
 SIDECAR = template(restartPolicy="Never", initContainers=[{"name": "s", "image": "i", "restartPolicy": "Always"}])
-ALL_HAVE = "never applies: the policies of every task match first"
 
 
 @pytest.mark.parametrize(
@@ -189,34 +188,6 @@ ALL_HAVE = "never applies: the policies of every task match first"
 )  # fmt: skip
 def test_what_never_applies_is_told(case: str, document: Json, expected: list[str]) -> None:
     assert (faults(document, policy_rules), notices(document, policy_rules)) == ([], expected), case
-
-
-@pytest.mark.parametrize(
-    "case, tasks, policy, reported",
-    [
-        ("every task has the event", [[on("PodFailed")], [on("PodEvicted"), on("PodFailed")]], on("PodFailed"), True),
-        ("one task has it not", [[on("PodFailed")], [on("PodEvicted")]], on("PodFailed"), False),
-        ("a task has no policies", [[on("PodFailed")], []], on("PodFailed"), False),
-        ("one of the events is left", [[on("PodFailed")], [on("PodFailed")]], on("PodFailed", "PodEvicted"), False),
-        ("every task has any event", [[on("*")], [on("*")]], on("PodFailed", "TaskCompleted"), True),
-        ("any event, of the job too", [[on("*")], [on("*")]], on("*"), False),
-        ("an event of the job", [[on("*")], [on("*")]], on("Unknown", "PodFailed"), False),
-        ("the exit code", [[at(3)], [at(4), at(3)]], at(3), True),
-        ("other exit codes", [[at(3)], [at(4)]], at(3), False),
-        ("an exit code, and failures", [[on("PodFailed")], [at(3)]], at(3), True),
-        ("an exit code, and failures of every task", [[on("PodFailed")], [on("*")]], at(3), True),
-        ("failures, and an exit code", [[at(3)], [at(3)]], on("PodFailed"), False),
-        ("pending with a time", [[on("PodPending", timeout="1m")]], on("PodPending", timeout="1h"), True),
-        ("any event applies to pending pods with a time only", [[on("*")]], on("PodPending", timeout="1h"), False),
-        ("and so it does then", [[on("*", timeout="1m")]], on("PodPending", timeout="1h"), True),
-    ],
-)
-def test_policies_of_the_job_that_leave_nothing_are_told(
-    case: str, tasks: list[list[Json]], policy: Json, reported: bool
-) -> None:
-    document = job(*(task(f"t{index}", policies=policies) for index, policies in enumerate(tasks)), policies=[policy])
-    found = [one for one in notices(document, policy_rules) if ALL_HAVE in one]
-    assert found == ([f"spec.policies[0]: {ALL_HAVE}"] if reported else []), case
 
 
 COMPLETES = "list PodFailed and PodEvicted instead"

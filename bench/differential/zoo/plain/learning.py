@@ -326,5 +326,5 @@ SPECIMENS = (
 
 REJECTED: tuple[tuple[type[BaseModel], str], ...] = (
     (Unreadable, "Unreadable.call: a function has no form in JSON"),
-    (Condition, "Condition.left: the model contains itself (Condition.left → Condition)"),
+    (Condition, "Condition.left: the model Condition contains itself"),
 )

@@ -1,4 +1,4 @@
-"""The checks of Pod Security admission, in its versions since Kubernetes 1.22: what in a Pod violates which level.
+"""The checks of Pod Security admission, in its versions since Kubernetes 1.25: what in a Pod violates which level.
 
 https://kubernetes.io/docs/concepts/security/pod-security-standards/
 """
@@ -86,11 +86,8 @@ class CheckedPod:
         self.own = SecurityContext(mapping(self.spec.get(CONTEXT)), path / "spec" / CONTEXT)
         self.contexts = [SecurityContext(mapping(one.json.get(CONTEXT)), one.path / CONTEXT) for one in self.containers]
         self.all_contexts = [self.own, *self.contexts]
-
-    @property
-    def linux_only_until(self) -> int:
-        """The minor since which the pod is exempt from what only Linux has."""
-        return _WINDOWS_EXEMPT_SINCE if mapping(self.spec.get("os")).get("name") == "windows" else ALWAYS
+        #: Whether the pod is exempt from what only Linux has.
+        self.windows = mapping(self.spec.get("os")).get("name") == "windows"
 
     @property
     def own_users_until(self) -> int:
@@ -107,9 +104,6 @@ _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS: Final = ("postStart", "preStop")
 _REACHING: Final = ("httpGet", "tcpSocket")
 
-#: Since when a restricted pod may not give root by its number, and since when Windows pods are exempt.
-_USER_NUMBER_SINCE: Final = 23
-_WINDOWS_EXEMPT_SINCE: Final = 25
 #: Since then a pod with its own user namespace may run as root in it, and at the level baseline unmask its /proc.
 _OWN_USERS_SINCE: Final = 35
 #: Since then a probe may not be pointed at another host: the kubelet would knock there for who wrote the pod.
@@ -164,27 +158,26 @@ _BINDING: Final = "NET_BIND_SERVICE"
 
 def privileges(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """Yield what containers are privileged to do, or are not kept from."""
-    until = pod.linux_only_until
     for context in pod.contexts:
         if context.json.get("privileged") is True:
             yield _baseline(context.path / "privileged", True, "must be false or not set")
         escalation = context.json.get("allowPrivilegeEscalation")
-        if escalation is not False:
-            yield _restricted(context.path / "allowPrivilegeEscalation", escalation, "must be false", until=until)
-        yield from _capabilities(context, until)
+        if escalation is not False and not pod.windows:
+            yield _restricted(context.path / "allowPrivilegeEscalation", escalation, "must be false")
+        yield from _capabilities(context, windows=pod.windows)
 
 
-def _capabilities(context: SecurityContext, until: int) -> Iterator[PodSecurityViolation]:
+def _capabilities(context: SecurityContext, *, windows: bool) -> Iterator[PodSecurityViolation]:
     capabilities, here = mapping(context.json.get("capabilities")), context.path / "capabilities"
     for index, name in enumerate(items(capabilities.get("add"))):
         where = here / "add" / index
-        if name != _BINDING:
-            yield _restricted(where, name, f"must be {_BINDING}, or not be set", until=until)
+        if name != _BINDING and not windows:
+            yield _restricted(where, name, f"must be {_BINDING}, or not be set")
         if name not in DEFAULT:
             yield _baseline(where, name, f"must be one of {', '.join(DEFAULT)}")
     dropped = items(capabilities.get("drop"))
-    if "ALL" not in dropped:
-        yield _restricted(here / "drop", list(dropped) or None, 'must include "ALL"', until=until)
+    if "ALL" not in dropped and not windows:
+        yield _restricted(here / "drop", list(dropped) or None, 'must include "ALL"')
 
 
 _PROFILES: Final = ("RuntimeDefault", "Localhost")
@@ -211,9 +204,9 @@ def _profiles(pod: CheckedPod, field: str) -> Iterator[PodSecurityViolation]:
 def seccomp(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
     """Where the pod is restricted there must be a profile."""
     yield from _profiles(pod, "seccompProfile")
-    if pod.lacks("seccompProfile"):
+    if pod.lacks("seccompProfile") and not pod.windows:
         right = f"{_TYPES} for the pod or for every container"
-        yield _restricted(pod.own.path / "seccompProfile" / "type", None, right, until=pod.linux_only_until)
+        yield _restricted(pod.own.path / "seccompProfile" / "type", None, right)
 
 
 def app_armor(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
@@ -285,7 +278,7 @@ def users(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
             yield _restricted(context.path / "runAsNonRoot", False, "must be true", until=until)
         if whole(context.json.get("runAsUser")) == 0:
             right = "must be a non-root user, or not be set"
-            yield _restricted(context.path / "runAsUser", 0, right, since=_USER_NUMBER_SINCE, until=until)
+            yield _restricted(context.path / "runAsUser", 0, right, until=until)
     if pod.lacks("runAsNonRoot"):
         right = "must be true for the pod or for every container"
         yield _restricted(pod.own.path / "runAsNonRoot", None, right, until=until)

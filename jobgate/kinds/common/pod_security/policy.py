@@ -21,8 +21,8 @@ _VERSION: Final = "-version"
 #: The oldest Kubernetes that jobgate is installed on. An API server judges by its own version's definition where a
 #: namespace names none, or a newer one.
 OLDEST: Final = 30
-#: The first Kubernetes with Pod Security admission. What a namespace asks for by an older definition is not checked.
-FIRST: Final = 22
+#: The oldest definition of the levels that is known here; a namespace that asks for an older one is held to this.
+FIRST: Final = 25
 
 _LEVELS: Final = {level.word: level for level in Level}
 _MINOR = re.compile(r"v1\.(0|[1-9][0-9]{0,3})\Z")
@@ -50,9 +50,9 @@ class Standard:
 
     def violated_by(self, violation: PodSecurityViolation) -> Certainty:
         """Return whether a violation is one of this standard, on every API server or only on some."""
-        newest = ALWAYS - 1 if self.minor is None else self.minor
+        newest = ALWAYS - 1 if self.minor is None else max(self.minor, FIRST)
         oldest = min(OLDEST, newest)
-        if newest < FIRST or violation.level > self.level or violation.since > newest or violation.until <= oldest:
+        if violation.level > self.level or violation.since > newest or violation.until <= oldest:
             return Certainty.NO
         everywhere = violation.since <= oldest and violation.until > newest
         return Certainty.YES if everywhere else Certainty.BY_VERSION
@@ -99,6 +99,8 @@ def standard(text: str) -> Standard:
     minor = _MINOR.match(version)
     if version not in {"", "latest"} and minor is None:
         raise ValueError(f"{version!r} must be latest or a version such as v1.34")
+    if minor and int(minor[1]) < FIRST:
+        raise ValueError(f"{version!r} must be v1.{FIRST} or later: older definitions of the levels are not known")
     return Standard(_LEVELS[level], int(minor[1]) if minor else None)
 
 

@@ -96,7 +96,7 @@ def tasks_of(owner: Job[Any] | Task, job: Job[Any]) -> Sequence[Task]:
 
 
 def read(owner: Job[Any] | Task, *words: str) -> Iterator[tuple[Path, LifecyclePolicy]]:
-    """Yield the policies of a list of which these words can be read, each with its place."""
+    """Yield the policies of a job or of a task of which these words can be read, each with its place."""
     place = owner.at("policies")
     for index, policy in readable(policies_of(owner), *words):
         yield place / index, policy
@@ -108,11 +108,12 @@ def read_all(job: Job[Any], *words: str) -> Iterator[tuple[Path, LifecyclePolicy
         yield from read(owner, *words)
 
 
-def read_events(owner: Job[Any] | Task) -> Iterator[tuple[Path, LifecycleEvent, LifecyclePolicy]]:
-    """Yield every event of a list, with its place and its policy."""
-    for path, policy in read(owner, "event", "events", "timeout"):
-        for place, event in events_of(policy, path):
-            yield place, event, policy
+def read_events(*of: Job[Any] | Task) -> Iterator[tuple[Path, LifecycleEvent, LifecyclePolicy]]:
+    """Yield every event of these lists, with its place and its policy."""
+    for owner in of:
+        for path, policy in read(owner, "event", "events", "timeout"):
+            for place, event in events_of(policy, path):
+                yield place, event, policy
 
 
 def events_of(policy: LifecyclePolicy, path: Path) -> Iterator[tuple[Path, LifecycleEvent]]:

@@ -20,7 +20,6 @@ from jobgate.kinds.common.policies.model import (
     LifecycleEvent,
     events_of,
     owners,
-    policies_of,
     read,
     read_all,
     read_events,
@@ -52,40 +51,29 @@ _FAILURES: Final = frozenset({LifecycleEvent.ANY, LifecycleEvent.POD_FAILED, Lif
 
 
 @rule("policies", "tasks.policies")
-def policies_say_when(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A policy is for events or for an exit code, not both."""
+def policies_say_when_and_what(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """A policy is for events or for an exit code, not both; without an action it would match and hide later ones."""
     for path, policy in read_all(job, "event", "events", "exit_code"):
         events = policy.event is not None or policy.events
         if not events and policy.exit_code is None:
             yield Required(path, "must set event, events or exitCode")
         elif events and policy.exit_code is not None:
             yield Forbidden(path / "exitCode", "may not be set together with event or events: use two policies")
-
-
-@rule("policies", "tasks.policies")
-def policies_say_what(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A policy without an action would match and hide all later policies."""
     for path, policy in read_all(job, "action"):
         if policy.action is None:
             yield Required(path / "action", f"must be {_one_of(USEFUL_ACTIONS)}")
 
 
 @rule("policies", "tasks.policies")
-def events_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Volcano handles its internal events before any policy."""
-    for owner in owners(job):
-        for place, event, _policy in read_events(owner):
-            if event in INTERNAL_EVENTS:
-                detail = f"is an internal event of Volcano: use {_one_of(USEFUL_EVENTS)}"
-                yield NotSupported.of(place, event, detail)
-
-
-@rule("policies", "tasks.policies")
-def actions_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Internal actions are steps of Volcano's controllers and must not be used in a job.
+def nothing_is_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """Volcano handles its internal events before any policy, and its internal actions are steps of its controllers.
 
     Volcano's own webhook looks at the actions of event policies only.
     """
+    for place, event, _policy in read_events(job, *job.tasks):
+        if event in INTERNAL_EVENTS:
+            detail = f"is an internal event of Volcano: use {_one_of(USEFUL_EVENTS)}"
+            yield NotSupported.of(place, event, detail)
     for path, policy in read_all(job, "action"):
         if policy.action in INTERNAL_ACTIONS:
             detail = f"is an internal action of Volcano: use {_one_of(USEFUL_ACTIONS)}"
@@ -93,14 +81,18 @@ def actions_are_not_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 
 @rule("policies", "tasks.policies")
-def events_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Only the first policy of a list applies to an event."""
+def each_is_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """Only the first policy of a list applies to an event or an exit code."""
     for owner in owners(job):
-        seen: dict[LifecycleEvent, Path] = {}
-        for place, event, _policy in read_events(owner):
-            first = seen.setdefault(event, place)
-            if first is not place and event not in INTERNAL_EVENTS:
-                yield Duplicate(place, event, f"already handled by {first}; only the first policy applies")
+        seen: dict[LifecycleEvent | int, Path] = {}
+        handled: list[tuple[Path, LifecycleEvent | int]] = [
+            (place, event) for place, event, _policy in read_events(owner)
+        ]
+        handled += [(path / "exitCode", policy.exit_code or 0) for path, policy in read(owner, "exit_code")]
+        for place, what in handled:
+            first = seen.setdefault(what, place)
+            if what and first is not place and what not in INTERNAL_EVENTS:
+                yield Duplicate(place, what, f"already handled by {first}; only the first policy applies")
 
 
 @rule("policies", "tasks.policies")
@@ -126,20 +118,6 @@ def exit_codes_are_of_failures(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 
 @rule("policies", "tasks.policies")
-def exit_codes_are_handled_once(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Only the first policy of a list applies to an exit code."""
-    for owner in owners(job):
-        seen: dict[int, Path] = {}
-        for path, policy in read(owner, "exit_code"):
-            if not policy.exit_code:
-                continue
-            first = seen.setdefault(policy.exit_code, path)
-            if first is not path:
-                detail = f"already handled by {first}; only the first policy applies"
-                yield Duplicate(path / "exitCode", policy.exit_code, detail)
-
-
-@rule("policies", "tasks.policies")
 def timeouts_can_be_read(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A duration that overflows in Go breaks every typed client that lists the jobs."""
     for path, policy in read_all(job, "timeout"):
@@ -149,13 +127,15 @@ def timeouts_can_be_read(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule("policies", "tasks.policies")
 def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """Some events that Volcano's webhook accepts are never raised, or not for tasks."""
+    """Some events that Volcano's webhook accepts are never raised, not for tasks, or not acted on without a timeout."""
     for owner in owners(job):
-        for place, event, _policy in read_events(owner):
+        for place, event, policy in read_events(owner):
             if event in NEVER_RAISED:
                 yield Notice(place, f"Volcano never raises {event}: remove it")
             elif event in OF_THE_JOB and isinstance(owner, Task):
                 yield Notice(place, f"Volcano raises {event} for the job, not for a task: move the policy to the job")
+            elif event is LifecycleEvent.POD_PENDING and policy.timeout is None:  # every pod starts as pending
+                yield Notice(place, "PodPending requires a timeout: without one, the policy never applies")
 
 
 @rule("policies", "tasks.policies")
@@ -163,9 +143,7 @@ def success_restarts_nothing(job: Job[Any], context: Context) -> Iterator[Notice
     """A job that restarts when a task succeeds never completes. `*` includes that event."""
     if not acted_on("policies", job, context):
         return
-    handled = any(
-        event is LifecycleEvent.TASK_COMPLETED for task in job.tasks for _, event, _policy in read_events(task)
-    )
+    handled = any(event is LifecycleEvent.TASK_COMPLETED for _, event, _policy in read_events(*job.tasks))
     for owner in owners(job):
         if handled and not isinstance(owner, Task):
             continue  # a task that completes has its own policy
@@ -176,15 +154,6 @@ def success_restarts_nothing(job: Job[Any], context: Context) -> Iterator[Notice
                 if event in {LifecycleEvent.ANY, LifecycleEvent.TASK_COMPLETED}:
                     what = '"*" includes TaskCompleted: ' if event is LifecycleEvent.ANY else ""
                     yield Notice(place, f"{what}{_RESTARTS[policy.action]}; list PodFailed and PodEvicted instead")
-
-
-@rule("policies", "tasks.policies")
-def pending_pods_are_given_time(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """Every pod starts as pending, so Volcano ignores a PodPending policy without a timeout."""
-    for owner in owners(job):
-        for place, event, policy in read_events(owner):
-            if event is LifecycleEvent.POD_PENDING and policy.timeout is None:
-                yield Notice(place, "PodPending requires a timeout: without one, the policy never applies")
 
 
 @rule("policies", "tasks.policies")
@@ -253,40 +222,6 @@ def exit_codes_come_before_failures(job: Job[Any], _: Context) -> Iterator[Notic
             )
 
 
-@rule("policies", whole=("tasks.policies",))
-def job_policies_have_tasks_left(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """A policy of the job never applies if every task handles the same event."""
-    if not policies_of(job) or not job.tasks:
-        return
-    events, codes = _handled_by_all(job.tasks)
-    for path, policy in read(job, "event", "events", "exit_code", "timeout"):
-        left = {event for _, event in events_of(policy, path)} - NEVER_RAISED - INTERNAL_EVENTS
-        if policy.timeout is None:
-            left.discard(LifecycleEvent.POD_PENDING)
-        code = policy.exit_code or None
-        code_is_handled = code is None or LifecycleEvent.POD_FAILED in events or code in codes
-        if (left or code) and left <= events and code_is_handled:
-            yield Notice(path, "never applies: the policies of every task match first")
-
-
-def _handled_by_all(tasks: Sequence[Task]) -> tuple[set[LifecycleEvent], set[int]]:
-    """Return the events that every task handles, and the exit codes that every task without PodFailed handles."""
-    every = set(LifecycleEvent) - OF_THE_JOB - {LifecycleEvent.ANY}
-    events, codes = set(every), None
-    for task in tasks:
-        own, own_codes = set[LifecycleEvent](), set[int]()
-        for path, policy in read(task, "event", "events", "exit_code", "timeout"):
-            for _, event in events_of(policy, path):
-                matched = every if event is LifecycleEvent.ANY else {event}
-                own |= matched if policy.timeout is not None else matched - {LifecycleEvent.POD_PENDING}
-            if policy.exit_code is not None:
-                own_codes.add(policy.exit_code)
-        events &= own
-        if LifecycleEvent.POD_FAILED not in own:
-            codes = own_codes if codes is None else codes & own_codes
-    return events, codes or set()
-
-
 def _one_of(choices: Sequence[str]) -> str:
     *most, last = ('"*"' if choice == "*" else str(choice) for choice in choices)
     return f"{', '.join(most)} or {last}"
@@ -294,21 +229,16 @@ def _one_of(choices: Sequence[str]) -> str:
 
 #: The rules, in the order in which a reader wants to know.
 policy_rules = (
-    policies_say_when,
-    policies_say_what,
-    events_are_not_internal,
-    actions_are_not_internal,
-    events_are_handled_once,
+    policies_say_when_and_what,
+    nothing_is_internal,
+    each_is_handled_once,
     any_event_stands_alone,
     exit_codes_are_of_failures,
-    exit_codes_are_handled_once,
     timeouts_can_be_read,
     events_are_raised,
     success_restarts_nothing,
-    pending_pods_are_given_time,
     failed_pods_are_replaced_at_once,
     failing_tasks_can_restart,
     restarted_partitions_exist,
     exit_codes_come_before_failures,
-    job_policies_have_tasks_left,
 )

@@ -43,7 +43,13 @@ def test_a_standard_is_written_as_it_is_read(text: str) -> None:
     assert policy_of(labels_of(standard(text))).enforce == standard(text)
 
 
+def test_a_namespace_that_pins_an_unknown_definition_is_held_to_the_oldest_known_one() -> None:
+    assert Standard(Level.BASELINE, 20).violated_by(violation()) is Certainty.YES
+    assert Standard(Level.BASELINE, 20).violated_by(violation(since=27)) is Certainty.NO
+
+
 @pytest.mark.parametrize("text, fault", [("strict", "must be one of privileged, baseline, restricted"),
+                                         ("baseline:v1.20", "must be v1.25 or later"),
                                          ("restricted:1.30", "must be latest or a version such as v1.34")])  # fmt: skip
 def test_what_is_no_standard_is_told(text: str, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
@@ -70,12 +76,10 @@ def violation(level: Level = Level.BASELINE, **when: int) -> PodSecurityViolatio
         ("baseline:v1.34", violation(since=34), Certainty.BY_VERSION),
         ("baseline:v1.34", violation(until=35), Certainty.YES),
         ("baseline:v1.33", violation(since=34), Certainty.NO),
-        ("baseline:v1.22", violation(), Certainty.YES),
-        ("baseline:v1.22", violation(since=23), Certainty.NO),
-        ("baseline:v1.22", violation(until=23), Certainty.YES),
-        ("baseline:v1.22", violation(Level.RESTRICTED), Certainty.NO),
-        # There was no Pod Security admission.
-        ("baseline:v1.21", violation(), Certainty.NO),
+        ("baseline:v1.25", violation(), Certainty.YES),
+        ("baseline:v1.25", violation(since=27), Certainty.NO),
+        ("baseline:v1.25", violation(until=27), Certainty.YES),
+        ("baseline:v1.25", violation(Level.RESTRICTED), Certainty.NO),
     ],
 )
 def test_a_violation_rejects_by_level_and_version(held: str, found: PodSecurityViolation, certainty: Certainty) -> None:
