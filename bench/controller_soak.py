@@ -135,7 +135,15 @@ class Churn:
         return found
 
 
-def soak(plane: ControlPlane, folder: Path, jobs: int, kills: int, minutes: float = 0.0, seed: int = 1) -> Result:
+def soak(
+    plane: ControlPlane,
+    folder: Path,
+    jobs: int,
+    kills: int,
+    minutes: float = 0.0,
+    seed: int = 1,
+    longest: float = 10.0,
+) -> Result:
     """Run it, and return what came of it.
 
     Args:
@@ -145,6 +153,7 @@ def soak(plane: ControlPlane, folder: Path, jobs: int, kills: int, minutes: floa
         kills: how often the controller is killed while they change.
         minutes: how long it then works on while they change, for its memory.
         seed: of all that is left to chance.
+        longest: how many seconds a controller may live until it is killed.
     """
     chance = random.Random(seed)
     result = Result(jobs=jobs)
@@ -159,7 +168,7 @@ def soak(plane: ControlPlane, folder: Path, jobs: int, kills: int, minutes: floa
             process = installed.start(credentials, log, requests_per_second=100.0)
             _until(lambda: "controller started" in _said(log), 60.0, every=0.1)
             # Some are killed before they have the Lease of the one before them, most while they work.
-            _change_for(churn, chance.uniform(0.5, 10.0))
+            _change_for(churn, chance.uniform(0.5, longest))
             process.kill()
             process.join()
             result.kills += 1
@@ -172,7 +181,7 @@ def soak(plane: ControlPlane, folder: Path, jobs: int, kills: int, minutes: floa
                 _change_for(churn, 5.0)
                 result.memory.append(_memory(process.pid))
             began = time.monotonic()
-            _until(lambda: not list(_wrong(churn)), 240.0)
+            _until(lambda: not list(_wrong(churn)), 240.0, every=0.3)
             result.settled_seconds = round(time.monotonic() - began, 1)
             # It must not only get there, but also stay.
             time.sleep(3.0)

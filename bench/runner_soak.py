@@ -427,6 +427,7 @@ def _until(condition: Callable[[], Any], seconds: float, world: Soak) -> None:
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         world.act()
+        time.sleep(0.05)
 
 
 def _settled(world: Soak, seconds: float) -> list[str]:

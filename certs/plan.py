@@ -24,6 +24,11 @@ from certs.state import RotationState, elapsed, expired, highest, read_state, wr
 from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
 from certs.validity import LIFETIME, renewal
 
+# The soak where nobody is served anyway; never more than the configured one.
+EMERGENCY_SOAK = timedelta(seconds=5)
+# Largest difference between this machine's clock and the API server's.
+SKEW = timedelta(minutes=5)
+
 
 @dataclass(frozen=True)
 class RotationSettings:
@@ -35,9 +40,6 @@ class RotationSettings:
         lifetime: lifetime of new certificates.
         soak: time for API servers to load a new CA before it is used, and time for which all servers serve a
             generation before former CAs are removed.
-        emergency_soak: the same where nobody is served anyway; never more than `soak`.
-        skew: largest difference between this machine's clock and the API server's.
-        patience: time after a promotion until a warning is logged if a server does not serve the new generation.
         beyond: request a generation with a higher number than this, due or not.
         revoke: whether generations up to `beyond` are no longer trusted then.
     """
@@ -46,9 +48,6 @@ class RotationSettings:
     key_type: KeyType = KeyType.P256
     lifetime: timedelta = LIFETIME
     soak: timedelta = timedelta(minutes=5)
-    emergency_soak: timedelta = timedelta(seconds=5)
-    skew: timedelta = timedelta(minutes=5)
-    patience: timedelta = timedelta(minutes=10)
     beyond: int | None = None
     revoke: bool = False
 
@@ -73,7 +72,7 @@ def plan(observed: RotationSnapshot, settings: RotationSettings) -> Step:
     return (
         # To add what the store holds is right whatever clocks say, and is not kept waiting by anything.
         _heal(state, observed.targets)
-        or _clocks(observed.skew, settings)
+        or _clocks(observed.skew)
         or _revocation(state, settings)
         or _promote(state, observed.targets, now, settings)
         or _stage(state, observed.targets, now, settings)
@@ -142,12 +141,12 @@ def _promote(state: RotationState, targets: Sequence[Target], now: datetime, set
         return Blocked(faults)
     seen = _digest(staged.authority, targets)
     since = state.stamped(Stamp.TRUSTED_AT)
-    if state.stored.stamps.get(Stamp.TRUSTED) != seen or since is None or since > now + settings.skew:
+    if state.stored.stamps.get(Stamp.TRUSTED) != seen or since is None or since > now + SKEW:
         changes = Changes(stamps={Stamp.TRUSTED: seen, Stamp.TRUSTED_AT: write_time(now)})
         return Note(f"every target trusts generation {staged.number}", changes)
     soak = settings.soak
     if _nobody_is_served(state, now):
-        soak = min(soak, settings.emergency_soak)
+        soak = min(soak, EMERGENCY_SOAK)
     if elapsed(since, now) < soak:
         why = f"API servers get {_seconds(soak)} to load the CA of generation {staged.number}"
         return Wait(why, since + soak, f"promote generation {staged.number}")
@@ -210,7 +209,7 @@ def _retire(state: RotationState, targets: Sequence[Target], now: datetime, sett
     if retirement is None:
         return None
     since = state.stamped(Stamp.VERIFIED_AT)
-    if since is None or since > now + settings.skew:
+    if since is None or since > now + SKEW:
         return Note("all servers serve the current generation", Changes(stamps={Stamp.VERIFIED_AT: write_time(now)}))
     soak = timedelta() if state.revoked >= 0 else settings.soak
     if elapsed(since, now) < soak:
@@ -255,14 +254,14 @@ def _tidy(state: RotationState) -> Changes | None:
     return Changes(contents, stamps) if contents or stamps else None
 
 
-def _clocks(skew: timedelta, settings: RotationSettings) -> Blocked | None:
+def _clocks(skew: timedelta) -> Blocked | None:
     """Return an obstacle if this machine's clock or the API server's is wrong."""
-    if abs(skew) <= settings.skew:
+    if abs(skew) <= SKEW:
         return None
     side = "ahead of" if skew > timedelta() else "behind"
     why = (
         f"this machine's clock is {_seconds(abs(skew))} {side} the API server's: synchronize the clocks; they may "
-        f"differ by {_seconds(settings.skew)}"
+        f"differ by {_seconds(SKEW)}"
     )
     return Blocked((why,))
 

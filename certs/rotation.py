@@ -34,6 +34,8 @@ from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Veri
 
 # How often in a row something may have changed under our hands, or not answered, before a pass gives up.
 CONFLICTS, FAILURES = 100, 6
+# How long after a promotion a warning is logged if a server does not serve the new generation.
+PATIENCE = timedelta(minutes=10)
 # How many steps one pass has at most: a rotation of a hundred targets has some hundreds.
 STEPS = 5000
 # How often one pass adds to the same target.
@@ -46,10 +48,6 @@ _LOOK, _SELDOM = 1.0, 60.0
 OnStep: TypeAlias = Callable[[Step], Awaitable[None]]
 
 
-async def _ignore(_: Step) -> None:
-    pass
-
-
 class Rotation:
     """Rotates. Any number of them may run at the same time, and each may end at any point."""
 
@@ -58,7 +56,7 @@ class Rotation:
         places: Places,
         settings: RotationSettings,
         *,
-        on_step: OnStep = _ignore,
+        on_step: OnStep | None = None,
         issue: Callable[..., Generation] = issue_generation,
         chance: Callable[[], float] = random.random,
     ) -> None:
@@ -145,7 +143,7 @@ class Rotation:
         observed = self.seen = replace(observed, targets=tuple(targets))
         step = plan(observed, self._settings)
         done = await self._carry_out(step, observed, observed.now)
-        if done is not None:
+        if done is not None and self._on_step is not None:
             await self._on_step(done)
         return done
 
@@ -216,7 +214,7 @@ class Rotation:
             f"{why}; former CAs stay trusted",
             now + timedelta(seconds=pause),
             f"check again that all servers serve generation {state.number}",
-            overdue=passed > self._settings.patience,
+            overdue=passed > PATIENCE,
         )
 
     async def _pause(self, seconds: float, least: float | None = None) -> None:

@@ -113,13 +113,7 @@ _OTHER_LANGUAGES: Final = (
     ("(?<=", "look-behind", "match the whole text instead"),
     ("(?<!", "look-behind", "write the excluded form as a rule"),
     ("(?>", "an atomic group", "use `(?:…)`"),
-    ("(?(", "a condition", "write both forms with `|`"),
-    ("(?#", "a comment", "leave it out"),
     ("(?P", *_OUT),
     *((f"\\{sign}", *_OUT) for sign in "123456789kg"),
     ("\\Z", "`\\Z`", "use `$`, which in RE2 is the end of the text"),
-    ("\\u", "`\\u`", "use `\\x{…}`"),
-    ("\\U", "`\\U`", "use `\\x{…}`"),
-    ("\\h", "`\\h`", "use `[ \\t]`"),
-    ("\\R", "`\\R`", "use `\\r?\\n`"),
 )

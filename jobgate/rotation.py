@@ -28,7 +28,7 @@ from certs import (
 )
 from certs.places import Places
 from certs.plan import RotationSnapshot
-from certs.state import RotationState, read_state
+from certs.state import Pair, read_state
 from jobgate.cluster.bundles import MUTATING, VALIDATING, Bundles, RotationScope
 from jobgate.cluster.client import Client
 from jobgate.cluster.endpoints import Endpoints
@@ -149,16 +149,15 @@ class RotationMetrics(LeaderMetrics):
     def follow(self, keeper: Keeper, settings: RotationSettings) -> None:
         """Read the gauges from what a keeper observed last."""
 
-        def state() -> RotationState | None:
+        def current() -> Pair | None:
             seen = keeper.rotation.seen
-            return None if seen is None else read_state(seen.stored, settings.names, seen.now)
+            return None if seen is None else read_state(seen.stored, settings.names, seen.now).current
 
         def expiry() -> float:
-            found = state()
-            validity = found.current.validity if found and found.current else None
-            return validity.not_after.timestamp() if validity else 0.0
+            found = current()
+            return found.validity.not_after.timestamp() if found and found.validity else 0.0
 
-        self.generation.set_function(lambda: float(found.number) if (found := state()) else 0.0)
+        self.generation.set_function(lambda: float(found.number) if (found := current()) else 0.0)
         self.expiry.set_function(expiry)
         self.problem.set_function(lambda: float(bool(keeper.problem)))
 

@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -25,13 +25,22 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the tests of the control planes, the longest groups: those of one follow each other."""
-    items.sort(key=lambda item: -max(map(len, _planes(item)), default=0))
+    """Start with the tests of the control planes, the longest groups: those of one follow each other.
+
+    Those with the runner come last, so that the webhook beside them starts with its settings only once.
+    """
+    items.sort(key=lambda item: (-max(map(len, _planes(item)), default=0), "running_webhook" in _fixtures(item)))
 
 
-def pytest_collection_finish() -> None:
-    """Leave what the collected tests are made of to no later garbage collection: each would go through all of it."""
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Leave what the tests are made of to no garbage collection, now or later: each would go through all of it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -46,4 +55,8 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def _planes(item: pytest.Item | None) -> set[str]:
-    return {name for name in getattr(item, "fixturenames", ()) if name.endswith("controlplane")}
+    return {name for name in _fixtures(item) if name.endswith("controlplane")}
+
+
+def _fixtures(item: pytest.Item | None) -> Sequence[str]:
+    return getattr(item, "fixturenames", ())

@@ -1,5 +1,7 @@
 """The corpus: the jobs of `examples/`, good ones and broken twins with the denial that they announce."""
 
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,12 @@ def announced(file: Path) -> list[str]:
 
 
 def jobs(file: Path) -> list[dict[str, Any]]:
-    """Return the objects of an example."""
+    """Return the objects of an example, which are the caller's own."""
+    return deepcopy(_read(file))
+
+
+@cache
+def _read(file: Path) -> list[dict[str, Any]]:
     return [document for document in yaml.safe_load_all(file.read_text(encoding="utf-8")) if document]
 
 

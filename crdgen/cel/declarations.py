@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from fractions import Fraction
 from typing import Any, Final
 
 from cel_expr_python import cel
@@ -37,12 +36,10 @@ _COMPARISONS: Final = tuple(
 _NAMESPACES: Final = frozenset({"ip", "format", "cel"})
 _LINE: Final = re.compile(r"(?:(?P<target>[\w<>]+)\.)?(?P<name>[\w@<>=]+)\((?P<arguments>.*)\) -> (?P<result>.+)")
 _NAME: Final = re.compile(rf"\b({'|'.join(OPAQUE)})\b")
-_DYNAMIC: Final = re.compile(r"\b(list|map)<(?:[^<>]|<[^<>]*>)*>")
-_ANY: Final = {"list": "list<dyn>", "map": "map<dyn,dyn>"}
+_DYNAMIC: Final = re.compile(r"\b(list|map|optional_type)<(?:[^<>]|<[^<>]*>)*>")
+_ANY: Final = {"list": "list<dyn>", "map": "map<dyn,dyn>", "optional_type": "dyn"}
 #: The one field of the messages that Kubernetes' own values are here: a reserved word, which no expression can read.
 _FIELD: Final = "in"
-#: The only one of them that is evaluated.
-_QUANTITY: Final = "Quantity"
 
 
 def checking(pool: DescriptorPool, variables: list[dict[str, Any]]) -> Any:
@@ -55,11 +52,18 @@ def running() -> Any:
     """Return the environment that evaluates what was typed; there, self may be anything, and objects are maps."""
     pool = DescriptorPool()
     describe_opaque(pool)
-    quantity = message_factory.GetMessageClass(pool.FindMessageTypeByName(OPAQUE[_QUANTITY]))
-    config = {"variables": [{"name": name, "type_name": "dyn"} for name in ("self", "oldSelf")]}
-    functions = {
-        _dynamic(line): _converting(line, function, quantity) for line, function in (FUNCTIONS | STOPGAPS).items()
+    classes = {
+        kind: message_factory.GetMessageClass(pool.FindMessageTypeByName(name)) for kind, (name, _) in OPAQUE.items()
     }
+    config = {"variables": [{"name": name, "type_name": "dyn"} for name in ("self", "oldSelf")]}
+    # When it runs, a list is a list, a map is a map and an object is an object to it, whatever is in them.
+    alike: dict[str, tuple[str, dict[tuple[str, ...], Callable[..., Any]]]] = {}
+    for line, function in (FUNCTIONS | STOPGAPS).items():
+        _, forms = alike.setdefault(_untyped(line), (line, {}))
+        forms.setdefault(
+            tuple(kind for kind in _parts(line)[2] if kind in OPAQUE), _converting(line, function, classes)
+        )
+    functions = {_dynamic(line): _chosen(forms) for line, forms in alike.values()}
     return _environment(pool, config | {"extensions": _EXTENSIONS}, functions)
 
 
@@ -68,7 +72,7 @@ def describe_opaque(pool: DescriptorPool) -> None:
 
     As types that only have a name the library checks them, and does not hand them to Python.
     """
-    for name in OPAQUE.values():
+    for name, _ in OPAQUE.values():
         package, _, message = name.rpartition(".")
         file = descriptor_pb2.FileDescriptorProto(name=f"{name}.proto", package=package, syntax="proto3")
         text = descriptor_pb2.FieldDescriptorProto.TYPE_STRING
@@ -100,26 +104,44 @@ def _parts(line: str) -> tuple[bool, str, list[str], str]:
 
 
 def _dynamic(line: str) -> str:
-    """Return the line as it is when it runs: a list is a list, whatever is in it, and so is a map."""
+    """Return the line with nothing said of what is in lists and maps, nor of the result, but for Kubernetes' own."""
     call, _, result = _DYNAMIC.sub(lambda found: _ANY[found[1]], line).partition(" -> ")
-    return f"{call} -> {result if result == _QUANTITY else 'dyn'}"
+    return f"{call} -> {result if result in OPAQUE else 'dyn'}"
+
+
+def _untyped(line: str) -> str:
+    """Return what the library tells overloads apart by when it evaluates."""
+    return _NAME.sub("object", _dynamic(line)).partition(" -> ")[0]
+
+
+def _chosen(forms: dict[tuple[str, ...], Callable[..., Any]]) -> Callable[..., Any]:
+    """Return the function that calls the overload which takes those of Kubernetes' own values that it is given."""
+    kinds = {OPAQUE[kind][0]: kind for kind in OPAQUE}
+
+    def call(*arguments: Any) -> Any:
+        given = (kinds[each.DESCRIPTOR.full_name] for each in arguments if hasattr(each, "DESCRIPTOR"))
+        function = forms.get(tuple(given))
+        if function is None:
+            raise ValueError("no such overload")
+        return function(*arguments)
+
+    return call
 
 
 def _type(text: str) -> Any:
-    return cel.Type(_NAME.sub(lambda found: OPAQUE[found[0]], text))
+    return cel.Type(_NAME.sub(lambda found: OPAQUE[found[0]][0], text))
 
 
-def _converting(line: str, function: Callable[..., Any], quantity: Any) -> Callable[..., Any]:
-    """Return the function with quantities as the library holds them: messages with one text."""
+def _converting(line: str, function: Callable[..., Any], classes: dict[str, Any]) -> Callable[..., Any]:
+    """Return the function with Kubernetes' own values as the library holds them: messages with one text."""
     _, _, types, result = _parts(line)
+    readers = [OPAQUE[kind][1] if kind in OPAQUE else None for kind in types]
+    made = classes.get(result.removeprefix("optional_type<").removesuffix(">"))
 
     def call(*arguments: Any) -> Any:
-        values = [
-            Fraction(getattr(each, _FIELD)) if kind == _QUANTITY else each
-            for kind, each in zip(types, arguments, strict=True)
-        ]
+        values = (read(getattr(each, _FIELD)) if read else each for read, each in zip(readers, arguments, strict=True))
         value = function(*values)
-        return quantity(**{_FIELD: str(value)}) if result == _QUANTITY else _given(value)
+        return made(**{_FIELD: str(value)}) if made else _given(value)
 
     return call
 

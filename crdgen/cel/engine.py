@@ -124,7 +124,7 @@ _MOST_DOUBLED: Final = 8
 #: How often `format` may repeat what it is given, in comprehensions that may feed one `format` to another: nothing that
 #: the API server estimates tells how long the text becomes.
 _MOST_REPEATED: Final = 1000
-_ONLY_TYPED: Final = frozenset({"cidr", "ip", "ip.isCanonical", "isSemver", "semver", "url", "validate"})
+_ONLY_TYPED: Final = frozenset({"semver", "isSemver", "validate"})
 
 
 @dataclass(frozen=True)

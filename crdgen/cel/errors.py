@@ -14,19 +14,6 @@ _UNDECLARED: Final = re.compile(r"undeclared reference to '(.*?)'")
 _OPERATOR: Final = re.compile(r"^_(\S+)_$|^([!-])_$")
 _NAMED: Final = {"_[_]": "[ ]", "_?_:_": "? :", "@in": "in", "_?._": ".?", "_[?_]": "[? ]"}
 
-#: What cel-go says where the library has other words.
-_OF_GO: Final = (
-    (re.compile(r'Key not found in map : "(.*)"', re.DOTALL), r"no such key: \1"),
-    (re.compile(r"Index error: index=(-?\d+) size=\d+"), r"index out of bounds: \1"),
-    (re.compile(r"divide by zero"), "division by zero"),
-    (re.compile(r"No matching overloads found.*", re.DOTALL), "no such overload"),
-    (re.compile(r"cannot convert string to (\w+)"), r"type conversion error from 'string' to '\1'"),
-    (
-        re.compile(r"String to (\w+) conversion failed"),
-        r"type conversion error from 'string' to 'google.protobuf.\1'",
-    ),
-)
-
 
 class CompilationError(Exception):
     """The API server would not compile the expression; the sentences say why."""
@@ -37,7 +24,7 @@ class CompilationError(Exception):
 
 
 class EvaluationError(Exception):
-    """What an expression runs into when it is evaluated, in the API server's words where we know them."""
+    """What an expression runs into when it is evaluated, in the library's words."""
 
 
 class NotEvaluated(Exception):
@@ -48,11 +35,7 @@ def failed(status: str) -> EvaluationError | NotEvaluated:
     """Return what the library's status of an evaluation means."""
     if "Iteration budget exceeded" in status:
         return NotEvaluated("takes more than 10,000 steps")
-    text = re.sub(r"^[A-Z_]+: | \[[A-Z_]+\]$", "", status)
-    for pattern, words in _OF_GO:
-        if found := pattern.fullmatch(text):
-            return EvaluationError(found.expand(words))
-    return EvaluationError(text)
+    return EvaluationError(re.sub(r"^[A-Z_]+: | \[[A-Z_]+\]$", "", status))
 
 
 def sentence(error: str, column: int, objects: Mapping[str, Type]) -> str:

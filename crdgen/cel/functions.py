@@ -8,14 +8,18 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, ip_address, ip_interface
 from itertools import pairwise
 from math import ceil
 from operator import add
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from crdgen import re2
 from crdgen.formats import is_uri
+
+_Address: TypeAlias = IPv4Address | IPv6Address
+_Network: TypeAlias = IPv4Interface | IPv6Interface
 
 _QUANTITY: Final = re.compile(
     r"([+-]?)([0-9]*)(?:\.([0-9]*))?(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?0*[0-9]{1,3}|)", re.ASCII
@@ -27,7 +31,8 @@ _SCALES: Final = {
     **{f"{name}i": Fraction(1024) ** power for power, name in enumerate("KMGTPE", start=1)},
 }
 _NANO: Final = 10**9
-_PREFIX_LENGTH: Final = re.compile("0|[1-9][0-9]{0,2}")
+_IN_PATHS: Final = "%$&+,/:;=@!'()*[]~"
+_PREFIX_LENGTH: Final = re.compile(r".*/(0|[1-9][0-9]{0,2})", re.ASCII)
 
 
 def _quantity(text: str) -> Fraction:
@@ -54,27 +59,45 @@ def _order(left: Any, right: Any) -> int:
     return int(left > right) - int(left < right)
 
 
-def _is_ip(text: str) -> bool:
+def _ip(text: str) -> _Address:
     try:
         address = ip_address(text)
-    except ValueError:
-        return False
-    return "%" not in text and getattr(address, "ipv4_mapped", None) is None
+    except ValueError as error:
+        raise ValueError(f'IP Address "{text}" parse error during conversion from string: {error}') from None
+    if "%" in text:
+        raise ValueError(f'IP address "{text}" with zone value is not allowed')
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        raise ValueError(f'IPv4-mapped IPv6 address "{text}" is not allowed')
+    return address
 
 
-def _is_cidr(text: str) -> bool:
-    address, _, length = text.partition("/")
-    return (
-        _is_ip(address) and _PREFIX_LENGTH.fullmatch(length) is not None and int(length) <= (128 if ":" in text else 32)
-    )
-
-
-def _is_quantity(text: str) -> bool:
+def _cidr(text: str) -> _Network:
     try:
-        _quantity(text)
+        if _PREFIX_LENGTH.fullmatch(text):
+            _ip(text.partition("/")[0])
+            return ip_interface(text)
     except ValueError:
-        return False
-    return True
+        pass
+    raise ValueError(f'network address parse error during conversion from string: netip.ParsePrefix("{text}")')
+
+
+def _is_global(ip: _Address) -> bool:
+    special = ip.is_unspecified or ip.is_loopback or ip.is_multicast or ip.is_link_local
+    return not special and ip != IPv4Address("255.255.255.255")
+
+
+def _is_link_local_multicast(ip: _Address) -> bool:
+    if isinstance(ip, IPv4Address):
+        return ip in IPv4Network("224.0.0.0/24")
+    return ip.packed[0] == 0xFF and ip.packed[1] & 0x0F == 0x02
+
+
+def _holds(cidr: _Network, ip: _Address) -> bool:
+    return ip in cidr.network
+
+
+def _covers(outer: _Network, inner: _Network) -> bool:
+    return inner.ip in outer.network and outer.network.prefixlen <= inner.network.prefixlen
 
 
 def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
@@ -100,19 +123,46 @@ def _last_index_of(values: list[Any], wanted: Any) -> int:
     return len(values) - 1 - values[::-1].index(wanted) if wanted in values else -1
 
 
-#: Kubernetes' own types, and what the API server calls them.
-OPAQUE: Final = {
-    "Quantity": "kubernetes.Quantity",
-    "Semver": "kubernetes.Semver",
-    "URL": "kubernetes.URL",
-    "IP": "net.IP",
-    "CIDR": "net.CIDR",
-    "Format": "kubernetes.NamedFormat",
+def _url(text: str) -> str:
+    if not is_uri(text):
+        raise ValueError(f'URL parse error during conversion from string: parse "{text}"')
+    return text
+
+
+def _host(url: str) -> str:
+    return unquote(urlsplit(url).netloc.rpartition("@")[2])
+
+
+def _hostname(url: str) -> str:
+    return _host(url)[1:].partition("]")[0] if _host(url).startswith("[") else _host(url).partition(":")[0]
+
+
+def _reads(read: Callable[..., Any]) -> Callable[..., bool]:
+    """Return the function that tells whether a text can be read so."""
+
+    def tell(*arguments: Any) -> bool:
+        try:
+            read(*arguments)
+        except ValueError:
+            return False
+        return True
+
+    return tell
+
+
+#: Kubernetes' own types: what the API server calls them, and how a value is read from its text.
+OPAQUE: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
+    "Quantity": ("kubernetes.Quantity", Fraction),
+    "Semver": ("kubernetes.Semver", str),
+    "URL": ("kubernetes.URL", str),
+    "IP": ("net.IP", ip_address),
+    "CIDR": ("net.CIDR", ip_interface),
+    "Format": ("kubernetes.NamedFormat", str),
 }
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "quantity(string) -> Quantity": _quantity,
-    "isQuantity(string) -> bool": _is_quantity,
+    "isQuantity(string) -> bool": _reads(_quantity),
     "sign(Quantity) -> int": lambda amount: _order(amount, 0),
     "Quantity.isGreaterThan(Quantity) -> bool": lambda left, right: left > right,
     "Quantity.isLessThan(Quantity) -> bool": lambda left, right: left < right,
@@ -124,9 +174,34 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "Quantity.add(int) -> Quantity": lambda left, right: left + right,
     "Quantity.sub(Quantity) -> Quantity": lambda left, right: left - right,
     "Quantity.sub(int) -> Quantity": lambda left, right: left - right,
+    "url(string) -> URL": _url,
     "isURL(string) -> bool": is_uri,
-    "isIP(string) -> bool": _is_ip,
-    "isCIDR(string) -> bool": _is_cidr,
+    "URL.getScheme() -> string": lambda url: urlsplit(url).scheme,
+    "URL.getHost() -> string": _host,
+    "URL.getHostname() -> string": _hostname,
+    "URL.getPort() -> string": lambda url: _host(url).rpartition("]")[2].partition(":")[2],
+    "URL.getEscapedPath() -> string": lambda url: quote(urlsplit(url).path, safe=_IN_PATHS) if "/" in url else "",
+    "URL.getQuery() -> map<string,list<string>>": lambda url: parse_qs(urlsplit(url).query, keep_blank_values=True),
+    "ip(string) -> IP": _ip,
+    "isIP(string) -> bool": _reads(_ip),
+    "ip.isCanonical(string) -> bool": lambda text: str(_ip(text)) == text,
+    "IP.family() -> int": lambda ip: ip.version,
+    "IP.isUnspecified() -> bool": lambda ip: ip.is_unspecified,
+    "IP.isLoopback() -> bool": lambda ip: ip.is_loopback,
+    "IP.isLinkLocalMulticast() -> bool": _is_link_local_multicast,
+    "IP.isLinkLocalUnicast() -> bool": lambda ip: ip.is_link_local,
+    "IP.isGlobalUnicast() -> bool": _is_global,
+    "string(IP) -> string": str,
+    "cidr(string) -> CIDR": _cidr,
+    "isCIDR(string) -> bool": _reads(_cidr),
+    "CIDR.containsIP(string) -> bool": lambda cidr, text: _holds(cidr, _ip(text)),
+    "CIDR.containsIP(IP) -> bool": _holds,
+    "CIDR.containsCIDR(string) -> bool": lambda cidr, text: _covers(cidr, _cidr(text)),
+    "CIDR.containsCIDR(CIDR) -> bool": _covers,
+    "CIDR.ip() -> IP": lambda cidr: cidr.ip,
+    "CIDR.prefixLength() -> int": lambda cidr: cidr.network.prefixlen,
+    "CIDR.masked() -> CIDR": lambda cidr: ip_interface(str(cidr.network)),
+    "string(CIDR) -> string": str,
     "string.find(string) -> string": _find,
     "string.findAll(string) -> list<string>": _find_all,
     "string.findAll(string, int) -> list<string>": _find_all,
@@ -152,21 +227,13 @@ FORMATS: Final = (
     *("dns1123Label", "dns1123Subdomain", "dns1035Label", "qualifiedName", "dns1123LabelPrefix", "labelValue", "uri"),
     *("dns1123SubdomainPrefix", "dns1035LabelPrefix", "uuid", "byte", "date", "datetime"),
 )
-#: What is typed, and not evaluated: URLs, addresses, versions and formats.
+#: What is typed, and not evaluated: versions, and formats, which give optional values, as no function in Python can.
 ONLY_TYPED: Final = (
     *(f"format.{name}() -> Format" for name in FORMATS),
     *("format.named(string) -> optional_type<Format>", "Format.validate(string) -> optional_type<list<string>>"),
     *("semver(string) -> Semver", "semver(string, bool) -> Semver", "isSemver(string) -> bool"),
     *("isSemver(string, bool) -> bool", "Semver.isGreaterThan(Semver) -> bool", "Semver.isLessThan(Semver) -> bool"),
     *("Semver.compareTo(Semver) -> int", "Semver.major() -> int", "Semver.minor() -> int", "Semver.patch() -> int"),
-    *("url(string) -> URL", "URL.getQuery() -> map<string,list<string>>"),
-    *(f"URL.get{part}() -> string" for part in ("Scheme", "Host", "Hostname", "Port", "EscapedPath")),
-    *("ip(string) -> IP", "ip.isCanonical(string) -> bool", "IP.family() -> int", "string(IP) -> string"),
-    *("IP.isUnspecified() -> bool", "IP.isLoopback() -> bool", "IP.isGlobalUnicast() -> bool"),
-    *("IP.isLinkLocalMulticast() -> bool", "IP.isLinkLocalUnicast() -> bool"),
-    *("cidr(string) -> CIDR", "CIDR.containsIP(string) -> bool", "CIDR.containsIP(IP) -> bool", "CIDR.ip() -> IP"),
-    *("CIDR.containsCIDR(string) -> bool", "CIDR.containsCIDR(CIDR) -> bool", "CIDR.prefixLength() -> int"),
-    *("CIDR.masked() -> CIDR", "string(CIDR) -> string"),
 )
 
 #: What the library's own comprehensions over maps leave out.

@@ -2,7 +2,7 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -110,37 +110,25 @@ _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def sarif(findings_by_file: Mapping[str, Sequence[Finding]]) -> dict[str, Any]:
     """Return the findings as one SARIF run."""
-    broken = {found.rule: found.severity for findings in findings_by_file.values() for found in findings}
-    names = sorted(broken)
-    driver = {
-        "name": "crdgen lint",
-        "rules": [{"id": name, "defaultConfiguration": {"level": str(broken[name])}} for name in names],
-    }
-    run = {
-        "tool": {"driver": driver},
-        "artifacts": [{"location": {"uri": _uri(file)}} for file in findings_by_file],
-        "results": list(_results(findings_by_file, names)),
-        "columnKind": "unicodeCodePoints",
-    }
+    severities = {found.rule: str(found.severity) for findings in findings_by_file.values() for found in findings}
+    rules = [{"id": name, "defaultConfiguration": {"level": severities[name]}} for name in sorted(severities)]
+    results = [_result(file, finding) for file, findings in findings_by_file.items() for finding in findings]
+    run = {"tool": {"driver": {"name": "crdgen lint", "rules": rules}}, "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _results(findings_by_file: Mapping[str, Sequence[Finding]], names: list[str]) -> Iterator[dict[str, Any]]:
-    indices = {name: index for index, name in enumerate(names)}
-    for place, (file, findings) in enumerate(findings_by_file.items()):
-        for finding in findings:
-            yield {
-                "ruleId": finding.rule,
-                "ruleIndex": indices[finding.rule],
-                "level": str(finding.severity),
-                "message": {"text": f"{finding.path}: {finding.problem}. {finding.fix}"},
-                "locations": [
-                    {
-                        "physicalLocation": {"artifactLocation": {"uri": _uri(file), "index": place}},
-                        "logicalLocations": [{"fullyQualifiedName": finding.path}],
-                    }
-                ],
+def _result(file: str, finding: Finding) -> dict[str, Any]:
+    return {
+        "ruleId": finding.rule,
+        "level": str(finding.severity),
+        "message": {"text": f"{finding.path}: {finding.problem}. {finding.fix}"},
+        "locations": [
+            {
+                "physicalLocation": {"artifactLocation": {"uri": _uri(file)}},
+                "logicalLocations": [{"fullyQualifiedName": finding.path}],
             }
+        ],
+    }
 
 
 def _uri(file: str) -> str:

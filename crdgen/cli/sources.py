@@ -77,10 +77,15 @@ def files(path: str) -> list[str]:
     try:
         if path == "-" or not folder.is_dir():
             return [path]
-        below = (file for file in sorted(folder.rglob("*")) if file.suffix in SUFFIXES and file.is_file())
-        return [str(file) for file in below if _mentions_definitions(file)]
+        return [str(file) for file in in_folder(folder, "**/*") if _mentions_definitions(file)]
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}") from error
+
+
+def in_folder(folder: Path, pattern: str) -> list[Path]:
+    """Return the YAML and JSON files that match a pattern, and symbolic links to nothing, which are to be reported."""
+    found = (file for file in sorted(folder.glob(pattern)) if file.suffix in SUFFIXES)
+    return [file for file in found if file.is_file() or not file.exists()]
 
 
 def name_of(manifest: Manifest) -> str:

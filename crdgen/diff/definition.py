@@ -35,15 +35,12 @@ def names(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _entries(path: str, was: Mapping[str, Any], now: Mapping[str, Any], lost: str = "") -> Iterator[Change]:
-    """Yield the entries of a list that are new, otherwise or removed; `lost` says what clients lose by that, if any."""
+    """Yield the entries that are new, otherwise or removed; `lost` says what clients lose by the latter two, if any."""
+    breaks = ((Break.CLIENTS,), "keep it") if lost else ((), "")
     for name in was:
-        if name in now:
-            if canonical(was[name]) != canonical(now[name]):
-                yield Change(path, f"{name} is otherwise")
-        elif lost:
-            yield Change(path, f"{name} is removed: {lost}", (Break.CLIENTS,), "keep it")
-        else:
-            yield Change(path, f"{name} is removed")
+        if name not in now or canonical(was[name]) != canonical(now[name]):
+            what = f"{name} is {'otherwise' if name in now else 'removed'}"
+            yield Change(path, f"{what}: {lost}" if lost else what, *breaks)
     for name in now:
         if name not in was:
             yield Change(path, f"{name} is new")
@@ -85,7 +82,6 @@ def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
 
 
 _COLUMNS: Final = "additionalPrinterColumns"
-_SCALE: Final = ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")
 
 
 def views(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
@@ -98,24 +94,10 @@ def views(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
         what = "the status subresource is new: a status in a write of the whole object is ignored"
         fix = "add it to a new version, and let controllers of that one write to /status"
         yield Change("subresources.status", what, (Break.CLIENTS,), fix)
-    yield from _scale(mapping(old, "subresources"), mapping(new, "subresources"))
+    was_scale, scale = (mapping(one, "subresources", "scale") for one in (old, new))
+    yield from _entries(
+        "subresources.scale", was_scale, scale, "autoscalers and `kubectl scale` fail, or read otherwise"
+    )
     fields, selectable = (named(one.get("selectableFields"), "jsonPath") for one in (old, new))
     yield from _entries("selectableFields", fields, selectable, "selectors that use it are rejected")
     yield from _entries(_COLUMNS, named(old.get(_COLUMNS)), named(new.get(_COLUMNS)))
-
-
-def _scale(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    path = "subresources.scale"
-    if old.get("scale") is None and new.get("scale") is not None:
-        yield Change(path, "the scale subresource is new")
-    elif old.get("scale") is not None and new.get("scale") is None:
-        what = "the scale subresource is removed: autoscalers and `kubectl scale` fail"
-        yield Change(path, what, (Break.CLIENTS,), "keep it")
-    else:
-        for key in _SCALE:
-            before, after = mapping(old, "scale").get(key), mapping(new, "scale").get(key)
-            if before is not None and before != after:
-                what = f"{shown(before)} is now {shown(after)}: autoscalers read another field"
-                yield Change(f"{path}.{key}", what, (Break.CLIENTS,), "keep the path")
-            elif before != after:
-                yield Change(f"{path}.{key}", f"{shown(after)} is new")

@@ -36,22 +36,11 @@ def shapes(pair: SchemaPair) -> Iterator[Change]:
         yield pair.change(what, *REJECTS, fix=f"keep {PRESERVE}")
     elif _form(pair.old) != _form(pair.new):
         yield pair.change(f"{_FORMS[_form(pair.old)]} is now {_FORMS[_form(pair.new)]}")
-    if "items" in pair.new and "items" not in pair.old:
-        yield pair.change(
-            "the items now have a schema: stored ones may be invalid", *REJECTS, fix="do not describe them"
-        )
-    if "items" in pair.old and "items" not in pair.new and not now:
-        yield pair.change("the items have no schema now: objects among them are emptied", *REJECTS, fix=_NEW_FIELD)
-    if bool(pair.old.get(EMBEDDED)) != bool(pair.new.get(EMBEDDED)):
-        yield _embedded(pair)
-
-
-def _embedded(pair: SchemaPair) -> Change:
-    if pair.new.get(EMBEDDED):
-        what = "is now an embedded resource: apiVersion, kind and metadata are checked"
-    else:
-        what = "is no longer an embedded resource: apiVersion, kind and metadata are pruned where they are not named"
-    return pair.change(what, *REJECTS, fix=f"leave {EMBEDDED} as it was")
+    for keyword in ("items", EMBEDDED):
+        has, had = bool(pair.new.get(keyword)), bool(pair.old.get(keyword))
+        if has != had:
+            what = f"{keyword} is {'new' if has else 'removed'}: stored values may be invalid, or lose fields"
+            yield pair.change(what, *REJECTS, fix=f"leave {keyword} as it was")
 
 
 def _taken(schema: Mapping[str, Any]) -> frozenset[str]:

@@ -62,8 +62,7 @@ def _format(pair: SchemaPair) -> Iterator[Change]:
     else:
         what = f"format {shown(new)} is new" if old is None else f"format {shown(old)} is now {shown(new)}"
     if _is_wider(pair.old, pair.new):
-        larger = _checked(pair.old) == "int32" != _checked(pair.new)
-        yield pair.change(f"{what}; clients that use 32 bits may see larger values" if larger else what)
+        yield pair.change(what)
     else:
         yield pair.change(f"{what}: previously valid values may be rejected", *REJECTS, fix=pair.for_new(_KEEP))
 

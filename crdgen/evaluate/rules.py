@@ -208,19 +208,12 @@ def _own(
         except cel.NotEvaluated as error:
             run.unchecked.append(f"{rule.where} was not checked: it {error}")
         except cel.EvaluationError as error:
-            yield Violation((), ErrorType.INVALID, kind, _failure(error, rule))
+            yield Violation((), ErrorType.INVALID, kind, f"{error} evaluating rule: {rule.name}")
         else:
             if not holds and (rule.uses_old_self or nearest is None or not nearest.same):
                 # A rule that does not compare is not held against a part that is as it was.
                 reason = _REASONS.get(rule.source.get("reason", ""), ErrorType.INVALID)
                 yield Violation(rule.path, reason, value, _message(rule, run, variables, most, old=old is not None))
-
-
-def _failure(error: cel.EvaluationError, rule: _Rule) -> str:
-    if str(error) == "no such overload":
-        why = "call arguments did not match a supported operator, function or macro signature for rule"
-        return f"'{error}': {why}: {rule.name}"
-    return f"{error} evaluating rule: {rule.name}"
 
 
 def _message(rule: _Rule, run: _Run, variables: Any, most: int, *, old: bool) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import Enum, Flag
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -15,6 +15,7 @@ from crdgen.generate import scalars
 from crdgen.generate.encoding import SECRET, NotJsonError, is_constant, spelled
 from crdgen.generate.inline import MARKERS
 from crdgen.generate.walk import COMPUTED, KEYS, PROBLEM, rules_of
+from crdgen.schema.look import distinct
 
 _NOTHING: Any = object()
 _QUADS = r"({0}{{4}})*({0}[AQgw]={{0,2}}|{0}{{2}}[AEIMQUYcgkosw048]=?)?"
@@ -71,43 +72,37 @@ class Generator(GenerateJsonSchema):
         return inner | ({PROBLEM: SECRET} if secret else {"default": found})
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """Describe a model: with the rules that were put on its class, and its defaults as it writes them."""
-        model: type[BaseModel] = schema["cls"]
-        result = super().model_schema(schema)
-        titled = bool(model.model_config.get("title") or model.model_config.get("model_title_generator"))
-        result = _ruled(_described(result, model, titled=titled), model)
-        if model.__pydantic_root_model__:
-            return result
-        fields = _fields(schema)
-        for name, field in fields.items():
-            json_name = self._get_alias_name(field, name)
-            node = result.get("properties", {}).get(json_name)
-            if node is not None:
-                by_alias = model.model_config.get("validate_by_alias") is not False
-                node = _deprecated(_named(node, name, field, by_alias=by_alias), model, name)
-                result["properties"][json_name] = node
-        return self._with_computed(result, schema)
+        """Describe a model."""
+        return self._of_class(super().model_schema(schema), schema)
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
-        """Describe a dataclass, with the rules that were put on it."""
-        declared = schema["cls"]
-        config = getattr(declared, "__pydantic_config__", None) or {}
-        result = super().dataclass_schema(schema)
-        result = _ruled(_described(result, declared, titled=bool(config.get("title"))), declared)
-        properties = result.get("properties", {})
-        for field in _fields(schema):
-            json_name = field.get("validation_alias", field["name"])
-            if isinstance(json_name, str) and json_name in properties:
-                properties[json_name] = _named(properties[json_name], field["name"], field, by_alias=True)
-        return self._with_computed(result, schema)
+        """Describe a dataclass."""
+        return self._of_class(super().dataclass_schema(schema), schema)
 
-    def _with_computed(self, node: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
-        """Return the node of a model with its computed fields noted: who writes the model writes them too."""
-        found = {
+    def _of_class(self, node: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+        """Return the node of a class with its rules and computed fields, and with what is said of its fields."""
+        declared: Any = schema["cls"]
+        config = getattr(declared, "model_config", None) or getattr(declared, "__pydantic_config__", None) or {}
+        titled = bool(config.get("title") or config.get("model_title_generator"))
+        node = _ruled(_described(node, declared, titled=titled), declared)
+        if getattr(declared, "__pydantic_root_model__", False):
+            return node
+        holder = schema["schema"]
+        while "fields" not in holder:  # validators are around it
+            holder = holder["schema"]
+        fields, properties = holder["fields"], node.get("properties", {})
+        for name, field in fields.items() if isinstance(fields, dict) else ((one["name"], one) for one in fields):
+            json_name = self._get_alias_name(field, name)
+            if json_name in properties:
+                by_alias = config.get("validate_by_alias") is not False
+                noted = _named(properties[json_name], name, field, by_alias=by_alias)
+                properties[json_name] = _deprecated(noted, getattr(declared, "__pydantic_fields__", {}).get(name))
+        # Who writes the model writes these, too.
+        computed = {
             field.get("alias", field["property_name"]): self.generate_inner(field)
-            for field in _holder(schema).get("computed_fields", ())
+            for field in holder.get("computed_fields", ())
         }
-        return node | {COMPUTED: found} if found else node
+        return node | {COMPUTED: computed} if computed else node
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
         """Describe a TypedDict."""
@@ -123,7 +118,7 @@ class Generator(GenerateJsonSchema):
             return {PROBLEM: (problem, "use a set of an Enum's members, or an `int` with bounds")}
         described = _described(super().enum_schema(schema), kind, titled=False)
         if "enum" in described:
-            described["enum"] = list({(type(value), str(value)): value for value in described["enum"]}.values())
+            described["enum"] = distinct(described["enum"])
         return described
 
     def _map(self, schema: Any) -> JsonSchemaValue:
@@ -245,19 +240,6 @@ def _described(schema: JsonSchemaValue, declared: type, *, titled: bool) -> Json
     return {key: value for key, value in schema.items() if key not in dropped}
 
 
-def _fields(schema: Any) -> Any:
-    """Return the fields of a model or dataclass."""
-    return _holder(schema)["fields"]
-
-
-def _holder(schema: Any) -> Any:
-    """Return the core schema that has the fields of a model or dataclass, below the validators around it."""
-    schema = schema["schema"]
-    while "fields" not in schema:
-        schema = schema["schema"]
-    return schema
-
-
 def _named(node: JsonSchemaValue, name: str, field: Any, *, by_alias: bool) -> JsonSchemaValue:
     """Note a field that is not read and written under one name."""
     if field.get("serialization_exclude") is True:
@@ -275,8 +257,7 @@ def _named(node: JsonSchemaValue, name: str, field: Any, *, by_alias: bool) -> J
     return node
 
 
-def _deprecated(node: JsonSchemaValue, model: type[BaseModel], name: str) -> JsonSchemaValue:
-    field = model.model_fields.get(name)
+def _deprecated(node: JsonSchemaValue, field: FieldInfo | None) -> JsonSchemaValue:
     # Of a bare `deprecated=True` Pydantic makes a message that says no more than that.
     message = None if field is None or field.deprecated is True else field.deprecation_message
     return node | {"deprecated": message} if node.get("deprecated") and message else node

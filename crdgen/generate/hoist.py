@@ -5,13 +5,12 @@ What a structural schema says of types is said once: properties and items go to 
 field, nothing structural says that, and it is an error.
 """
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.walk import CLOSED, DEPRECATED, MIXED
 from crdgen.schema import LIST_MAP_KEYS, PRESERVE, TEXTS, VALUES, Schema
-from crdgen.schema.look import without
+from crdgen.schema.look import distinct, without
 
 # Whose formats are sizes, and as good as types.
 _NUMBERS: Final = frozenset({"integer", "number"})
@@ -85,7 +84,7 @@ def _properties(variants: list[Schema], path: str, parent: Schema, branches: lis
             kept, below = hoist(own, f"{path}.{name}")
             enums = [child.get("enum") for child in own]
             if not others and all(enums) and "enum" not in kept:
-                kept["enum"] = _distinct(value for enum in enums for value in enum or ())
+                kept["enum"] = distinct(value for enum in enums for value in enum or ())
         if others:
             kept = without(kept, "default")
         parent["properties"][name] = kept
@@ -128,14 +127,6 @@ def split(schema: Schema) -> tuple[Schema, Schema]:
         structure["items"], branch = split(schema["items"])
         values |= {"items": branch} if branch and not is_mixed else {}
     return structure, values
-
-
-def _distinct(items: Iterator[Any]) -> list[Any]:
-    found: list[Any] = []
-    for item in items:
-        if not any(item == other and type(item) is type(other) for other in found):
-            found.append(item)
-    return found
 
 
 def _disagree(variants: list[Schema], key: str, path: str) -> SchemaError:

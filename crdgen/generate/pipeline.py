@@ -93,10 +93,6 @@ _NOT_DESCRIBED: Final = (
 def describe(model: Any, path: str) -> Schema:
     """Return the JSON schema of what a model, dataclass or TypedDict accepts, names as in JSON, references kept."""
     is_model = isinstance(model, type) and issubclass(model, BaseModel)
-    if not is_model and hasattr(model, "__fields__"):
-        raise SchemaError(path, "is a model of Pydantic v1", "derive it from `pydantic.BaseModel` of Pydantic v2")
-    if model is BaseModel:
-        raise SchemaError(path, "BaseModel itself has no fields", "derive a model from it")
     try:
         described = model.model_json_schema if is_model else TypeAdapter(model).json_schema
         return dict(described(mode="validation", by_alias=True, schema_generator=Generator))

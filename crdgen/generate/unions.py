@@ -12,7 +12,7 @@ from crdgen.generate.inline import OWN, merge
 from crdgen.generate.mixed import mixed
 from crdgen.generate.walk import MIXED, PREFIX
 from crdgen.schema import BRANCHES, PRESERVE, TEXTS, VALIDATIONS, VALUES, Schema
-from crdgen.schema.look import with_children, without
+from crdgen.schema.look import canonical, distinct, with_children, without
 
 _NULL: Final = "null"
 # What stays of a branch that an author wrote: what holds for values. Types are said once, outside.
@@ -60,42 +60,34 @@ def _unite(members: list[Schema], path: str, tag: str | None) -> Schema:
 
 
 def _of_one_type(parts: list[Schema], path: str, tag: str | None) -> Schema:
-    distinct: list[Schema] = []
-    for part in parts:
-        if not any(_same(part, other) for other in distinct):
-            distinct.append(part)
-    if len(distinct) == 1:
-        return distinct[0]
-    for part in distinct:
+    found = distinct(parts, _meaning)
+    if len(found) == 1:
+        return found[0]
+    for part in found:
         if part["type"] == "object" and part.get(PRESERVE) and not part.get("properties"):
             return {"type": "object", PRESERVE: True}
     if tag is not None:
-        distinct = [tag_of(part, tag) for part in distinct]
-    parent, branches = hoist(guarded(distinct, tag, path), path)
+        found = [tag_of(part, tag) for part in found]
+    parent, branches = hoist(guarded(found, tag, path), path)
     return _with_branches(parent, branches, "oneOf" if tag is not None else "anyOf")
 
 
-def _same(one: Schema, other: Schema) -> bool:
-    """Return whether two members take the same values."""
-
-    def meaning(schema: Schema) -> Schema:
-        return {key: value for key, value in schema.items() if key not in TEXTS and not key.startswith(PREFIX)}
-
-    return meaning(one) == meaning(other)
+def _meaning(schema: Schema) -> str:
+    """Return text that is the same for members that take the same values."""
+    return canonical({key: value for key, value in schema.items() if key not in TEXTS and not key.startswith(PREFIX)})
 
 
 def _with_branches(parent: Schema, branches: list[Schema], keyword: str) -> Schema:
     if any(not branch for branch in branches):
         return parent
-    distinct = [branch for at, branch in enumerate(branches) if branch not in branches[:at]]
-    if all(set(branch) == {"enum"} for branch in distinct) and "enum" not in parent:
-        values = [value for branch in distinct for value in branch["enum"]]
-        return {**parent, "enum": [value for at, value in enumerate(values) if value not in values[:at]]}
-    if len(distinct) == 1:
-        return {**parent, **distinct[0]} if not parent.keys() & distinct[0] else {**parent, "allOf": distinct}
+    found = distinct(branches)
+    if all(set(branch) == {"enum"} for branch in found) and "enum" not in parent:
+        return {**parent, "enum": distinct(value for branch in found for value in branch["enum"])}
+    if len(found) == 1:
+        return {**parent, **found[0]} if not parent.keys() & found[0] else {**parent, "allOf": found}
     if keyword in parent:
-        return {**parent, "allOf": [*parent.get("allOf", ()), {keyword: distinct}]}
-    return {**parent, keyword: distinct}
+        return {**parent, "allOf": [*parent.get("allOf", ()), {keyword: found}]}
+    return {**parent, keyword: found}
 
 
 def _value_branches(schema: Schema) -> Schema:

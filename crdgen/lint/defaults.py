@@ -7,7 +7,7 @@ from typing import Final
 from crdgen.evaluate import ErrorType, Evaluator
 from crdgen.evaluate.metadata import resources
 from crdgen.evaluate.pruning import pruner
-from crdgen.lint.node import Node, NodeLevel
+from crdgen.lint.node import FIELD, ITEM, Node
 from crdgen.lint.rule import EVALUATED, Issue, error, warning
 from crdgen.schema import EMBEDDED, Schema
 from crdgen.schema.look import path_of
@@ -64,7 +64,7 @@ def default_can_be_set(node: Node) -> Iterator[Issue]:
     """Defaults of fields are set only in objects that are present: a missing parent needs `default: {}`."""
     parent = node.parent
     # An entry of a map or list is there, or there is no entry.
-    is_field = parent is not None and bool(node.name) and node.level is NodeLevel.FIELD and not node.branch
+    is_field = parent is not None and bool(node.name) and node.level == FIELD and not node.branch
     if not is_field or parent is None or node.name in parent.schema.get("required", ()) or node.field == "status":
         return
     if node.schema.keys() & {"default", "minProperties", "required"} or node.flag("nullable") or node.type != "object":
@@ -79,7 +79,7 @@ def default_can_be_set(node: Node) -> Iterator[Issue]:
 @warning("schema/defaulting/algorithm.go", "default")
 def default_has_an_effect(node: Node) -> Iterator[Issue]:
     """The default of the object itself is never set. A default of list items or map values only replaces null."""
-    is_entry = node.level is NodeLevel.ITEM or (node.parent is not None and node.schema is node.parent.values)
+    is_entry = node.level == ITEM or (node.parent is not None and node.schema is node.parent.values)
     if node.is_root:
         yield Issue("default", "the default of the root has no effect", "write defaults for its fields")
     elif is_entry and not node.branch:

@@ -2,21 +2,14 @@
 
 import dataclasses
 from collections.abc import Iterator
-from enum import Enum
 from typing import Any, Final
 
 from crdgen.evaluate.correlation import keeps_items_apart
 from crdgen.schema import BRANCHES, EITHER, EMBEDDED, Schema
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
-
-
-class NodeLevel(Enum):
-    """What a node is to its parent; branches have the level of the node that they belong to."""
-
-    ROOT = "the root"
-    ITEM = "list items"
-    FIELD = "a field"
+#: What a node is to its parent; branches have the level of the node that they belong to.
+ROOT, ITEM, FIELD = "the root", "list items", "a field"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -41,7 +34,7 @@ class Node:
     path: str
     field: str = ""
     name: str = ""
-    level: NodeLevel = NodeLevel.ROOT
+    level: str = ROOT
     parent: "Node | None" = None
     branch: bool = False
     exempt: bool = False
@@ -110,18 +103,18 @@ def _children(node: Node) -> Iterator[Node]:
         of_meta = node.is_resource and name in META_FIELDS
         forbidden = f"the API server sets {name} of every object" if of_meta and node.is_root else ""
         meta = {"inside_meta": node.inside_meta or of_meta, "no_default": node.no_default or forbidden}
-        yield _child(node, schema, f"properties[{name}]", f".{name}", name=name, level=NodeLevel.FIELD, **meta)
+        yield _child(node, schema, f"properties[{name}]", f".{name}", name=name, level=FIELD, **meta)
     if node.values is not None:
         forbidden = "a map within metadata has no defaults" if node.inside_meta else ""
         meta = {"unseen_defaults": True, "no_default": node.no_default or forbidden}
-        yield _child(node, node.values, "additionalProperties", ".*", level=NodeLevel.FIELD, **meta)
+        yield _child(node, node.values, "additionalProperties", ".*", level=FIELD, **meta)
     items = node.schema.get("items")
     unmatched = "" if keeps_items_apart(node.schema) else node.field or "the root"
     uncorrelated = node.uncorrelated or unmatched
     if isinstance(items, dict):
-        yield _child(node, items, "items", "[]", level=NodeLevel.ITEM, uncorrelated=uncorrelated)
+        yield _child(node, items, "items", "[]", level=ITEM, uncorrelated=uncorrelated)
     for index, schema in enumerate(items if isinstance(items, list) else ()):
-        yield _child(node, schema, f"items[{index}]", "[]", level=NodeLevel.ITEM, uncorrelated=uncorrelated)
+        yield _child(node, schema, f"items[{index}]", "[]", level=ITEM, uncorrelated=uncorrelated)
     for keyword in BRANCHES:
         exempt = keyword == "anyOf" and _is_int_or_string(node)
         for index, schema in enumerate(node.schema.get(keyword, ())):

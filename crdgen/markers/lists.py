@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import BaseModel
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Keyword, Marker, require_type
-from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, SCALARS, Schema
+from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, Schema
 
 _MODELS: Final = "annotate a model or a `dict`; for a list use `Atomic` or `MapList`"
 _LISTS: Final = "annotate a list; for an object there is `AtomicMap`"
@@ -62,12 +61,6 @@ Atomic: Final[Marker] = Keyword("Atomic", "array", LIST_TYPE, "atomic", _LISTS)
 class _Set(Keyword):
     """A list of scalars that is merged as a set."""
 
-    def apply(self, schema: Schema, path: str) -> Schema:
-        """Return the node with its list type."""
-        if schema.get("type") == "array" and schema["items"].get("type") not in SCALARS:
-            raise SchemaError(path, "SetList is for lists of scalars", "use `MapList(…)` for objects")
-        return super().apply(schema, path)
-
     def check(self, value: Any) -> Any:
         """Reject an item that is there twice."""
         _reject_duplicates(value or ())
@@ -89,11 +82,6 @@ class MapList(Marker):
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node with its list type and keys."""
         require_type(schema, "array", "MapList", path, "annotate a list of models")
-        items = schema["items"]
-        if not self.keys:
-            raise SchemaError(path, "MapList has no key", 'name the fields that identify an item: `MapList("name")`')
-        if items.get("type") != "object" or (items.get(PRESERVE) and "properties" not in items):
-            raise SchemaError(path, "MapList is for lists of models", "use `SetList` for scalars")
         return schema | {LIST_TYPE: "map", LIST_MAP_KEYS: list(self.keys)}
 
     def check(self, value: Any) -> Any:

@@ -79,12 +79,7 @@ class Integer(Marker):
 
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node with format and bounds."""
-        name = self.format.capitalize()
-        require_type(schema, "integer", name, path, "annotate an `int`")
-        low, high = RANGES[self.format]
-        for bound in (self.minimum, self.maximum):
-            if bound is not None and not low <= bound <= high:
-                raise SchemaError(path, f"{name} cannot hold its bound {bound}", f"use a bound from {low} to {high}")
+        require_type(schema, "integer", self.format.capitalize(), path, "annotate an `int`")
         bounds = {"minimum": self.minimum, "maximum": self.maximum}
         return schema | {"format": self.format} | {key: bound for key, bound in bounds.items() if bound is not None}
 

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+_Value = TypeVar("_Value")
 
 
 def mapping(value: Any, *keys: str) -> Mapping[str, Any]:
@@ -76,6 +78,14 @@ def plain(value: Any) -> Any:
 def canonical(value: Any) -> str:
     """Return text that is the same for equal JSON only: 1 and 1.0 are equal, 1, "1" and true are not."""
     return json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
+
+
+def distinct(values: Iterable[_Value], key: Callable[[Any], object] = canonical) -> list[_Value]:
+    """Return the values, of equal ones the first; `key` says what of a value counts."""
+    found: dict[object, _Value] = {}
+    for value in values:
+        found.setdefault(key(value), value)
+    return list(found.values())
 
 
 def shown(value: Any, most: int = 80) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jobgate.cli.cluster import connect, grouped, listening, own_namespace, require_dns_name
-from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, running, setting
+from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, queues_text, running, setting
 from jobgate.kinds.common.wiring import wired
 from jobgate.plugins.queueing import QUEUES_PODS
 
@@ -142,17 +142,14 @@ def run(
 ) -> None:
     """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
     from jobgate.cluster.informer import ApiError
-    from jobgate.runner.queues.file import InvalidQueues, read_queues
+    from jobgate.runner.queues.file import read_queues
     from jobgate.runner.run import OperatorRunning, RunnerController, RunnerSettings
     from webhook.server import log
 
     given = configured.settings
     _require(leader, "" if given.runs else "--run is required, for example --run torchjobs.train.distributed.io")
     log.configure()
-    try:
-        waiting = read_queues(queues.read_text(encoding="utf-8")) if queues else None
-    except (InvalidQueues, OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{queues}: {error}", param_hint="--queues") from None
+    waiting = queues_text(queues)
     queueing = queueing_of(given)
     if queues and queueing and queueing.system in QUEUES_PODS:
         raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
@@ -161,7 +158,7 @@ def run(
         queueing,
         requests_per_second,
         namespace=leader.namespace,
-        queues=waiting,
+        queues=read_queues(waiting) if waiting else None,
         queues_file=queues,
         ignored_operators=frozenset(ignore_operator),
     )

@@ -10,12 +10,11 @@ import click
 from pydantic import ValidationError
 
 from crdgen import to_yaml
-from jobgate.cli.settings import CLUSTER_DOMAIN, capabilities, checked_queueing, kind_files
+from jobgate.cli.settings import CLUSTER_DOMAIN, capabilities, checked_queueing, kind_files, queues_text
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
 from jobgate.kinds import installed
-from jobgate.runner.queues.file import InvalidQueues, read_queues
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -116,7 +115,7 @@ def manifests(
             kinds=dict.fromkeys(without_kind, False),
             plugins=dict.fromkeys(without_plugin, False),
             kind_settings=_texts(kind_settings),
-            queues=_queues(queues),
+            queues=queues_text(queues),
         )
         found = objects(installed(), installation)
     except ValidationError as error:
@@ -137,18 +136,6 @@ def _texts(files: tuple[KindFile, ...]) -> dict[str, str]:
         except InvalidSettings as error:
             raise click.BadParameter(str(error), param_hint="--kind-settings") from None
     return texts
-
-
-def _queues(path: Path | None) -> str:
-    """Return the content of the queues file, validated as the runner validates it at its start."""
-    if path is None:
-        return ""
-    try:
-        content = path.read_text(encoding="utf-8")
-        read_queues(content)
-    except (InvalidQueues, OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{path}: {error}", param_hint="--queues") from None
-    return content
 
 
 def _certificates(pem: bytes) -> bytes:

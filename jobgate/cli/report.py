@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from crdgen.cli.sources import SUFFIXES, UsageError, content, parsed
+from crdgen.cli.sources import UsageError, content, in_folder, parsed
 from crdgen.reading import Manifest
 from jobgate.difference import readable
 from jobgate.importing.document import looks_like_openpai, unquoted
@@ -32,12 +32,7 @@ def _files(path: str) -> Sequence[str]:
     """Return the file, or the files that `kubectl apply -f` reads in a folder: not those of folders in it."""
     if path == "-" or not Path(path).is_dir():
         return [path]
-    return [str(file) for file in sorted(Path(path).iterdir()) if file.suffix in SUFFIXES and _is_read(file)]
-
-
-def _is_read(file: Path) -> bool:
-    """Return whether it is a file, or a symbolic link to nothing, which is reported."""
-    return file.is_file() or not file.exists()
+    return [str(file) for file in in_folder(Path(path), "*")]
 
 
 def _objects(file: str) -> list[Manifest]:
@@ -120,12 +115,8 @@ def bullets(status: Mapping[str, Any]) -> Iterator[str]:
         yield f"  * {cause['field']}: {cause['message']}" if cause["field"] else f"  * {cause['message']}"
 
 
-def text_report(manifest: Manifest, verdict: Verdict) -> str:
-    """Return the report on one object, several lines."""
-    return "\n".join(_lines(manifest, verdict))
-
-
-def _lines(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
+def text_report(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
+    """Yield the report on one object, line by line."""
     word = click.style("allowed", fg="green") if verdict.allowed else click.style("denied", fg="red")
     # Of what was not reviewed, a warning says so.
     yield f"{title(manifest)}: {word}" if verdict.reviewed else title(manifest)

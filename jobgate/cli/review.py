@@ -102,7 +102,7 @@ def _judged(document: dict[str, Any], options: ReviewOptions) -> Verdict:
 
 def _print(verdicts: list[tuple[Manifest, Verdict]], output: str) -> None:
     if output == "text":
-        click.echo("\n".join(text_report(manifest, verdict) for manifest, verdict in verdicts), nl=bool(verdicts))
+        click.echo("\n".join(line for one in verdicts for line in text_report(*one)), nl=bool(verdicts))
         return
     entries = [_entry(manifest, verdict) for manifest, verdict in verdicts]
     if output == "json":

@@ -176,6 +176,20 @@ def kind_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -
     return tuple(files.values())
 
 
+def queues_text(path: FilePath | None) -> str:
+    """Return the content of a queues file, which is valid; empty without a file."""
+    from jobgate.runner.queues.file import InvalidQueues, read_queues
+
+    if path is None:
+        return ""
+    try:
+        content = path.read_text(encoding="utf-8")
+        read_queues(content)
+    except (InvalidQueues, OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{path}: {error}", param_hint="--queues") from None
+    return content
+
+
 RUN = setting(
     "--run",
     multiple=True,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from jobgate.cluster.endpoints import Address
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.objects import ClusterClient, asked_version
 from jobgate.cluster.resource import Resource
+from jobgate.cluster.secret import decoded
 
 MUTATING = Resource("mutatingwebhookconfigurations", "v1", "admissionregistration.k8s.io")
 VALIDATING = Resource("validatingwebhookconfigurations", "v1", "admissionregistration.k8s.io")
@@ -83,7 +83,9 @@ class Bundles:
             kind=resource.plural,
             name=found["metadata"]["name"],
             version=asked_version(found),
-            entries=tuple(TargetEntry(name, _decoded(client)) for name, client in self._ours(resource, found)),
+            entries=tuple(
+                TargetEntry(name, decoded(client.get("caBundle"))) for name, client in self._ours(resource, found)
+            ),
             origin=found,
         )
 
@@ -124,10 +126,3 @@ def clients(resource: Resource, found: Mapping[str, Any]) -> Iterator[tuple[str,
     client = (conversion.get("webhook") or {}).get("clientConfig")
     if conversion.get("strategy") == "Webhook" and client is not None:
         yield "conversion", client
-
-
-def _decoded(client: Mapping[str, Any]) -> bytes:
-    try:
-        return base64.b64decode(client.get("caBundle") or "")
-    except (binascii.Error, ValueError):
-        return b""

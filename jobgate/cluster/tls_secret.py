@@ -10,7 +10,7 @@ from certs import StoredCertificates
 from certs.places import Changes
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.objects import ObjectClient
-from jobgate.cluster.secret import SECRETS, SecretData
+from jobgate.cluster.secret import SECRETS, decoded
 
 #: Prefix of stamps, which are annotations.
 PREFIX = "jobgate.dev/"
@@ -23,7 +23,7 @@ def stored_of(secret: Mapping[str, Any]) -> StoredCertificates:
     annotations = secret["metadata"].get("annotations") or {}
     return StoredCertificates(
         found=True,
-        contents=SecretData.of(secret, secret.get("data") or {}).data,
+        contents={key: decoded(value) for key, value in (secret.get("data") or {}).items()},
         stamps={key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)},
         keeper=next((keeper for key, keeper in KEEPERS.items() if key in annotations), ""),
         origin=secret,

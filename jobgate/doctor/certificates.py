@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
@@ -14,7 +13,7 @@ from certs.generation import AUTHORITY_NAME, issuing_number
 from certs.places import CERTIFICATE, KEY, NEXT, Stamp
 from certs.state import elapsed, judged, read_state
 from jobgate.cluster.bundles import CRDS, clients
-from jobgate.cluster.secret import SECRETS
+from jobgate.cluster.secret import SECRETS, decoded
 from jobgate.cluster.tls_secret import stored_of
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at, grouped
@@ -69,12 +68,12 @@ def _sources(observed: ClusterSnapshot, expected: Expected) -> list[tuple[str, S
 
 
 def _bundle_faults(
-    pem: bytes | None, sources: Sequence[tuple[str, Sequence[x509.Certificate]]], now: datetime | None
+    pem: bytes, sources: Sequence[tuple[str, Sequence[x509.Certificate]]], now: datetime | None
 ) -> Iterator[tuple[str, str]]:
-    if pem == b"":
+    if not pem:
         yield "bundle-empty", "caBundle is empty"
         return
-    bundle = read_certificates(pem or b"")
+    bundle = read_certificates(pem)
     if not bundle:
         yield "bundle-unreadable", "caBundle contains no certificate"
         return
@@ -92,19 +91,15 @@ def _bundle_faults(
                 )
 
 
-def _bundles(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[str, str, bytes | None]]:
-    """Yield the bundles of all that calls our Service: object, its part, and the PEM; None if it is not base64."""
+def _bundles(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[str, str, bytes]]:
+    """Yield the bundles of all that calls our Service: object, its part, and the PEM."""
     ours = (expected.namespace, expected.installation.service)
     refs = [*((resource, NAME) for resource in CONFIGURATIONS), *((CRDS, name) for name in expected.names)]
     for resource, name in refs:
         for entry, client in clients(resource, observed.get(resource, name) or {}):
             service = client.get("service") or {}
             if (service.get("namespace"), service.get("name")) == ours:
-                try:
-                    pem = base64.b64decode(client.get("caBundle") or "", validate=True)
-                except ValueError:
-                    pem = None
-                yield place(resource, name), entry, pem
+                yield place(resource, name), entry, decoded(client.get("caBundle"))
 
 
 def lacks(leaf: x509.Certificate, name: str) -> bool:

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from certs.plan import SKEW
 from jobgate.cluster.lease import LEASES
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, NotChecked, place
 from jobgate.installation import certificates, controller, runner
 
-#: Clock difference at which the rotation stops.
-SKEW = timedelta(minutes=5)
 #: Time since the last renewal after which a Lease has no holder. The time is that of the holder's clock.
 STALE = timedelta(minutes=1)
 

@@ -18,7 +18,6 @@ from jobgate.doctor.observed import (
     CONFIGURATIONS,
     NAMESPACES,
     POLICIES,
-    POLICY_BINDINGS,
     ClusterSnapshot,
     entries_of,
     labels_of,
@@ -142,10 +141,7 @@ def _opting_out(observed: ClusterSnapshot, expected: Expected, namespace: Mappin
 
 
 def _policies(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
-    for kind, resource in (
-        ("ValidatingAdmissionPolicy", POLICIES),
-        ("ValidatingAdmissionPolicyBinding", POLICY_BINDINGS),
-    ):
+    for kind, resource in POLICIES.items():
         for shipped in expected.of(kind):
             name = shipped["metadata"]["name"]
             if observed.missing(resource, name):

@@ -18,7 +18,7 @@ from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.lease import LEASES
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.server import ApiServerClock
-from jobgate.doctor import jobs, rights
+from jobgate.doctor import clock, jobs, rights
 from jobgate.doctor.certificates import of_this_server
 from jobgate.doctor.choices import namespace_of, read_back, service_of
 from jobgate.doctor.configurations import opted_out
@@ -32,7 +32,6 @@ from jobgate.doctor.observed import (
     NAMESPACES,
     PODS,
     POLICIES,
-    POLICY_BINDINGS,
     ClusterSnapshot,
     Handshake,
     NotChecked,
@@ -109,7 +108,12 @@ async def look(
         wanted = expected(kinds, read_back(reader.seen, kinds, namespace, given))
     except ValueError as error:
         raise CannotDiagnose(f"invalid installation: {error}") from error
-    await reader.gather(Ref(SECRETS, wanted.installation.secret, namespace), *_jobs(reader.seen, wanted))
+    await reader.gather(
+        Ref(SECRETS, wanted.installation.secret, namespace),
+        *(Ref(LEASES, name, namespace) for name in clock.leases(wanted)),
+        *(Ref(of_kind, one["metadata"]["name"]) for kind, of_kind in POLICIES.items() for one in wanted.of(kind)),
+        *_jobs(reader.seen, wanted),
+    )
     await reader.permissions([*rights.needed(wanted), *rights.dangerous(wanted)], namespace)
     return replace(reader.seen, served=await _served(reader.seen, wanted, servers)), wanted
 
@@ -118,13 +122,7 @@ def _of_installation(namespace: str) -> list[Ref]:
     return [
         *(Ref(DEPLOYMENTS, name, namespace) for name in _WORKLOADS),
         *(Ref(ACCOUNTS, name, namespace) for name in _WORKLOADS),
-        *(Ref(LEASES, name, namespace) for name in (controller.LEASE, certificates.LEASE, runner.LEASE)),
         Ref(CRON_JOBS, certificates.ACCOUNT, namespace),
-        *(
-            Ref(kind, name)
-            for kind in (POLICIES, POLICY_BINDINGS)
-            for name in (certificates.ACCOUNT, controller.ACCOUNT, runner.ACCOUNT, f"{runner.ACCOUNT}-jobs")
-        ),
         Ref(CRDS, KUEUE_CRD),
         Ref(BINDINGS),
         Ref(PODS, "", namespace),
@@ -174,10 +172,10 @@ class _SnapshotReader:
     async def first(self) -> None:
         """Read the clock."""
         try:
-            clock = await ApiServerClock(self._client).read()
+            reading = await ApiServerClock(self._client).read()
         except (Refusal, Unavailable) as error:
             raise CannotDiagnose(str(error)) from error
-        self.seen = replace(self.seen, clock=clock)
+        self.seen = replace(self.seen, clock=reading)
 
     async def gather(self, *refs: Ref) -> None:
         """Read objects and lists, each once."""

@@ -20,8 +20,11 @@ CRON_JOBS = Resource("cronjobs", "v1", "batch")
 DEPLOYMENTS = Resource("deployments", "v1", "apps")
 NAMESPACES = Resource("namespaces", "v1", "")
 PODS = Resource("pods", "v1", "")
-POLICIES = Resource("validatingadmissionpolicies", "v1", _ADMISSION)
-POLICY_BINDINGS = Resource("validatingadmissionpolicybindings", "v1", _ADMISSION)
+#: Admission policies and their bindings, by kind.
+POLICIES = {
+    "ValidatingAdmissionPolicy": Resource("validatingadmissionpolicies", "v1", _ADMISSION),
+    "ValidatingAdmissionPolicyBinding": Resource("validatingadmissionpolicybindings", "v1", _ADMISSION),
+}
 
 CONFIGURATIONS = (MUTATING, VALIDATING)
 

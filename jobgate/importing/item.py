@@ -18,7 +18,6 @@ API_VERSION: Final = "jobgate.dev/v1alpha1"
 CLUSTER: Final = "ClusterPrerequisite"
 NAMESPACED: Final = "Prerequisite"
 
-_EVENTS: Final = ("taskStarts", "taskSucceeds", "taskFails")
 _SHIPPED: Final = "com.microsoft.pai.runtimeplugin."
 _BY_NAME: Final = "marketplace://name/"
 _OTHERWISE: Final = "marketplace://"
@@ -43,11 +42,9 @@ def prerequisite(
     declared = listed(word(entry, "template_variables"), f"{path}.template_variables", notes)
     spec["templateVariables"] = [dict(one) if isinstance(one, dict) else {"name": one} for one in declared]
     spec |= _plugin(entry, path, notes) | _storages(entry, path, notes)
-    policy = str(word(entry, "failure_policy") or "fail").lower()
-    if policy not in {"fail", "ignore"}:
-        notes.fault(f"{path}.failurePolicy", f"{policy!r} must be fail or ignore")
-    if policy == "ignore":
-        spec["failurePolicy"] = "Ignore"
+    policy = str(word(entry, "failure_policy") or "fail").capitalize()
+    if policy != "Fail":
+        spec["failurePolicy"] = policy
     notes.unread(entry, _FIELDS, path)
     whole = {key: value for key, value in spec.items() if value not in ([], {})}
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": whole}
@@ -119,10 +116,7 @@ def _callbacks(parameters: Mapping[str, Any], path: str, notes: Notes) -> Iterat
     for place, callback in enumerate(callbacks):
         at = f"{path}.callbacks[{place}]"
         one = mapped(callback, at, notes)
-        event = one.get("event")
-        if event not in _EVENTS:
-            notes.fault(f"{at}.event", f"{event!r} must be one of {', '.join(_EVENTS)}; OpenPAI ignored it silently")
-        yield {"event": event, "commands": commands(one.get("commands"), f"{at}.commands", notes)}
+        yield {"event": one.get("event"), "commands": commands(one.get("commands"), f"{at}.commands", notes)}
     for old, event in (("pre_commands", "taskStarts"), ("post_commands", "taskSucceeds")):
         if (found := word(parameters, old)) is not None:
             if callbacks:

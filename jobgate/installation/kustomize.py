@@ -32,30 +32,23 @@ _API = "kustomize.config.k8s.io"
 
 def kustomize(kinds: Registry, header: str) -> dict[str, str]:
     """Return the files, by path; each begins with the header as a comment."""
-    defined = [*(definition(kind) for kind in kinds), *prerequisites()]
-    crds = {
-        f"crds/{one['spec']['group']}_{one['spec']['names']['plural']}.yaml": to_yaml(one, header=header)
-        for one in defined
-    }
     groups = base(kinds, Installation())
-    files = {f"base/{name}.yaml": _documents(group, header) for name, group in groups.items()}
-    plain = _flat(groups)
-    return {
-        **crds,
-        "crds/kustomization.yaml": to_yaml(
-            _kustomization(*(file.removeprefix("crds/") for file in crds)), header=header
-        ),
-        **files,
-        "base/kustomization.yaml": to_yaml(
-            _kustomization(*(file.removeprefix("base/") for file in files)), header=header
-        ),
-        **{
-            f"components/{name}/{file}": text
-            for name, choice in CHOICES.items()
-            for file, text in _component(plain, _flat(base(kinds, Installation(**choice))), header).items()
-        },
-        **{f"overlays/{name}/kustomization.yaml": to_yaml(_overlay(name), header=header) for name in CHOICES},
+    defined = [*(definition(kind) for kind in kinds), *prerequisites()]
+    folders = {
+        "crds": {f"{one['spec']['group']}_{one['spec']['names']['plural']}.yaml": [one] for one in defined},
+        "base": {f"{name}.yaml": group for name, group in groups.items()},
     }
+    written = {
+        f"{folder}/{name}": _documents(found, header)
+        for folder, files in folders.items()
+        for name, found in {**files, "kustomization.yaml": [_kustomization(*files)]}.items()
+    }
+    plain = _flat(groups)
+    for name, choice in CHOICES.items():
+        component = _component(plain, _flat(base(kinds, Installation(**choice))), header)
+        written |= {f"components/{name}/{file}": text for file, text in component.items()}
+        written[f"overlays/{name}/kustomization.yaml"] = to_yaml(_overlay(name), header=header)
+    return written
 
 
 def _kustomization(*resources: str, **more: Any) -> dict[str, Any]:

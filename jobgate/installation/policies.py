@@ -14,24 +14,16 @@ GROUP = "admissionregistration.k8s.io"
 
 
 def policy(
-    account: str,
-    constraints: Mapping[str, Any],
-    validations: Sequence[Mapping[str, Any]],
-    variables: Mapping[str, str | Expression] | None = None,
-) -> list[dict[str, Any]]:
-    """Return the policy for the requests of an account, with its name, and the binding."""
-    user = joined("request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{account}'")
-    return policy_for_all(account, constraints, validations, variables, [{"name": "the-account", "expression": user}])
-
-
-def policy_for_all(
     name: str,
     constraints: Mapping[str, Any],
     validations: Sequence[Mapping[str, Any]],
     variables: Mapping[str, str | Expression] | None = None,
-    conditions: Sequence[Mapping[str, Any]] = (),
+    *,
+    of_all: bool = False,
 ) -> list[dict[str, Any]]:
-    """Return a policy for all requests, or for those that match the conditions, and the binding."""
+    """Return the policy for the requests of the account of this name, or with `of_all` for all, and the binding."""
+    user = joined("request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{name}'")
+    conditions = {} if of_all else {"matchConditions": [{"name": "the-account", "expression": user}]}
     metadata = {"name": name, "labels": LABELS}
     named = [{"name": one, "expression": expression} for one, expression in (variables or {}).items()]
     return [
@@ -42,7 +34,7 @@ def policy_for_all(
             "spec": {
                 "failurePolicy": "Fail",
                 "matchConstraints": constraints,
-                **({"matchConditions": list(conditions)} if conditions else {}),
+                **conditions,
                 **({"variables": named} if named else {}),
                 "validations": list(validations),
             },

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from jobgate.installation.choices import NAMESPACE, RUNS, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
-from jobgate.installation.policies import OBJECTS, holds, policy, policy_for_all, rules, within_bounds
+from jobgate.installation.policies import OBJECTS, holds, policy, rules, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
@@ -154,7 +154,7 @@ def _taken_over(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
             f"{run_by('oldObject')} in ['', {run_by('object')}]", f"annotation {RUN_BY} may not change once it is set"
         )
     ]
-    return policy_for_all(f"{ACCOUNT}-jobs", constraints, validations)
+    return policy(f"{ACCOUNT}-jobs", constraints, validations, of_all=True)
 
 
 def _deployment() -> dict[str, Any]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jobgate.cluster import Backoff, Informer
-from jobgate.cluster.secret import SECRETS, SecretData
+from jobgate.cluster.secret import SECRETS, decoded
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.serving.metrics import ServingMetrics
-from webhook.server.candidate import BadCertificate, Candidate, Fault
+from webhook.server.candidate import BadCertificate, Candidate
 from webhook.server.certificates import Certificates
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ class SecretSource:
         self._secret = secret
         self._kubeconfig = kubeconfig
         self._event = asyncio.Event()
-        self.known: Informer[SecretData] = Informer(
-            SECRETS, BACKOFF, keep=partial(SecretData.of, keys=KEYS), changed=lambda _: self._event.set()
+        self.known: Informer[Candidate] = Informer(
+            SECRETS, BACKOFF, keep=_candidate, changed=lambda _: self._event.set()
         )
         metrics.watch_age(str(SECRETS), self.known)
 
@@ -82,8 +82,7 @@ class SecretSource:
             group.create_task(self._offer())
 
     async def _watch(self) -> None:
-        failure = "failed to watch the Secret of the certificate"
-        async with await connected(self._kubeconfig, failure, RETRY_PERIOD) as client:
+        async with await connected(self._kubeconfig) as client:
             await self.known.run(client.named(self._secret.name, self._secret.namespace))
 
     async def _offer(self) -> None:
@@ -99,20 +98,21 @@ class SecretSource:
 
     def _take(self) -> None:
         try:
-            content = self.known.get(self._secret.name, self._secret.namespace)
+            candidate = self.known.get(self._secret.name, self._secret.namespace)
         except LookupError:
             return  # the API server cannot be asked: that says nothing of the Secret
-        if content is None:
+        if candidate is None:
             self._certificates.withdraw()
-            return
-        if content.garbled:
-            error = BadCertificate(Fault.UNREADABLE, f"not base64: {', '.join(sorted(content.garbled))}"[:200])
-            self._certificates.reject(error)
-            raise error
-        self._certificates.offer(Candidate(*(content.data[key] for key in KEYS)))
+        else:
+            self._certificates.offer(candidate)
 
 
-async def connected(kubeconfig: Path | None, failure: str, retry: float) -> Client:
+def _candidate(secret: Mapping[str, Any]) -> Candidate:
+    data = secret.get("data") or {}
+    return Candidate(*(decoded(data.get(key)) for key in KEYS))
+
+
+async def connected(kubeconfig: Path | None) -> Client:
     """Return a client of the API server, as soon as there are credentials.
 
     It is imported in a thread: that takes seconds, in which the server must answer.
@@ -122,7 +122,8 @@ async def connected(kubeconfig: Path | None, failure: str, retry: float) -> Clie
             module = await asyncio.to_thread(import_module, "jobgate.cluster.client")
             client: Client = await module.Client.connect(kubeconfig)
         except Exception as error:  # noqa: BLE001  # of many packages; none may end the server
-            _logger.error(failure, extra={"fields": {"reason": f"{type(error).__qualname__}: {error}"}})  # noqa: TRY400
-            await asyncio.sleep(retry)
+            fields = {"reason": f"{type(error).__qualname__}: {error}"}
+            _logger.error("failed to connect to the cluster", extra={"fields": fields})  # noqa: TRY400
+            await asyncio.sleep(RETRY_PERIOD)
         else:
             return client

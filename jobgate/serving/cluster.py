@@ -32,8 +32,6 @@ from jobgate.serving.scale import ScaleReviewer
 from webhook import Kind, Phase, Registry, Request, Settings, User
 from webhook.server import Endpoint, Route
 
-#: Seconds between two attempts to connect.
-RETRY_PERIOD = 30.0
 #: Pods wait for their jobs to be known: the backoff bounds how long a newly installed kind stays unknown.
 BACKOFF = Backoff(first=1.0, most=10.0)
 
@@ -116,7 +114,7 @@ class ClusterView:
         """Keep everything up to date, until cancelled."""
         if not self.reached:
             return
-        self._client = await connected(self._kubeconfig, "failed to connect to the cluster", RETRY_PERIOD)
+        self._client = await connected(self._kubeconfig)
         async with self._client as client, asyncio.TaskGroup() as group:
             group.create_task(self.cache.run(client))
             for _, _, jobs in self._jobs:

@@ -68,11 +68,13 @@ class FileReloader(Generic[T]):
 
     async def check(self) -> None:
         """Use what the file says now, if it is new."""
-        found = await asyncio.to_thread(self.read)
-        if found is not None:
-            self.take(found)
+        found = await asyncio.to_thread(self._read)
+        if found is not None and found != self._current:
+            self._current = found
+            self._use(found)
+            _logger.info("%s reloaded", self._what, extra={"fields": self._fields})
 
-    def read(self) -> T | None:
+    def _read(self) -> T | None:
         """Return what the file says, or None if it has not changed or is invalid."""
         content, fault = None, ""
         try:
@@ -89,13 +91,6 @@ class FileReloader(Generic[T]):
                 fault = str(error)
         _logger.error("invalid %s ignored", self._what, extra={"fields": {**self._fields, "reason": fault}})
         return None
-
-    def take(self, found: T) -> None:
-        """Use what the file says, if it is new."""
-        if found != self._current:
-            self._current = found
-            self._use(found)
-            _logger.info("%s reloaded", self._what, extra={"fields": self._fields})
 
 
 class InvalidSettings(ValueError):

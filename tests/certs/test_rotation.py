@@ -649,20 +649,20 @@ async def test_a_certificate_that_somebody_brought_is_followed_by_ours_when_it_i
     assert world.failures == []
 
 
-async def test_a_thousand_rotations_leave_two_generations_and_nothing_else() -> None:
+async def test_hundreds_of_rotations_leave_two_generations_and_nothing_else() -> None:
     world = await installed(lags=(0.0,), servers=1)
     del world.objects[VALIDATING], world.objects[CRD]
     sizes = []
-    for _ in range(1000):
+    for _ in range(300):
         asked = replace(SETTINGS, beyond=world.number, soak=timedelta())
         await settled(world, asked)
         world.objects[MUTATING].past.clear()
         for target in world.objects.values():
             target.past[:] = [(world.time, target.bundles)]
         world._verified.clear()
-        if world.number % 250 == 1:
+        if world.number % 75 == 1:
             sizes.append((sum(map(len, (world.contents or {}).values())), len(world.stamps)))
-    assert world.number == 1001
+    assert world.number == 301
     assert world.trusted() == [2, 2]
     sound(world)
     assert max(size for size, _ in sizes) - min(size for size, _ in sizes) < 100

@@ -169,10 +169,11 @@ async def watched() -> AsyncIterator[Watched]:
 async def test_what_is_staged_is_neither_kept_nor_news(watched: Watched) -> None:
     kept = watched.source.known.get(NAME, "jobgate-system")
     assert kept
-    assert set(kept.data) == {"tls.crt", "tls.key", "ca.crt", "generation"}
     assert "PRIVATE" not in repr(kept)
     staged = secret(issued(), 1)
-    staged["data"] |= {"next.tls.key": "AAAA"} | {key: base64.b64encode(kept.data[key]).decode() for key in kept.data}
+    contents = {"tls.crt": kept.certificate, "tls.key": kept.key, "ca.crt": kept.authority}
+    staged["data"] |= {key: base64.b64encode(value).decode() for key, value in contents.items()}
+    staged["data"]["next.tls.key"] = "AAAA"
     watched.api.say("MODIFIED", staged)
     watched.api.say("MODIFIED", secret(issued(), 2))
     await until(lambda: watched.serves(2))
@@ -191,8 +192,8 @@ async def test_a_deleted_secret_is_served_from_memory_until_another_comes(watche
 @pytest.mark.parametrize(
     "data, fault",
     [
-        ({"tls.key": "%%%"}, "unreadable"),
-        ({"tls.crt": 7}, "unreadable"),
+        ({"tls.key": "%%%"}, "missing"),
+        ({"tls.crt": 7}, "missing"),
         ({"tls.crt": ""}, "missing"),
         ({"tls.key": None}, "missing"),
         ({"ca.crt": "AAAA"}, "unreadable"),

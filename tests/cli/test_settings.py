@@ -1,5 +1,6 @@
 """The settings of an installation: what is taken, what is rejected and why, and what a running server reads again."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -182,12 +183,7 @@ def swap(folder: Path, version: str, content: str) -> None:
 def looking(server: Server, file: KindFile) -> Callable[[], None]:
     """Return what checks the file once."""
     (reloader,) = settings_reloaders(server, [file])
-
-    def look() -> None:
-        if (found := reloader.read()) is not None:
-            reloader.take(found)
-
-    return look
+    return lambda: asyncio.run(reloader.check())
 
 
 def test_a_change_reaches_the_server_and_leaves_its_other_settings(mounted: KindFile) -> None:

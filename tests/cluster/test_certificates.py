@@ -310,7 +310,6 @@ def _bootstrap(installation: Installation) -> None:
     before = installation.run("status")
     assert before.exit_code == 1
     assert "the Secret contains no certificate" in before.output
-    assert "the caBundle of pods.test.dev contains no certificate" in before.output
 
     done = installation.run("rotate", "--soak=0")
     assert done.exit_code == 0, done.output

@@ -15,7 +15,7 @@ from tests.controller.test_real import Cluster, train
 def test_killed_again_and_again_it_ends_in_the_right_state(
     whole_controlplane: WholeControlPlane, tmp_path: Path
 ) -> None:
-    result = soak(whole_controlplane, tmp_path, jobs=15, kills=3)
+    result = soak(whole_controlplane, tmp_path, jobs=15, kills=3, longest=6.0)
     assert result.wrong == []
     assert result.objects > 0
 

@@ -10,7 +10,7 @@ import pytest
 from controlplane.client import ClusterApi
 from controlplane.waiting import wait_for
 from crdgen.evaluate import evaluate
-from tests.crdgen.formats import LISTED, TEXTS
+from tests.crdgen.formats import LISTED, TEXTS, URLS
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP = "formats.example.com"
@@ -38,6 +38,18 @@ SCALARS: list[tuple[dict[str, Any], list[Any]]] = [
     ({"type": "boolean", "format": "date"}, [True, "x"]),
     ({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]}, ["1.2.3.4", "::1", "x"]),
 ]
+#: What rules see of a URL. One is not put together with another: the server takes each for as long as can be.
+PARTS = [
+    *(f"url(self).{part}()" for part in ("getScheme", "getHost", "getHostname", "getPort", "getEscapedPath")),
+    "string(size(url(self).getQuery()))",
+]
+#: URLs as people write them: of what is odd the parts may differ.
+PLAIN = re.compile(
+    r"https?://([a-z@.]+|\[[0-9a-f:]+\])(:[0-9]+)?(/[a-z0-9/%.]*)?(\?[a-z=&]*)?|/[a-z][a-z0-9/%.]*(\?[a-z=&]*)?",
+    re.ASCII,
+)
+#: As many URLs go into one object, so that the server does not find the rules too dear.
+MANY = 20
 
 
 def definition(spec: dict[str, Any]) -> dict[str, Any]:
@@ -107,3 +119,23 @@ def test_numbers_and_untyped_values_are_judged_as_by_the_server(serve: Any) -> N
             if bool(causes) != bool(violations):
                 differ.append((schema, value, causes, violations))
     assert differ == []
+
+
+def test_rules_see_the_parts_of_a_url_that_the_server_sees(serve: Any) -> None:
+    rules = [{"rule": f"!isURL(self) || {index} < 0", "messageExpression": part} for index, part in enumerate(PARTS)]
+    text = {"type": "string", "maxLength": 60, "x-kubernetes-validations": [*rules, {"rule": "isURL(self)"}]}
+    served = serve(
+        {"type": "object", "properties": {"urls": {"type": "array", "maxItems": MANY, "items": text}}},
+    )
+    plain = [url for url in URLS if PLAIN.fullmatch(url)]
+    for start in range(0, len(plain), MANY):
+        urls = plain[start : start + MANY]
+        causes, violations = served.judged({"urls": urls})
+        theirs = sorted((cause["field"], _message(cause["message"])) for cause in causes)
+        ours = sorted((f"spec.urls[{one.path[2]}]", _message(f': "": {one.message}')) for one in violations)
+        assert ours == theirs, urls
+
+
+def _message(text: str) -> str:
+    """Return the message without the value; Go tells more of what is wrong within an IPv6 address."""
+    return re.sub(r'(: ParseAddr\("[^"]*"\)).*', r"\1", re.sub(r'^.*?: "(?:[^"\\]|\\.)*": ', "", text, count=1))

@@ -200,7 +200,6 @@ CLAIMS = [
     Claim("torchjob", "no volume `modelvolume`", torch.job(torch.tasks(worker=torch.task(1, template=torch.template(volumes=[{"name": "modelvolume", "emptyDir": {}}]))), modelVersion=MODEL), "denied spec.torchTaskSpecs[Worker].template.spec.volumes[0].name"),
     Claim("torchjob", "a template's `restartPolicy`", torch.job(torch.tasks(worker=torch.task(1, template=torch.template(restartPolicy="Always")))), "warned spec.torchTaskSpecs[Worker].template.spec.restartPolicy"),
     Claim("torchjob", "`MASTER_ADDR`", torch.job(torch.tasks(worker=torch.task(1, template=torch.template(torch.container(env=[{"name": "MASTER_ADDR", "value": "x"}]))))), "warned spec.torchTaskSpecs[Worker].template.spec.containers[0].env[0]"),
-    Claim("torchjob", "both `minMembers` and `minAvailable`", torch.job(minMembers={"Worker": 1}, schedulingPolicy={"minAvailable": 1}), "warned spec.minMembers"),
     Claim("torchjob", "a policy without `enableTorchElastic`", torch.job(torchElasticPolicy=ELASTIC["torchElasticPolicy"]), "warned spec.torchElasticPolicy"),
     Claim("torchjob", "`worker` in another case in an elastic job", torch.job({"Master": torch.task(), "worker": torch.task(4)}, **ELASTIC), "warned spec.torchTaskSpecs[worker]"),
     Claim("torchjob", "the annotation for elastic training", torch.job(annotations={"distributed.io/enable-elastic-training": "yes"}), "warned metadata.annotations[distributed.io/enable-elastic-training]"),

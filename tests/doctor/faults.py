@@ -310,7 +310,6 @@ FAULTS: Mapping[str, Planted] = {
     "the controller may execute in pods": Planted("right-too-wide", "create pods/exec", executes),
     "a CRD is gone": Planted("crd-missing", f"customresourcedefinitions/{MXJOBS}", gone("CustomResourceDefinition", MXJOBS), round=Round.FIRST),
     "a CRD is not established": Planted("crd-not-established", "names are taken", crd("status conditions", [{"type": "Established", "status": "False", "reason": "NotAccepted", "message": "names are taken"}])),
-    "a CRD is for the cluster": Planted("crd-scope-differs", "Cluster, must be Namespaced", crd("spec scope", "Cluster")),
     "a version is not served": Planted("crd-version-missing", "v2alpha1 is not served", crd("spec versions 0 served", False)),
     "another version is stored": Planted("crd-version-not-stored", "stores v3, must store v2alpha1", other_version),
     "a CRD lacks a field": Planted("crd-schema-lacks-fields", "spec.cleanPodPolicy (the schema has no such field)", crd(f"{_SPEC} cleanPodPolicy", GONE), round=Round.FIRST),

@@ -1,19 +1,23 @@
 """Volcano Jobs that jobgate runs, without Volcano: on a whole control plane, whose own Job controller makes the pods."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from controlplane.controller import controller
 from controlplane.objects import ClusterObjects
-from controlplane.runner import RUN
+from controlplane.runner import RUN, runner
 from controlplane.simulation import end_pod, ends
 from controlplane.space import Space
 from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
-from tests.e2e.test_runner import WAIT, Run, annotated, example, process, space
+from tests.e2e.test_runner import WAIT, Run, annotated, example, space
 from tests.runner.world import vctask
 
-__all__ = ["process", "space"]
+__all__ = ["space"]
 
 VERSION = "bus.volcano.sh/v1alpha1"
 #: Volcano's CRD of Commands, without its schema.
@@ -38,6 +42,17 @@ COMMANDS: dict[str, Any] = {
 CLAIM = {"accessModes": ["ReadWriteOnce"], "storageClassName": "", "resources": {"requests": {"storage": "1Gi"}}}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def process(
+    whole_controlplane: WholeControlPlane, running_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """The runner. It finds the CRD of Commands when it starts: later it would only at its next try, in half a minute."""
+    ClusterObjects(whole_controlplane.client).apply(COMMANDS)
+    with runner(whole_controlplane, tmp_path_factory.mktemp("runner") / "log"):
+        yield
+    whole_controlplane.client.delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/commands.bus.volcano.sh")
+
+
 def vcjob(name: str, *tasks: dict[str, Any], **spec: Any) -> dict[str, Any]:
     """A Volcano Job."""
     return {
@@ -54,7 +69,7 @@ def reaches(run: Run, phase: str) -> None:
 
 
 def test_any_event_restarts_a_job_until_its_retries_are_spent(space: Space) -> None:
-    job = annotated(example(Path("examples/vcjob/tensorflow.yaml")), **ends(0, "3s"))
+    job = annotated(example(Path("examples/vcjob/tensorflow.yaml")), **ends(0, "2s"))
     job["spec"]["policies"] = [{"event": "*", "action": "RestartJob"}]
     one = Run(space, job)
     reaches(one, "Failed")
@@ -184,24 +199,15 @@ def test_plugins_have_their_objects(space: Space, whole_controlplane: WholeContr
     }
 
 
-def test_a_job_is_suspended_and_resumed_by_volcanos_commands(
-    space: Space, whole_controlplane: WholeControlPlane
-) -> None:
-    objects = ClusterObjects(whole_controlplane.client)
-    objects.apply(COMMANDS)
-    try:
-        one = Run(space, vcjob("commanded", vctask(2)))
-        reaches(one, "Running")
-        target = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "name": "commanded", "controller": True}
-        target["uid"] = one.job["metadata"]["uid"]
-        for action, phase in (("AbortJob", "Aborted"), ("ResumeJob", "Running")):
-            metadata = {"generateName": "commanded-", "ownerReferences": [target]}
-            about = {"apiVersion": VERSION, "kind": "Command", "metadata": metadata}
-            space.create("commands", {**about, "action": action, "target": target}, VERSION)
-            reaches(one, phase)
-            wait_for(lambda: space.items("commands", VERSION) == [], WAIT, what="the Command is deleted")
-        assert one.status["retryCount"] == 0
-    finally:
-        whole_controlplane.client.delete(
-            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/commands.bus.volcano.sh"
-        )
+def test_a_job_is_suspended_and_resumed_by_volcanos_commands(space: Space) -> None:
+    one = Run(space, vcjob("commanded", vctask(2)))
+    reaches(one, "Running")
+    target = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "name": "commanded", "controller": True}
+    target["uid"] = one.job["metadata"]["uid"]
+    for action, phase in (("AbortJob", "Aborted"), ("ResumeJob", "Running")):
+        metadata = {"generateName": "commanded-", "ownerReferences": [target]}
+        about = {"apiVersion": VERSION, "kind": "Command", "metadata": metadata}
+        space.create("commands", {**about, "action": action, "target": target}, VERSION)
+        reaches(one, phase)
+        wait_for(lambda: space.items("commands", VERSION) == [], WAIT, what="the Command is deleted")
+    assert one.status["retryCount"] == 0

@@ -23,17 +23,17 @@ def size_of(document: Any) -> int:
 
 
 def sized(make: Callable[[int], dict[str, Any]], size: int) -> dict[str, Any]:
-    """Return the largest object of a shape that has at most so many bytes; the smallest one where none has."""
-    low, high = 1, 2
-    while high < _MOST and size_of(make(high)) <= size:
-        low, high = high, high * 2
-    while high - low > max(1, low // 16):
-        middle = (low + high) // 2
-        if size_of(make(middle)) <= size:
-            low = middle
+    """Return about the largest object of a shape that has at most so many bytes; the smallest one where none has."""
+    low, high, made = 1, _MOST, make(1)
+    length = size_of(made)
+    # Most grow in proportion to their number. A little less than that is tried, for numbers get more digits.
+    while (number := min(2 * low, low * size * 31 // (length * 32), (low + high) // 2)) > low:
+        tried = make(number)
+        if (found := size_of(tried)) <= size:
+            low, made, length = number, tried, found
         else:
-            high = middle
-    return make(low)
+            high = number
+    return made
 
 
 def schema_of(kind: Kind) -> Schema:

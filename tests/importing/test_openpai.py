@@ -122,7 +122,7 @@ def test_placeholders_that_are_texts_need_no_quotes(text: str) -> None:
         ("name: x\nrequire: [https://example.org/item]", "require[0]", "not fetched"),
         ("name: x\nrequire: a", "x.require", "list"),
         ("name: x\nrequireStorages: [{name: a}, {name: b}]", "requireStorages", "an item of each"),
-        ("name: x\nfailurePolicy: maybe", "failurePolicy", "fail or ignore"),
+        ("name: x\nfailurePolicy: maybe", "failurePolicy", '"Fail", "Ignore"'),
         ("name: x\nplugin: cmd\ncallbacks: [{event: taskFails, commands: ['{{ a }}']}]", "commands[0]", "templateVariables"),
         ("name: x\nplugin: pvc_storage\nplugin_params: {mountPath: /a}", "plugin_params.name", "PersistentVolumeClaim"),
         ("plugin: cmd", "name", "must be a name"),

@@ -13,7 +13,7 @@ ACCOUNT = {"kind": "ServiceAccount", "name": "jobgate-controller", "namespace": 
 
 def rules(*namespaces: str) -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
     """What the controller may do: by namespace, or nothing for all of them, resources and verbs."""
-    rendered = objects(KINDS, Installation(namespace="elsewhere", secrets_in=namespaces))
+    rendered = objects(KINDS, Installation(crds=False, namespace="elsewhere", secrets_in=namespaces))
     roles = {
         (one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]): one["rules"]
         for one in rendered
@@ -46,6 +46,6 @@ def test_nothing_is_granted_that_grants_more() -> None:
 
 @pytest.mark.parametrize("external, count", [("", 1), ("localhost", 0)])
 def test_the_controller_runs_where_the_server_does(external: str, count: int) -> None:
-    rendered = objects(KINDS, Installation(external_name=external))
+    rendered = objects(KINDS, Installation(crds=False, external_name=external))
     found = [one for one in rendered if (one["kind"], one["metadata"]["name"]) == ("Deployment", "jobgate-controller")]
     assert len(found) == count

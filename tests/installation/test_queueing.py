@@ -18,7 +18,7 @@ def wires(one: dict[str, Any]) -> bool:
 
 def rendered(queueing: str, run: tuple[str, ...] = ()) -> tuple[list[list[str]], list[dict[str, Any]]]:
     """Return the arguments of the Deployments, and the rules of all cluster roles on groups of pods."""
-    found = objects(installed(), Installation(queueing=queueing, run=run))
+    found = objects(installed(), Installation(crds=False, queueing=queueing, run=run))
     deployments = [one["spec"]["template"]["spec"] for one in found if wires(one)]
     rules = [rule for one in found if one["kind"] == "ClusterRole" for rule in one["rules"]]
     return [one["containers"][0]["args"] for one in deployments], [
@@ -67,6 +67,6 @@ def test_without_a_system_nothing_is_said_and_nothing_may_be_kept() -> None:
 
 
 def test_server_and_controller_know_the_domain_of_services_where_it_is_another() -> None:
-    found = objects(installed(), Installation(cluster_domain="svc.grid.example"))
+    found = objects(installed(), Installation(crds=False, cluster_domain="svc.grid.example"))
     deployments = [one["spec"]["template"]["spec"]["containers"][0] for one in found if wires(one)]
     assert ["--cluster-domain=svc.grid.example" in one["args"] for one in deployments] == [True, True]

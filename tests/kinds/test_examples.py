@@ -11,17 +11,19 @@ from jobgate.offline.judge import ReviewOptions, judge
 from tests.corpus import BROKEN, GOOD, announced, holds, name_of
 from webhook import Kind, Operation
 
+KINDS = installed()
+
 
 @pytest.mark.parametrize("file", GOOD, ids=name_of)
 def test_a_good_example_is_taken_whole_and_once_stored_it_is_not_changed_again(file: Path) -> None:
     for manifest in read(file.read_bytes(), file.name):
-        verdict = judge(manifest.object, ReviewOptions(kinds=installed()))
+        verdict = judge(manifest.object, ReviewOptions(kinds=KINDS))
         assert verdict.reviewed
         assert verdict.allowed, verdict.status
         assert holds(verdict.document, manifest.object)
         again = judge(
             dict(verdict.document),
-            ReviewOptions(kinds=installed(), operation=Operation.UPDATE, stored=(verdict.document,)),
+            ReviewOptions(kinds=KINDS, operation=Operation.UPDATE, stored=(verdict.document,)),
         )
         assert again.allowed, again.status
         assert again.patch == []
@@ -32,7 +34,7 @@ def test_a_broken_example_is_rejected_for_what_it_announces_and_nothing_else(fil
     faults = announced(file)
     assert faults
     for manifest in read(file.read_bytes(), file.name):
-        verdict = judge(manifest.object, ReviewOptions(kinds=installed()))
+        verdict = judge(manifest.object, ReviewOptions(kinds=KINDS))
         assert verdict.status is not None
         reported = [f"{cause['field']}: {cause['message']}" for cause in verdict.status["details"]["causes"]]
         assert len(reported) == len(faults), reported

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import jsonpatch
@@ -64,10 +64,11 @@ def test_each_kind_has_jobs_to_draw() -> None:
     assert set(SUBJECTS) == {title(kind) for kind in built_in()}
 
 
-EVALUATORS = {
-    name: Evaluator(definition(one.kind)["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
-    for name, one in SUBJECTS.items()
-}
+@cache
+def evaluator_of(name: str) -> Evaluator:
+    return Evaluator(definition(SUBJECTS[name].kind)["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -112,7 +113,7 @@ def test_defaulting_twice_changes_nothing_more(name: str, data: st.DataObject) -
 @many
 @drawn
 def test_defaults_of_schema_and_mutation_agree_in_any_order(name: str, data: st.DataObject) -> None:
-    subject, evaluator = SUBJECTS[name], EVALUATORS[name]
+    subject, evaluator = SUBJECTS[name], evaluator_of(name)
     job = data.draw(jobs_of(subject.kind))
     schema_first = mutated(subject.kind, evaluator.default(job), subject.context).value
     assert evaluator.default(mutated(subject.kind, job, subject.context).value) == schema_first
@@ -122,7 +123,7 @@ def test_defaults_of_schema_and_mutation_agree_in_any_order(name: str, data: st.
 @many
 @drawn
 def test_the_model_takes_what_the_schema_takes(name: str, data: st.DataObject) -> None:
-    subject, evaluator = SUBJECTS[name], EVALUATORS[name]
+    subject, evaluator = SUBJECTS[name], evaluator_of(name)
     spec = data.draw(jobs_of(subject.kind)).get("spec")
     given_: Json = {
         "apiVersion": "a/v1",
@@ -184,7 +185,7 @@ def test_what_is_allowed_is_allowed_again_unchanged_and_after_any_rewrite(name: 
 @drawn
 def test_an_edit_of_another_field_of_any_stored_job_is_allowed(name: str, data: st.DataObject) -> None:
     """Ratcheting: whatever had been let in, an edit that breaks nothing more goes through."""
-    subject, evaluator = SUBJECTS[name], EVALUATORS[name]
+    subject, evaluator = SUBJECTS[name], evaluator_of(name)
     stored = evaluator.default(evaluator.prune(data.draw(jobs_of(subject.kind))))
     if isinstance(stored.get("spec"), dict):
         for ask in (subject.mutate, subject.validate):

@@ -1,5 +1,6 @@
 """What the runner does: of a job and of what there is, and of nothing else."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -341,37 +342,32 @@ def test_an_aborted_job_is_resumed_at_no_cost() -> None:
 EVENTS: list[tuple[str, int, int]] = [("work", 0, 7), ("judge", 0, 0), ("work", 1, 0), ("work", 0, 0)]
 
 
-@pytest.mark.parametrize("dies_after", [None, 0, 1, 2, 3])
-@pytest.mark.parametrize("action", ["RestartJob", "RestartTask", "RestartPod", "TerminateJob"])
-@pytest.mark.parametrize("away", range(len(EVENTS) + 1))
-def test_the_end_is_the_same_wherever_the_runner_dies(away: int, action: str, dies_after: int | None) -> None:
-    """The runner is away from the event of this number on; and it dies in the middle of its first look after that."""
-
-    def run(world: World, *, dies: bool) -> tuple[Any, ...]:
-        for number, (name, which, code) in enumerate(EVENTS):
-            world.end(name, which, code)
-            if dies and number >= away:
-                world.kubernetes()
-                continue
+def ended(action: str, away: int, dies_after: int | None) -> tuple[str, list[str], list[str]]:
+    """Return how a job ends if the runner is away from this event on, and dies after so many actions of its next look."""
+    world = World(dijob(task(2), task(1, name="judge"), policies=[{"event": "PodFailed", "action": action}]))
+    world.settle()
+    for number, (name, which, code) in enumerate(EVENTS):
+        world.end(name, which, code)
+        if number >= away:
+            world.kubernetes()
+        else:
             world.settle()
-        world.step(dies_after if dies else None)
+    world.step(dies_after)
+    world.settle()
+    for _ in range(3):
+        for pod in list(world.pods):
+            if pod["status"]["phase"] == "Running":
+                world.end(pod["metadata"]["labels"]["jobgate.dev/task"], int(pod["metadata"]["name"].split("-")[-2]))
         world.settle()
-        for _ in range(3):
-            for pod in list(world.pods):
-                if pod["status"]["phase"] == "Running":
-                    world.end(
-                        pod["metadata"]["labels"]["jobgate.dev/task"], int(pod["metadata"]["name"].split("-")[-2])
-                    )
-            world.settle()
-        return world.status["phase"], sorted(world.jobs), sorted(world.services)
+    assert "create Service di-train" in world.log
+    return world.status["phase"], sorted(world.jobs), sorted(world.services)
 
-    tasks = (task(2), task(1, name="judge"))
-    policies = [{"event": "PodFailed", "action": action}]
-    undisturbed, disturbed = (World(dijob(*tasks, policies=policies)) for _ in range(2))
-    undisturbed.settle()
-    disturbed.settle()
-    assert run(disturbed, dies=True) == run(undisturbed, dies=False)
-    assert len(set(disturbed.log) & {"create Service di-train"}) == 1
+
+@pytest.mark.parametrize("action", ["RestartJob", "RestartTask", "RestartPod", "TerminateJob"])
+def test_the_end_is_the_same_wherever_the_runner_dies(action: str) -> None:
+    undisturbed = ended(action, away=len(EVENTS), dies_after=None)
+    for away, dies_after in product(range(len(EVENTS) + 1), (None, 0, 1, 2, 3)):
+        assert ended(action, away, dies_after) == undisturbed, f"away from {away} on, died after {dies_after}"
 
 
 def test_a_look_that_makes_objects_writes_no_status_and_the_next_one_does() -> None:

@@ -1,5 +1,6 @@
 """A file is read again when it changes; one with faults changes nothing."""
 
+import asyncio
 import logging
 from pathlib import Path
 
@@ -20,8 +21,7 @@ def test_queues_are_used_when_the_file_changes(tmp_path: Path, caplog: pytest.Lo
             file.unlink(missing_ok=True)
             if content is not None:
                 file.write_bytes(content)
-            if (found := reloader.read()) is not None:
-                reloader.take(found)
+            asyncio.run(reloader.check())
     assert [sorted(one.queues) for one in used] == [["a", "default"], ["a", "b", "default"]]
     invalid = [one for one in caplog.records if one.getMessage() == "invalid queues ignored"]
     assert len(invalid) == 4

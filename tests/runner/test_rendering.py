@@ -14,7 +14,6 @@ from controlplane.operators import mxjob as mx
 from controlplane.operators import torchjob as torch
 from controlplane.operators import vcjob as volcano
 from controlplane.operators import vcjob_plugins
-from jobgate.kinds import installed
 from jobgate.kinds.common.runner import adoption
 from jobgate.kinds.common.wiring import whose
 from jobgate.offline.judge import ReviewOptions, judge
@@ -25,7 +24,7 @@ from jobgate.runner.rendering import batch_job, beside
 from jobgate.runner.subject import Subject
 from tests.operators.conftest import env_of
 from tests.pods.pods import patch
-from tests.runner.world import UID, dijob, merge, stored, subject, task
+from tests.runner.world import KINDS, UID, dijob, merge, stored, subject, task
 
 ROOT = Path(__file__).parents[2]
 NATIVE = Grouping(System.KUBERNETES, "scheduling.k8s.io/v1alpha2")
@@ -54,7 +53,7 @@ def example(path: Path | str) -> dict[str, Any]:
     document = yaml.safe_load((ROOT / "examples" / path).read_text(encoding="utf-8"))
     if "spec" in document and document["kind"] == "DIJob":
         document["spec"].pop("suspend", None)
-    job = stored(judge(document, ReviewOptions(kinds=installed())).document)
+    job = stored(judge(document, ReviewOptions(kinds=KINDS)).document)
     merge(job, adoption(subject(job).job))
     return job
 
@@ -66,7 +65,7 @@ def pods_of(found: Subject) -> Iterator[tuple[str, int, str, dict[str, Any]]]:
             template = batch["spec"]["template"]
             labels = {**template["metadata"]["labels"], COMPLETION_INDEX: str(index)}
             pod = {"metadata": {**template["metadata"], "labels": labels}, "spec": template["spec"]}
-            claimed = whose(pod, installed())
+            claimed = whose(pod, KINDS)
             assert claimed is not None
             assert (claimed.claim.uid, claimed.claim.index) == (UID, index)
             part = found.crew.part(claimed.claim.task)

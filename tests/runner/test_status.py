@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds import installed
 from tests.runner.test_rendering import example
-from tests.runner.world import START, UID, World, dijob, holding, stamp, task
+from tests.runner.world import KINDS, START, UID, World, dijob, holding, stamp, task
 
 
 def run(path: str) -> World:
@@ -33,7 +32,7 @@ def conditions(found: World) -> list[tuple[str, str, str]]:
 def test_a_status_fits_its_schema_at_every_look(path: str) -> None:
     found = World(example(path))
     found.job["metadata"]["annotations"]["aimaster"] = "ready"
-    kind = installed().get(found.job["apiVersion"], found.job["kind"])
+    kind = KINDS.get(found.job["apiVersion"], found.job["kind"])
     assert kind is not None
     for number in range(12):
         found.step()

@@ -16,6 +16,7 @@ from jobgate.runner.subject import Observed, Subject, read
 
 Object = dict[str, Any]
 
+KINDS = installed()
 START = datetime(2026, 1, 1, tzinfo=UTC)
 #: Seconds that a deleted pod may go on.
 GRACE = 30
@@ -68,7 +69,7 @@ def stored(job: Mapping[str, Any], *, taken: bool = True, **annotations: str) ->
 
 def subject(job: Mapping[str, Any], groups: Grouping | None = None) -> Subject:
     """A job as the runner reads it."""
-    kind = installed().get(job["apiVersion"], job["kind"])
+    kind = KINDS.get(job["apiVersion"], job["kind"])
     assert kind is not None
     found = read(kind, job, groups=groups)
     assert found is not None

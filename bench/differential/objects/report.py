@@ -40,15 +40,15 @@ Known differences:
 - Rules run in the CEL library, which does not count what they cost as the API server does. A rule is not checked, and is
   named, if it takes more than 10,000 steps of `all`, `map` and the like, if the estimate of its cost for this very object is
   above 10,000,000 (or above 100,000,000 with the object's other rules), if it nests deeper than 32, uses `optMap` more than
-  eight times, chains `format` in comprehensions, or uses `url()`, `ip()`, `cidr()`, `semver()` or a named format.
+  eight times, chains `format` in comprehensions, or uses `orValue`, `or`, `.?` or `[?]` on what `validate` gives.
 - Sets and map lists: `self == oldSelf` holds in any order, as there; `==` with a list that the rule itself makes does not, and
   `+` adds items that are there already.
 - Rules see times to the nanosecond, except `min`, `max` and `sum`, which cut them to microseconds. A NUL in a text is seen as
   another control character.
 - `duration()` of a text with `µs` (`us` is read) or a fraction of more than 18 digits fails.
-- Errors of rules are the API server's where it is known.
+- Errors of rules are in the CEL library's words.
 - A time that its format takes and CEL cannot read makes the rule fail with another message.
-- Messages of the schema differ from the API server's; messages of rules are the same. The fields that both name may differ.
+- Messages of the schema differ from the API server's; messages of rules are the same, but for errors. The fields that both name may differ.
 """
 
 

@@ -71,7 +71,7 @@ class Result:
 
 def _is_duration_of_go(result: Result) -> bool:
     """The CEL library reads no `µs` and no fraction of more than 18 digits (docs/reference/crd-evaluation.md)."""
-    words = "type conversion error from 'string' to 'google.protobuf.Duration'"
+    words = "String to Duration conversion failed"
     return result.taken_there and all(words in violation.message for violation in result.violations)
 
 

@@ -146,10 +146,6 @@ FIELDS: Final[Fields] = {
     **_below("containers.*", _CONTAINER),
 }
 
-#: The fields of a pod spec that are newer, or hold newer ones.
-POD_FIELDS: Final = frozenset(path.partition(".")[0] for path in FIELDS)
-
-
 #: By step: what is lost there, or the table below; `*` is any item of a list.
 _Table: TypeAlias = "Mapping[str, NewField | _Table]"
 

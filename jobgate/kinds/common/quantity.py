@@ -20,9 +20,9 @@ BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei"
 #: The most that a quantity with a binary suffix can be; more is taken for this.
 BINARY_LIMIT: Final = Decimal(2**63 - 1)
 
-#: The least that a quantity tells apart; finer amounts are rounded up (away from zero) to it.
-_NANO: Final = Decimal("1e-9")
-_NANO_EXPONENT: Final = -9
+#: Decimal places of what a quantity tells apart, and of what resources of containers do; what is finer is rounded up.
+NANO: Final = 9
+MILLI: Final = 3
 
 #: Longest text whose quantity is remembered, in characters.
 REMEMBERED: Final = 32
@@ -76,22 +76,23 @@ def _parse_text(text: str) -> Decimal:
         return _ZERO
     if suffix in BINARY_SUFFIXES:
         exact = Context(prec=len(number) + _WORD_DIGITS + 2)
-        amount = min(_rounded(exact.multiply(Decimal(number), Decimal(1 << BINARY_SUFFIXES[suffix]))), BINARY_LIMIT)
+        amount = min(rounded(exact.multiply(Decimal(number), Decimal(1 << BINARY_SUFFIXES[suffix]))), BINARY_LIMIT)
         return amount.copy_negate() if sign == "-" else amount
     exponent = f"e{DECIMAL_SUFFIXES[suffix]}" if suffix in DECIMAL_SUFFIXES else suffix
-    return _rounded(Decimal(f"{sign}{number}{exponent}"))
+    return rounded(Decimal(f"{sign}{number}{exponent}"))
 
 
 _parse_short = lru_cache(maxsize=4096)(_parse_text)
 
 
-def _rounded(amount: Decimal) -> Decimal:
-    """Round an amount up, away from zero, to what a quantity can keep."""
+def rounded(amount: Decimal, places: int = NANO) -> Decimal:
+    """Round an amount up, away from zero, to so many decimal places."""
     exponent = amount.as_tuple().exponent
     if not amount:
         return _ZERO
-    if not isinstance(exponent, int) or exponent >= _NANO_EXPONENT:
+    if not isinstance(exponent, int) or exponent >= -places:
         return amount
-    if amount.adjusted() < _NANO_EXPONENT:
-        return _NANO.copy_sign(amount)
-    return amount.quantize(_NANO, rounding=ROUND_UP, context=Context(prec=max(amount.adjusted() + 11, 1)))
+    least = Decimal(1).scaleb(-places)
+    if amount.adjusted() < -places:
+        return least.copy_sign(amount)
+    return amount.quantize(least, rounding=ROUND_UP, context=Context(prec=max(amount.adjusted() + places + 2, 1)))

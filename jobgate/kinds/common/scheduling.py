@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from jobgate.kinds.common.gang import gang_minimum
@@ -10,34 +10,26 @@ from jobgate.kinds.common.operator import operator_of, runs_here
 from jobgate.kinds.common.pod.reading import text
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN, SUBDOMAIN_LIMIT, dns_subdomain
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
-from webhook import Cause, Context, Invalid, Job, Notice, Path, Task, TooLong, rule
-from webhook.text import shown
+from webhook import Cause, Context, Invalid, Job, Notice, Task, TooLong, rule
 from webhook.view import view
 
-#: As many tasks as a message names.
-NAMED_TASKS = 3
+#: Names by the word that has them, and how long they may be: a queue, a priority class, and the name of a scheduler,
+#: which pods have in a field of this length.
+_NAMES = {"queue": SUBDOMAIN_LIMIT, "scheduler_name": LABEL_LIMIT, "priority_class_name": SUBDOMAIN_LIMIT}
 
 
-def _subdomain_of(limit: int) -> Mapping[str, Any]:
-    return {"pattern": SUBDOMAIN, "maxLength": limit}
+@rule(*_NAMES, quiet={word: {"pattern": SUBDOMAIN, "maxLength": limit} for word, limit in _NAMES.items()})
+def names_of_the_scheduler_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """Queues and priority classes are named as DNS subdomains, schedulers with at most 63 characters.
 
-
-@rule("queue", quiet={"queue": _subdomain_of(SUBDOMAIN_LIMIT)})
-def queue_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A queue name is a DNS subdomain; a job with another name waits forever."""
-    yield from _subdomain(job.word("queue"), job.at("queue"), SUBDOMAIN_LIMIT)
-
-
-@rule("scheduler_name", quiet={"scheduler_name": _subdomain_of(LABEL_LIMIT)})
-def scheduler_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """A scheduler name has at most 63 characters; pods with another name are never scheduled."""
-    yield from _subdomain(job.word("scheduler_name"), job.at("scheduler_name"), LABEL_LIMIT)
-
-
-@rule("priority_class_name", quiet={"priority_class_name": _subdomain_of(SUBDOMAIN_LIMIT)})
-def priority_class_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """The API server rejects pods with an unknown priority class; its name is a DNS subdomain."""
-    yield from _subdomain(job.word("priority_class_name"), job.at("priority_class_name"), SUBDOMAIN_LIMIT)
+    With another queue a job waits forever, with another scheduler or priority class there are no pods.
+    """
+    for word, limit in _NAMES.items():
+        name = text(job.word(word))
+        if len(name) > limit:
+            yield TooLong(job.at(word), name, limit)
+        elif name and (fault := dns_subdomain(name)):
+            yield Invalid(job.at(word), name, fault)
 
 
 @rule("queue", whole=("tasks.name", "tasks.replicas"), updates=True)
@@ -83,16 +75,16 @@ def a_gang_has_priorities_throughout(job: Job[Any], context: Context) -> Iterato
     """A gang waits for its pods with the lowest priority, so all its tasks should have a priority class."""
     if text(job.word("priority_class_name")):
         return  # all have it
-    having = [task for task in job.tasks if task.replicas and own_priority_class(task)]
-    if not having or not _is_gang(job, context):
+    first = next((task for task in job.tasks if task.replicas and own_priority_class(task)), None)
+    if first is None or not _is_gang(job, context):
         return
-    without = [task for task in job.tasks if task.replicas and not own_priority_class(task)]
-    for task in without:
-        yield Notice(
-            task.template_path / "spec" / "priorityClassName",
-            f"not set, but {_called(having)} of this gang {'has' if len(having) == 1 else 'have'} a priority "
-            "class: the gang waits for these pods, which get the default priority of the cluster",
-        )
+    for task in job.tasks:
+        if task.replicas and not own_priority_class(task):
+            yield Notice(
+                task.template_path / "spec" / "priorityClassName",
+                f"not set, but {first.path} of this gang has a priority class: the gang waits for these pods, which "
+                "get the default priority of the cluster",
+            )
 
 
 def _is_gang(job: Job[Any], context: Context) -> bool:
@@ -104,29 +96,9 @@ def _is_gang(job: Job[Any], context: Context) -> bool:
     return (said or by_default) and gang_minimum(job) > 1
 
 
-def _called(tasks: Sequence[Task]) -> str:
-    names = [shown(task.name) if task.name else str(task.path) for task in tasks[:NAMED_TASKS]]
-    if len(tasks) > NAMED_TASKS:
-        names.append(f"{len(tasks) - NAMED_TASKS} more")
-    *most, last = names
-    return f"{'tasks' if most else 'task'} {', '.join(most)}{' and ' if most else ''}{last}"
-
-
-def _subdomain(name: Any, path: Path, limit: int) -> Iterator[Cause]:
-    """Judge a name; an empty one is none, as Kubernetes reads it."""
-    if not isinstance(name, str) or not name:
-        return
-    if len(name) > limit:
-        yield TooLong(path, name, limit)
-    elif fault := dns_subdomain(name):
-        yield Invalid(path, name, fault)
-
-
 #: The rules, in the order in which a reader wants to know.
 scheduling_rules = (
-    queue_can_exist,
-    scheduler_can_exist,
-    priority_class_can_exist,
+    names_of_the_scheduler_can_exist,
     kueue_counts_pods_once,
     a_gang_has_priorities_throughout,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any
 
 from jobgate.kinds.common.operator import Operator, operator_of
@@ -47,17 +46,9 @@ def names_have_room(job: Job[Any], context: Context) -> bool:
     # The name that a plain job has is a subdomain: without dots it is a label.
     if ("." in name or name != job.document["metadata"].get("name")) and dns_label(name):
         return False
-    longest, most = max(map(len, names), default=0), max(job.said("tasks.replicas"), default=0)
-    return longest <= LABEL_LIMIT and _are_labels(
-        operator.pod_name, operator.service_name, len(name), longest, len(str(most))
-    )
-
-
-@lru_cache(maxsize=1024)
-def _are_labels(pod: str, service: str, job: int, task: int, index: int) -> bool:
-    """Return whether what is called by these patterns has room in a label, by the lengths of what goes into them."""
-    parts = {"job": "x" * job, "task": "x" * task, "index": "x" * index}
-    return max(len(pod.format(**parts)), len(service.format(**parts))) <= LABEL_LIMIT
+    longest, most = max(names, key=len, default=""), max(job.said("tasks.replicas"), default=0)
+    pod, service = operator.pod_name.format(job=name, task=longest, index=most), operator.service_name.format(job=name)
+    return max(len(pod), len(service)) <= LABEL_LIMIT
 
 
 @rule(reads=("tasks.name", "tasks.replicas"), quiet=names_have_room)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from jobgate.kinds.common import pod
-from jobgate.kinds.common.newer_fields import POD_FIELDS, check_newer_fields
+from jobgate.kinds.common.newer_fields import check_newer_fields
 from jobgate.kinds.common.operator import Operator, operator_of, runs_here, who_runs
-from jobgate.kinds.common.pod.reading import items, mapping, objects, spec_of
+from jobgate.kinds.common.pod.reading import containers, items, mapping, objects, spec_of, text
 from webhook import Cause, Context, Job, Notice, Path, Task, rule
 
 _VOLUMES: Final = Path("spec") / "volumes"
@@ -29,14 +29,12 @@ class Made(NamedTuple):
         task: the task.
         pod: the Pod as its API server gets it: without the fields that the operator's types do not have.
         plain: whether the Pod is surely sound.
-        whole: whether no field of the template is newer than the operator's types.
         places: where the volumes of the job's own list that the Pod has stand in this list.
     """
 
     task: Task
     pod: dict[str, Any]
     plain: bool
-    whole: bool
     places: Sequence[int]
 
 
@@ -62,7 +60,7 @@ def judged(
     for made in made_pods(job, context):
         if context.spent():
             return
-        if passes(made) or (text := _text(made.pod)) in sound:
+        if passes(made) or (same := _text(made.pod)) in sound:
             continue
         path, found = made.task.template_path, False
         for finding in check(made.pod, path):
@@ -73,8 +71,8 @@ def judged(
             elif moved not in reported:
                 reported.add(moved)
                 yield moved
-        if not found and text:
-            sound.add(text)
+        if not found and same:
+            sound.add(same)
 
 
 def _text(pod: dict[str, Any]) -> str:
@@ -98,7 +96,7 @@ def made_pods(job: Job[Any], context: Context) -> Iterator[Made]:
     for task in job.tasks:
         if id(task) not in made:
             named = _by_name(shared) if named is None else named
-            places = _named_in(task.template.get("spec"), named) if made else range(len(shared))
+            places = _named_in(task.template, named) if made else range(len(shared))
             volumes = [shared[place] for place in places]
             made[id(task)] = _made(operator, job, task, places, volumes, keeps=runs_here(job, context))
         yield made[id(task)]
@@ -118,34 +116,21 @@ def _made(
         made["metadata"] = mapping(task.template.get("metadata"))
     plain = pod.plain(made) if volumes or not job.plain else True  # see `pod_templates_make_sound_pods`
     # A field that is newer than any types makes a pod not plain.
-    known = made if plain or keeps else operator.known(made)
-    template, spec = mapping(task.template.get("spec")), made["spec"]
-    untouched = all(spec.get(name) is template[name] for name in POD_FIELDS & template.keys())
-    return Made(task, known, plain, known is made and untouched, places)
+    return Made(task, made if plain or keeps else operator.known(made), plain, places)
 
 
 def _by_name(volumes: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
     """Return the place of each volume, by its name; of several with one name, the first."""
-    places: dict[str, int] = {}
-    for place, volume in objects(volumes):
-        if isinstance(name := volume.get("name"), str):
-            places.setdefault(name, place)
-    return places
+    return {text(volume.get("name")): place for place, volume in reversed([*objects(volumes)])}
 
 
-def _named_in(spec: Any, volumes: Mapping[str, int]) -> Sequence[int]:
-    """Return the places of the volumes whose name a pod spec says anywhere: where it mounts or reads them."""
-    places: set[int] = set()
-    parts: list[Any] = [spec] if volumes else []
-    while parts:
-        part = parts.pop()
-        if isinstance(part, Mapping):
-            parts.extend(part.values())
-        elif isinstance(part, list):
-            parts.extend(part)
-        elif isinstance(part, str) and part in volumes:
-            places.add(volumes[part])
-    return sorted(places)
+def _named_in(template: Mapping[str, Any], volumes: Mapping[str, int]) -> Sequence[int]:
+    """Return the places of the volumes whose name a template mounts, or has for a volume of its own."""
+    lists = [spec_of(template).get("volumes")]
+    for container in containers(template, Path()):
+        lists += [container.json.get("volumeMounts"), container.json.get("volumeDevices")]
+    named = {text(one.get("name")) for value in lists for _, one in objects(value)}
+    return sorted(volumes[name] for name in named & volumes.keys())
 
 
 def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes: Path) -> Cause | Notice | None:
@@ -172,11 +157,10 @@ def fields_are_known_to_the_operator(job: Job[Any], context: Context) -> Iterato
         for finding in check_newer_fields(shared, Path(), minor=operator.minor, operator=operator.name):
             yield finding.at(finding.path.moved(_VOLUMES, job.at("volumes")) or finding.path)
     for made in made_pods(job, context):
-        if not made.whole:
-            task = made.task
-            yield from check_newer_fields(
-                task.template, task.template_path, minor=operator.minor, operator=operator.name
-            )
+        # Of what the operator replaces, no field is newer than the types of plain pods.
+        if not made.plain:
+            path = made.task.template_path
+            yield from check_newer_fields(made.task.template, path, minor=operator.minor, operator=operator.name)
 
 
 def sets_none(names: Iterable[str]) -> Callable[[Job[Any], Context], bool]:

@@ -56,7 +56,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str, set[Break]]] = [
         "another field to scale",
         views(subresources={"scale": SCALE}),
         views(subresources={"scale": SCALE | {"specReplicasPath": ".spec.size"}}),
-        "subresources.scale.specReplicasPath",
+        "subresources.scale",
         {C},
     ),
     ("no selector", views(selectableFields=[{"jsonPath": ".spec.x"}]), views(), "selectableFields", {C}),

@@ -38,7 +38,7 @@ def test_objects_are_judged_as_by_the_server(controlplane: ControlPlane, cluster
 @pytest.fixture(scope="module")
 def expressions(cluster_api: ClusterApi) -> Iterator[tuple[dict[str, Any], str]]:
     """A kind with all expressions as rules; a rule that does not hold, or fails, rejects an object."""
-    rules = [{"rule": expression} for expression in [*TRUE, *(expression for expression, _ in ERRORS)]]
+    rules = [{"rule": expression} for expression in [*TRUE, *ERRORS]]
     crd = definition(SCHEMA | {"x-kubernetes-validations": rules}, new_kind())
     with served(cluster_api, crd) as path:
         yield crd, path
@@ -49,12 +49,9 @@ def test_expressions_give_on_the_server_what_they_give_here(cluster_api: Cluster
     written = whole(crd["spec"]["names"]["kind"], VALUE)
     status, answer = cluster_api.post(path, written, {"dryRun": "All"})
     assert status == 422
-    theirs = [cause["message"].removeprefix('Invalid value: "object": ') for cause in answer["details"]["causes"]]
-    ours = [violation.message for violation in evaluate(crd, written).violations]
-    assert len(theirs) == len(ERRORS)
-    # Go tells more of why an address could not be read.
-    short = [message.partition(" parse error")[0] for message in ours]
-    assert short == [message.partition(" parse error")[0] for message in theirs]
+    theirs = [cause["message"].rpartition("rule: ")[2] for cause in answer["details"]["causes"]]
+    ours = [violation.message.rpartition("rule: ")[2] for violation in evaluate(crd, written).violations]
+    assert ours == theirs == ERRORS
 
 
 TRANSITIONS: dict[str, Any] = {

@@ -46,7 +46,6 @@ def test_a_pattern_of_go_has_no_problem(pattern: str) -> None:
             "invalid repetition size: `{100}`",
         ),
         (r"(?x)a", "invalid perl operator: `(?x`"),
-        (r"(a)(?(1)b|c)", "a condition"),
         ("\\u0041", r"`\u`"),
         (r"\y", r"invalid escape sequence: `\y`"),
         ("(a", "missing )"),

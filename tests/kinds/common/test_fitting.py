@@ -31,6 +31,8 @@ from tests.corpus import GOOD, jobs, name_of
 from webhook import Context, Kind
 from webhook.review import mutated
 
+KINDS = installed()
+
 
 class Port(Struct, forbid_unknown_fields=True):
     number: Annotated[int, Meta(ge=1, le=65535)]
@@ -81,7 +83,7 @@ def schema_of(kind: Kind) -> StructuralSchema:
 
 
 def defaulted(job: dict[str, Any]) -> tuple[StructuralSchema, Any]:
-    kind = installed().get(job["apiVersion"], job["kind"])
+    kind = KINDS.get(job["apiVersion"], job["kind"])
     assert kind is not None
     return schema_of(kind), mutated(kind, job, Context(namespace="default", name="job")).value
 
@@ -131,14 +133,18 @@ def replaced(value: Any, path: tuple[str | int, ...], other: Any) -> Any:
     return [replaced(item, tuple(rest), other) if index == step else item for index, item in enumerate(value)]
 
 
-EXAMPLES = [defaulted(job) for file in GOOD for job in jobs(file)]
 PROPERTY = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=200)
+
+
+@cache
+def examples() -> list[tuple[StructuralSchema, Any]]:
+    return [defaulted(job) for file in GOOD for job in jobs(file)]
 
 
 @st.composite
 def examples_with_changes(draw: st.DrawFn) -> tuple[StructuralSchema, Any]:
     """Draw a good example in which a place or two are drawn again, right or wrong."""
-    schema, document = draw(st.sampled_from(EXAMPLES))
+    schema, document = draw(st.sampled_from(examples()))
     for _ in range(draw(st.integers(1, 2))):
         place = draw(st.sampled_from(list(places(schema.shape.node, document))))
         document = replaced(document, place.path, draw(near(place.schema) | JSON) if place.path else document)
@@ -395,7 +401,7 @@ def nested(depth: int, wrap: Any) -> Any:
     ids=["deep lists", "deep objects", "a long text", "a long number", "many keys", "many items"],
 )
 def test_hostile_objects_raise_nothing(kind: Kind, odd: Any) -> None:
-    schema, example = next(pair for pair in EXAMPLES if pair[0] is kind.schema)
+    schema, example = next(pair for pair in examples() if pair[0] is kind.schema)
     for place in places(schema.shape.node, example):
         if place.path:
             schema.fits(replaced(example, place.path, odd))

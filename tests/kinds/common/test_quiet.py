@@ -252,12 +252,14 @@ def faulty(name: str) -> Mapping[str, list[tuple[Json, Context]]]:
     for document in variants(name, 5):
         if not anything.plain(document) or "\\ud800" in repr(document):
             continue
+        kept: Json = {}
         for context in contexts():
             job: Job[Any] = Job(kind, document)
             called = {rule.name for rule, _ in kind.plan.calls(job, whole=True, updates=False)}
             for rule in rules:
                 if rule.name in called and len(found[rule.name]) < 500 and any(rule.check(job, context)):
-                    found[rule.name].append((deepcopy(document), context))
+                    kept = kept or deepcopy(document)
+                    found[rule.name].append((kept, context))
     return found
 
 

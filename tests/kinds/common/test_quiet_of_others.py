@@ -30,7 +30,7 @@ def allowed(kind: Kind, document: dict[str, Any]) -> bool:
 
 def test_a_word_that_must_be_there_is_missed_without_the_object_around_it() -> None:
     kind = replace(KINDS["TorchJob"], rules=(*KINDS["TorchJob"].rules, jobs_are_queued))
-    job = deepcopy(good(kind))
+    job = deepcopy(good(kind.kind))
     job["spec"]["schedulingPolicy"] = {"queue": "default"}
     assert allowed(kind, job)
     job["spec"]["schedulingPolicy"] = {}
@@ -41,7 +41,7 @@ def test_a_word_that_must_be_there_is_missed_without_the_object_around_it() -> N
 
 def test_names_have_room_in_any_pattern_of_pod_names() -> None:
     kind, operator = KINDS["DIJob"], DI_ORCHESTRATOR
-    job = good(kind)
+    job = good(kind.kind)
     for pattern, room in (("{job}-{task}-{index}", True), ("{job}-{job}-{task}-{index}", False), ("{index}", True)):
         changed = replace(kind, operator=replace(operator, pod_name=pattern))
         context = Context(namespace="default", name="a" * 30)

@@ -7,7 +7,7 @@ The rules are those of `core/v1` validation of Kubernetes (`validateResourceRequ
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from decimal import ROUND_UP, Context, Decimal
+from decimal import Context, Decimal
 from functools import lru_cache
 from itertools import islice
 from math import ceil
@@ -35,9 +35,6 @@ OF_PODS: Final = ("cpu", "memory", "hugepages-SIZE")
 
 #: Claims that a message names at most.
 NAMED_CLAIMS: Final = 10
-
-#: Resources are kept to a thousandth: what is finer is rounded up.
-_MILLI: Final = Decimal("0.001")
 
 #: Digits that sums are exact to: far more than any machine has bytes.
 _EXACT: Final = Context(prec=100)
@@ -71,7 +68,7 @@ def read(resources: Json, side: str, path: Path, faults: list[Cause]) -> Amounts
     given = resources.get(side)
     for name, value in given.items() if isinstance(given, dict) else ():
         try:
-            found[name] = _rounded(quantity.parse(value))
+            found[name] = quantity.rounded(quantity.parse(value), quantity.MILLI)
         except ValueError as error:
             faults.append(Invalid((path / side).key(name), value, str(error)))
     return found
@@ -82,12 +79,27 @@ def may_overcommit(name: str) -> bool:
     return _is_native(name) and not name.startswith(HUGE_PAGES)
 
 
-def side_fits(resources: Json, side: str, path: Path) -> Iterator[Cause]:
-    """Names and amounts of one side, `limits` or `requests`, are legal by themselves."""
+def side_fits(resources: Json, side: str, path: Path, *, of_pod: bool = False) -> Iterator[Cause]:
+    """Yield what is wrong with the names and amounts of one side, `limits` or `requests`, by themselves.
+
+    Names are known; no amount is negative, devices are whole numbers, and huge pages a multiple of their size.
+    """
     faults: list[Cause] = []
     given = read(resources, side, path, faults)
     yield from faults
-    yield from _side_fits(resources, side, given, path)
+    for name, amount in given.items():
+        here, value = (path / side).key(name), resources[side][name]
+        if of_pod and name not in OF_PODS and not (name.startswith(HUGE_PAGES) and not names.qualified_name(name)):
+            yield NotSupported(here, name, OF_PODS)
+        elif not of_pod and (fault := name_fault(name)):
+            yield Invalid(here, name, fault)
+        if amount < 0:
+            yield Invalid(here, value, "must not be negative")
+        if not _is_native(name) and not quantity.is_whole(amount) and not _extended_fault(name):
+            yield Invalid(here, value, "must be a whole number: extended resources cannot be divided")
+        if name.startswith(HUGE_PAGES) and not _is_multiple(amount, size := name.removeprefix(HUGE_PAGES)):
+            right = f"must be a multiple of the page size {size}, which must be a valid quantity"
+            yield Invalid(here, value, right)
 
 
 def totals(pod: Json, side: str) -> Amounts:
@@ -117,13 +129,10 @@ def totals(pod: Json, side: str) -> Amounts:
 
 def _requirements(resources: Json, path: Path, *, of_pod: bool = False) -> Iterator[Cause]:
     """Names and amounts are legal, and requests fit limits."""
-    faults: list[Cause] = []
-    limits = read(resources, "limits", path, faults)
-    requests = read(resources, "requests", path, faults)
-    yield from faults
-    for side, given in (("limits", limits), ("requests", requests)):
-        yield from _side_fits(resources, side, given, path, of_pod=of_pod)
-    for name, request in requests.items():
+    for side in ("limits", "requests"):
+        yield from side_fits(resources, side, path, of_pod=of_pod)
+    limits = read(resources, "limits", path, [])
+    for name, request in read(resources, "requests", path, []).items():
         limit = limits.get(name)
         if limit is None and not may_overcommit(name):
             yield Required((path / "limits").key(name), f"must equal the request: {name} cannot be overcommitted")
@@ -131,23 +140,6 @@ def _requirements(resources: Json, path: Path, *, of_pod: bool = False) -> Itera
             relation = "at most" if may_overcommit(name) else "equal to"
             right = f"must be {relation} the limit {shown(mapping(resources['limits'])[name])}"
             yield Invalid((path / "requests").key(name), resources["requests"][name], right)
-
-
-def _side_fits(resources: Json, side: str, given: Amounts, path: Path, *, of_pod: bool = False) -> Iterator[Cause]:
-    """Names are known; no amount is negative, devices are whole numbers, and huge pages a multiple of their size."""
-    for name, amount in given.items():
-        here, value = (path / side).key(name), resources[side][name]
-        if of_pod and name not in OF_PODS and not (name.startswith(HUGE_PAGES) and not names.qualified_name(name)):
-            yield NotSupported(here, name, OF_PODS)
-        elif not of_pod and (fault := name_fault(name)):
-            yield Invalid(here, name, fault)
-        if amount < 0:
-            yield Invalid(here, value, "must not be negative")
-        if not _is_native(name) and not quantity.is_whole(amount) and not _extended_fault(name):
-            yield Invalid(here, value, "must be a whole number: extended resources cannot be divided")
-        if name.startswith(HUGE_PAGES) and not _is_multiple(amount, size := name.removeprefix(HUGE_PAGES)):
-            right = f"must be a multiple of the page size {size}, which must be a valid quantity"
-            yield Invalid(here, value, right)
 
 
 def name_fault(name: str) -> str | None:
@@ -220,13 +212,6 @@ _RESIZE_POLICIES: Final = listed(
         restartPolicy=need(one_of(("NotRequired", "RestartContainer"))),
     )
 )
-
-
-def _rounded(amount: Decimal) -> Decimal:
-    exponent = amount.as_tuple().exponent
-    if not isinstance(exponent, int) or exponent >= -3:
-        return amount
-    return amount.quantize(_MILLI, rounding=ROUND_UP, context=Context(prec=max(amount.adjusted() + 5, 1)))
 
 
 def _is_multiple(amount: Decimal, size: str) -> bool:

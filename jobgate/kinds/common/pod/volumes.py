@@ -6,7 +6,6 @@ are rare or that Kubernetes has removed only their presence matters here; what i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -63,18 +62,10 @@ SHORTEST_TOKEN, LONGEST_TOKEN = 600, 2**32
 #: CSI: longest name of a driver, in characters.
 DRIVER_LIMIT: Final = 63
 
-#: Sources that kubelet no longer mounts, and the Kubernetes minor that removed the code (its changelogs).
-GONE: Final = {
-    "cephfs": "1.31",
-    "flocker": "1.25",
-    "gitRepo": "1.33",
-    "glusterfs": "1.26",
-    "photonPersistentDisk": "1.16",
-    "quobyte": "1.25",
-    "rbd": "1.31",
-    "scaleIO": "1.22",
-    "storageos": "1.25",
-}
+#: Sources that kubelet no longer mounts.
+GONE: Final = (
+    *("cephfs", "flocker", "gitRepo", "glusterfs", "photonPersistentDisk", "quobyte", "rbd", "scaleIO", "storageos"),
+)
 #: Sources that are rare, or served by CSI drivers today.
 RARE: Final = (
     *("awsElasticBlockStore", "azureDisk", "azureFile", "cinder", "fc", "flexVolume", "gcePersistentDisk", "iscsi"),
@@ -85,8 +76,6 @@ _PLAIN: Final = ("configMap", "emptyDir", "hostPath", "nfs", "persistentVolumeCl
 
 #: An amount of memory as people write it.
 _Size: TypeAlias = Annotated[str, Meta(pattern=whole_text("[0-9]{1,12}(?:[kMGT]|[KMGT]i)?"))]
-
-_MEDIUM = re.compile(r"(Memory|HugePages(-.+)?)?\Z")
 
 
 def without_backsteps(value: Any, path: Path) -> Iterator[Cause]:
@@ -116,7 +105,7 @@ def _absolute(value: Any, path: Path) -> Iterator[Cause]:
 
 def _medium(value: Any, path: Path) -> Iterator[Notice]:
     """The medium of an emptyDir is not checked before a node mounts it."""
-    if isinstance(value, str) and not _MEDIUM.match(value):
+    if isinstance(value, str) and value not in {"", "Memory"} and not value.startswith("HugePages"):
         detail = 'unknown medium, the pod would not start: use "Memory" or "HugePages", or remove the field'
         yield Notice(path, detail)
 
@@ -257,7 +246,7 @@ def _source(volume: Any, path: Path) -> Iterator[Notice]:
         yield Notice(path, "has no source and will be an empty directory: set emptyDir: {} to make this explicit")
     elif len(present) == 1 and present[0] in GONE:
         instead = "clone the repository in an init container" if present[0] == "gitRepo" else "use a CSI driver"
-        yield Notice(path / present[0], f"not supported since Kubernetes {GONE[present[0]]}: {instead}")
+        yield Notice(path / present[0], f"no longer supported by Kubernetes: {instead}")
 
 
 _NAME: Final = need(formatted(names.dns_label, DnsLabel), "must be the name that volume mounts use")

@@ -53,13 +53,8 @@ INTERNAL_EVENTS: Final = frozenset(
 INTERNAL_ACTIONS: Final = frozenset(
     {Action.SYNC_JOB, Action.ENQUEUE_JOB, Action.SYNC_QUEUE, Action.OPEN_QUEUE, Action.CLOSE_QUEUE}
 )
-#: What no part of Volcano raises, though its webhook takes it.
-NEVER_RAISED: Final = frozenset({LifecycleEvent.JOB_UPDATED})
-#: What is raised for the job, and never looked up in the policies of a task.
-OF_THE_JOB: Final = frozenset({LifecycleEvent.UNKNOWN})
-
 #: What messages offer, in the order of the enums.
-USEFUL_EVENTS: Final = tuple(one for one in LifecycleEvent if one not in INTERNAL_EVENTS | NEVER_RAISED)
+USEFUL_EVENTS: Final = tuple(one for one in LifecycleEvent if one not in INTERNAL_EVENTS | {LifecycleEvent.JOB_UPDATED})
 USEFUL_ACTIONS: Final = tuple(one for one in Action if one not in INTERNAL_ACTIONS)
 
 

@@ -12,8 +12,6 @@ from jobgate.kinds.common.pod.reading import ALL_CONTAINERS, containers, spec_of
 from jobgate.kinds.common.policies.model import (
     INTERNAL_ACTIONS,
     INTERNAL_EVENTS,
-    NEVER_RAISED,
-    OF_THE_JOB,
     USEFUL_ACTIONS,
     USEFUL_EVENTS,
     Action,
@@ -130,9 +128,9 @@ def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
     """Some events that Volcano's webhook accepts are never raised, not for tasks, or not acted on without a timeout."""
     for owner in owners(job):
         for place, event, policy in read_events(owner):
-            if event in NEVER_RAISED:
+            if event is LifecycleEvent.JOB_UPDATED:
                 yield Notice(place, f"Volcano never raises {event}: remove it")
-            elif event in OF_THE_JOB and isinstance(owner, Task):
+            elif event is LifecycleEvent.UNKNOWN and isinstance(owner, Task):
                 yield Notice(place, f"Volcano raises {event} for the job, not for a task: move the policy to the job")
             elif event is LifecycleEvent.POD_PENDING and policy.timeout is None:  # every pod starts as pending
                 yield Notice(place, "PodPending requires a timeout: without one, the policy never applies")

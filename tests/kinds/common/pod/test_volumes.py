@@ -265,11 +265,11 @@ REFUSED_CLAIMS: list[tuple[str, Json, list[str]]] = [
 NOTICED: list[tuple[str, Json, list[str]]] = [
     ("no source", {}, ["has no source and will be an empty directory"]),
     ("an unknown medium", {"emptyDir": {"medium": "Tape"}}, ["emptyDir.medium: unknown medium"]),
-    ("a repository", {"gitRepo": {"repository": "x"}}, ["gitRepo: not supported since Kubernetes 1.33"]),
+    ("a repository", {"gitRepo": {"repository": "x"}}, ["gitRepo: no longer supported by Kubernetes"]),
     (
         "a source that is gone",
         {"cephfs": {"monitors": ["m"]}},
-        ["cephfs: not supported since Kubernetes 1.31"],
+        ["cephfs: no longer supported by Kubernetes"],
     ),
     ("huge pages of one size", {"emptyDir": {"medium": "HugePages-2Mi"}}, []),
 ]
