@@ -67,7 +67,7 @@ def strategy(crd: Mapping[str, Any]) -> str:
 
 
 def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield changes of the conversion."""
+    """Yield changes of the conversion, and of whether unknown fields are kept throughout."""
     path = "spec.conversion"
     was, now = strategy(old), strategy(new)
     several = len(members(mapping(new, "spec").get("versions"))) > 1
@@ -79,6 +79,14 @@ def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
         yield Change(f"{path}.strategy", "a webhook now converts objects, and must be available for every read")
     elif canonical(mapping(old, "spec", "conversion")) != canonical(mapping(new, "spec", "conversion")):
         yield Change(f"{path}.webhook", "the conversion webhook changed")
+    kept, keeps = (mapping(one, "spec").get("preserveUnknownFields") is True for one in (old, new))
+    if kept and not keeps:
+        what = "unknown fields are now pruned: what stored objects have there is lost"
+        fix = "keep it until every field that is in use is named"
+        yield Change("spec.preserveUnknownFields", what, REJECTS, fix)
+    if keeps and not kept:
+        what = "unknown fields are now kept, which the API server rejects for apiextensions.k8s.io/v1"
+        yield Change("spec.preserveUnknownFields", what, (Break.CLIENTS,), "leave it out")
 
 
 _COLUMNS: Final = "additionalPrinterColumns"

@@ -117,8 +117,13 @@ def test_an_optional_old_self_has_to_be_unwrapped() -> None:
     "expression, uses",
     [
         ("self == oldSelf", True),
+        ("'oldSelf' == self", False),
+        ('self == """oldSelf"""', False),
+        (r"self == 'it\'s' && oldSelf == 'a'", True),
+        (r"self == r'\' && oldSelf == 'a'", True),
         ("self.oldSelf == 1", False),
         ("oldSelfie == 1", False),
+        ("self == 1 // oldSelf", False),
     ],
 )
 def test_a_transition_rule_names_old_self(expression: str, uses: bool) -> None:

@@ -64,6 +64,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str, set[Break]]] = [
     ("a webhook that is gone", two(conversion=HOOK), two(), "spec.conversion.strategy", {S, C}),
     ("a webhook", two(), two(conversion=HOOK), "spec.conversion.strategy", set()),
     ("a webhook of one version", definition(conversion=HOOK), definition(), "spec.conversion.strategy", set()),
+    ("everything kept", definition(preserveUnknownFields=True), definition(), "spec.preserveUnknownFields", {S, C}),
     ("a version that was stored", two(), definition(version("v1")), "spec.versions[v2]", {S, C}),
     ("a version that may have been stored", two(), definition(version("v2")), "spec.versions[v1]", {S, C}),
     ("a version that may have been stored, unserved", hidden(), definition(version("v2")), "spec.versions[v1]", {S}),
