@@ -94,6 +94,23 @@ def test_one_change_of_a_crd(old: Any, new: Any, path: str, breaks: set[Break]) 
     assert {change.path: set(change.breaks) for change in found} == ({path: breaks} if path else {})
 
 
+@pytest.mark.parametrize(
+    ("replicas", "breaks"),
+    [
+        ({"type": "integer", "format": "int32", "minimum": 0}, set()),
+        ({"type": "integer", "maximum": 9, "minimum": 0}, set()),
+        ({"type": "integer", "format": "int32"}, {S, C}),
+        ({"type": "integer", "minimum": 0}, {S, C}),
+        ({"type": "number", "format": "int32", "minimum": 0}, {S, C}),
+    ],
+)
+def test_a_new_scale_is_held_against_what_its_field_may_be(replicas: dict[str, Any], breaks: set[Break]) -> None:
+    old, new = (
+        definition(version(spec=obj(replicas=replicas), **more)) for more in ({}, {"subresources": {"scale": SCALE}})
+    )
+    assert {one for change in diff(old, new) for one in change.breaks} == breaks
+
+
 def test_a_version_in_which_objects_are_still_stored_is_not_removed() -> None:
     old = two() | {"status": {"storedVersions": ["v1", "v2"]}}
     (change,) = diff(old, definition(version("v2")))
