@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.kinds.common.quantity import parse
@@ -20,8 +20,6 @@ from webhook.text import shown
 
 #: Fields whose values, and those below them, are quantities.
 _QUANTITIES: Final = frozenset({"limits", "requests", "overhead", "capacity", "sizeLimit", "divisor"})
-
-T = TypeVar("T")
 
 
 class Mutable(Enum):
@@ -71,7 +69,10 @@ class MayChange:
         """
         self.fields = dict(fields)
         self._runs = runs or (lambda _: True)
-        self._mutable = {tuple(steps_of(path)): when for path, when in fields.items()}
+        lines = {tuple(steps_of(path)): when for path, when in fields.items()}
+        # The most specific line comes first: the longest; of two, the one with a step instead of a star.
+        order = sorted(lines, key=lambda line: (len(line), [step != "*" for step in line]), reverse=True)
+        self._mutable = {line: lines[line] for line in order}
         self._keys = {tuple(steps_of(path)): key for path, key in (keys or {}).items()}
 
     def rule(self, check: Check | None = None) -> UpdateRule:
@@ -98,13 +99,18 @@ class MayChange:
         if not self._runs(mapping(old.get("status"))):
             allowed.add(Mutable.BEFORE_IT_RUNS)
         shape = shape_of(job.kind).below("spec")
+        bounds = [line for line, when in self._mutable.items() if when not in allowed]
         changes = [FieldChange(Path("spec"), shape, old.get("spec"), job.document.get("spec"))]
         while changes:
             change = changes.pop()
             steps = tuple(change.path.steps)
-            when = _most_specific(self._mutable, change.decisive.steps) or Mutable.NEVER
+            decisive = steps if change.key is None else change.key.steps
+            when = next(
+                (when for line, when in self._mutable.items() if len(line) <= len(decisive) and _leads(line, decisive)),
+                Mutable.NEVER,
+            )
             # What may change is not looked into: a large template costs no more than a small one.
-            if when in allowed and not any(_leads(line, steps) for line in self._mutable if len(line) > len(steps)):
+            if when in allowed and not any(_leads(line, steps) for line in bounds if len(line) > len(steps)):
                 continue
             key = next((key for line, key in self._keys.items() if len(line) == len(steps) and _leads(line, steps)), "")
             parts = _parts(change, key)
@@ -122,13 +128,6 @@ class MayChange:
 def _leads(line: tuple[str | int, ...], steps: Sequence[str | int]) -> bool:
     """Return whether the steps of a table's line are these, as far as both go; `*` is any."""
     return all(own in ("*", step) for own, step in zip(line, steps, strict=False))
-
-
-def _most_specific(table: Mapping[tuple[str | int, ...], T], steps: Sequence[str | int]) -> T | None:
-    """Return what the longest line says that leads to these steps; of two, the one with a step instead of a star."""
-    lines = [line for line in table if len(line) <= len(steps) and _leads(line, steps)]
-    best = max(lines, key=lambda line: (len(line), [step != "*" for step in line]), default=None)
-    return None if best is None else table[best]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +149,6 @@ class FieldChange:
     after: Any
     moves: str = ""
     key: Path | None = None
-
-    @property
-    def decisive(self) -> Path:
-        """The field that decides when the change may be made."""
-        return self.key or self.path
 
     @property
     def says(self) -> str:
@@ -182,7 +176,7 @@ def _parts(change: FieldChange, key: str) -> list[FieldChange] | None:
         return None
     if _nothing(one) and _nothing(other):
         return []
-    if isinstance(one, Mapping | None) and isinstance(other, Mapping | None):
+    if isinstance(one, dict | None) and isinstance(other, dict | None):
         return [*_fields(change, one or {}, other or {})]
     if isinstance(one, list) and isinstance(other, list):
         if key:
