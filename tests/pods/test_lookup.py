@@ -208,7 +208,8 @@ async def test_namespaces_take_turns() -> None:
     for _ in namespaces:
         turns.release()
     await waiting
-    assert not (found._shares or found._firsts)
+    assert not found._shares
+    assert not found._firsts
 
 
 async def test_who_gets_no_turn_in_time_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
