@@ -39,10 +39,10 @@ PORT_LIMIT = 65535
 #: Patterns of formats, which say nothing of lengths: an RFC 1123 label and subdomain, the value of a label (and its key
 #: after the '/'), `[prefix/]name`, an environment variable, a key of a ConfigMap, the name of a port. Runs of
 #: characters are possessive, which saves time; groups are not, because Python before 3.11.5 matches those wrongly.
-LABEL = r"[a-z0-9]++(?:-++[a-z0-9]++)*"
+LABEL = r"[a-z0-9][-a-z0-9]*+(?<!-)"
 SUBDOMAIN = rf"{LABEL}(?:\.{LABEL})*"
-QUALIFIED = r"[A-Za-z0-9]++(?:[-_.]++[A-Za-z0-9]++)*"
-QUALIFIED_NAME = rf"(?:{SUBDOMAIN}/)?{QUALIFIED}"
+QUALIFIED = r"[A-Za-z0-9][-_.A-Za-z0-9]*+(?<![-_.])"
+QUALIFIED_NAME = rf"(?:{QUALIFIED}|{SUBDOMAIN}/{QUALIFIED})"
 ENVIRONMENT = r"[ -<>-~]+"
 CONFIG_KEY = r"[-._a-zA-Z0-9]+"
 PORT_NAME = r"(?=[0-9-]*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*"

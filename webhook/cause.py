@@ -87,34 +87,34 @@ class Required(Cause):
         super().__init__(path, f"Required value: {detail}" if detail else "Required value", value)
 
 
-class Invalid(Cause):
+class _OfValue(Cause):
+    """A cause whose message begins with the value."""
+
+    __slots__ = ()
+
+    def __init__(self, path: Path | str, value: Any, detail: str = "") -> None:
+        super().__init__(path, f"{self.words}: {shown(value)}" + (f": {detail}" if detail else ""), value)
+
+
+class Invalid(_OfValue):
     """A value of the right type that cannot be."""
 
     __slots__ = ()
 
-    def __init__(self, path: Path | str, value: Any, detail: str) -> None:
-        super().__init__(path, f"Invalid value: {shown(value)}: {detail}", value)
 
-
-class TypeInvalid(Cause):
+class TypeInvalid(_OfValue):
     """A value of the wrong type."""
 
     __slots__ = ()
     reason = "FieldValueTypeInvalid"
 
-    def __init__(self, path: Path | str, value: Any, detail: str) -> None:
-        super().__init__(path, f"Invalid value: {shown(value)}: {detail}", value)
 
-
-class Duplicate(Cause):
+class Duplicate(_OfValue):
     """A value that must be unique and is there already."""
 
     __slots__ = ()
     reason = "FieldValueDuplicate"
     words = "Duplicate value"
-
-    def __init__(self, path: Path | str, value: Any, detail: str = "") -> None:
-        super().__init__(path, f"Duplicate value: {shown(value)}" + (f": {detail}" if detail else ""), value)
 
 
 class NotSupported(Cause):
@@ -139,15 +139,12 @@ class Forbidden(Cause):
         super().__init__(path, f"Forbidden: {detail}", value)
 
 
-class NotFound(Cause):
+class NotFound(_OfValue):
     """A reference to something that is not there."""
 
     __slots__ = ()
     reason = "FieldValueNotFound"
     words = "Not found"
-
-    def __init__(self, path: Path | str, value: Any, detail: str = "") -> None:
-        super().__init__(path, f"Not found: {shown(value)}" + (f": {detail}" if detail else ""), value)
 
 
 class TooLong(Cause):

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from msgspec import Struct, field
+
 Operation: TypeAlias = dict[str, Any]
 
 #: An operation, the way to the object that it changes (spelled out when the patch is asked for), the field, what comes
@@ -18,7 +20,7 @@ _SCALARS: Final = (str, int)
 _WAY_LIMIT: Final = 1024
 
 
-class Draft:
+class Draft(Struct, eq=False, gc=False):
     """A view on one JSON object of a request. Setting a value changes the view and records the RFC 6902 operation.
 
     So the patch is minimal and exact by construction, costs what was changed, and cannot drop a field that no model
@@ -28,17 +30,14 @@ class Draft:
     The request's own object is never changed: what is written to is copied first, along the path to it only.
     """
 
-    __slots__ = ("_changes", "_key", "_parent", "_private", "_way", "value")
-
-    def __init__(self, value: dict[str, Any], parent: Draft | None = None, key: tuple[str | int, ...] = ()) -> None:
-        self.value = value
-        self._parent = parent
-        self._key = key
-        # The way and not the draft is in the list of changes: no cycle is left for the garbage collector.
-        self._way: tuple[str | int, ...] = key if parent is None else parent._way + key
-        self._changes: list[_Change] = [] if parent is None else parent._changes
-        # The containers that are copies already, by identity: the tree holds them, so an identity stays theirs.
-        self._private: set[int] = set() if parent is None else parent._private
+    value: dict[str, Any]
+    _parent: Draft | None = None
+    _way: tuple[str | int, ...] = ()
+    # All drafts of an object share these two. The way and not the draft is in the list of changes: no cycle is left for
+    # the garbage collector.
+    _changes: list[_Change] = field(default_factory=list)
+    # The containers that are copies already, by identity: the tree holds them, so an identity stays theirs.
+    _private: set[int] = field(default_factory=set)
 
     @property
     def patch(self) -> list[Operation]:
@@ -78,7 +77,7 @@ class Draft:
         Raises:
             ValueError: the user has written this field; or the value is none that JSON has.
         """
-        if key in self:
+        if self.value.get(key) is not None:
             raise ValueError(f"{key} is set already: a mutation only adds what is absent")
         self._record("add", key, value)
         self.value[key] = value
@@ -98,42 +97,32 @@ class Draft:
 
     def at(self, *keys: str) -> Draft | None:
         """Return the draft of the object below these fields, or None where there is none (or no object)."""
-        value: Any = self.value
-        for key in keys:
-            value = value.get(key) if isinstance(value, dict) else None
-        return Draft(value, self, keys) if isinstance(value, dict) else None
+        value = self._value_at(keys)
+        return self.below(keys, value) if isinstance(value, dict) else None
 
     def below(self, way: tuple[str | int, ...], value: dict[str, Any]) -> Draft:
         """Return the draft of an object of this one, which the caller has found this way."""
-        return Draft(value, self, way)
+        return Draft(value, self, self._way + way, self._changes, self._private)
 
-    def each(self, *keys: str, lacking: Sequence[str] = (), holding: str = "") -> Iterator[Draft]:
+    def each(self, *keys: str, lacking: str = "") -> Iterator[Draft]:
         """Yield the drafts of the objects in the list below these fields; items that are no objects are passed over.
 
         Args:
             keys: the way to the list.
-            lacking: fields of which an item must lack one to be yielded; none: all items are.
-            holding: a field that an item must have to be yielded; empty for none.
+            lacking: a field that an item must lack to be yielded; empty: all items are.
         """
-        value: Any = self.value
-        for key in keys:
-            value = value.get(key) if isinstance(value, dict) else None
-        if isinstance(value, list):
-            for index, item in enumerate(value):
-                if not isinstance(item, dict) or (holding and item.get(holding) is None):
-                    continue
-                if not lacking or _lacks(item, lacking):
-                    yield Draft(item, self, (*keys, index))
+        value = self._value_at(keys)
+        way, changes, private = self._way + keys, self._changes, self._private
+        for index, item in enumerate(value if isinstance(value, list) else ()):
+            if isinstance(item, dict) and not (lacking and item.get(lacking) is not None):
+                yield Draft(item, self, (*way, index), changes, private)
 
     def entries(self, *keys: str) -> Iterator[tuple[str, Draft]]:
         """Yield the drafts of the objects in the map below these fields, each with its key."""
-        value: Any = self.value
-        for key in keys:
-            value = value.get(key) if isinstance(value, dict) else None
-        if isinstance(value, dict):
-            for key, item in tuple(value.items()):
-                if isinstance(item, dict):
-                    yield key, Draft(item, self, (*keys, key))
+        value = self._value_at(keys)
+        for key, item in tuple(value.items()) if isinstance(value, dict) else ():
+            if isinstance(item, dict):
+                yield key, self.below((*keys, key), item)
 
     def append(self, key: str, item: Any) -> None:
         """Add an item to the end of a list, which is made where it is absent.
@@ -177,6 +166,13 @@ class Draft:
         self._record("replace", key, value)
         self.value[key] = value
 
+    def _value_at(self, keys: Sequence[str]) -> Any:
+        """Return what is below these fields, or None where there is nothing."""
+        value: Any = self.value
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
     def _record(self, op: str, key: str, value: Any, end: str = "") -> None:
         """Note an operation, and make the object that it changes a private copy."""
         if not isinstance(value, _SCALARS) and not _is_json(value):
@@ -187,22 +183,20 @@ class Draft:
 
     def _own(self) -> None:
         """Make this object, and each container on the way to it, a private copy, unless it is one."""
-        if id(self.value) in self._private:
-            return
-        private = self._private
-        if self._parent is None:
+        private, parent = self._private, self._parent
+        if parent is None:
             self.value = self.value.copy()
             private.add(id(self.value))
             return
-        self._parent._own()
-        container: Any = self._parent.value
-        for step in self._key:
-            child = container[step]
-            if id(child) not in private:
-                child = container[step] = child.copy()
-                private.add(id(child))
-            container = child
-        self.value = container
+        if id(parent.value) not in private:
+            parent._own()
+        value: Any = parent.value
+        for step in self._way[len(parent._way) :]:
+            container, value = value, value[step]
+            if id(value) not in private:
+                value = container[step] = value.copy()
+                private.add(id(value))
+        self.value = value
 
     def _root(self) -> Draft:
         return self if self._parent is None else self._parent._root()
@@ -215,13 +209,6 @@ def _pointer(way: Sequence[str | int]) -> str:
     if "~" in joined or joined.count("/") >= len(way):
         joined = "/".join(map(escape, way))
     return f"/{joined}" if way else ""
-
-
-def _lacks(item: dict[str, Any], keys: Sequence[str]) -> bool:
-    for key in keys:  # noqa: SIM110  # half the time of any()
-        if item.get(key) is None:
-            return True
-    return False
 
 
 def _is_json(value: Any) -> bool:

@@ -76,9 +76,10 @@ class Job(Generic[Spec]):
 
         Nothing else of the job is read for it: so a rule can tell at little cost that it finds nothing (`Rule.quiet`).
         """
-        if word not in self._said:
-            self._said[word] = self.kind.plan.quiet.reader(word)(self)
-        return self._said[word]
+        said = self._said
+        if word not in said:
+            said[word] = self.kind.plan.quiet.reader(word)(self)
+        return said[word]
 
     def word(self, word: str) -> Any:
         """Return a word of the job; None where this kind or this job does not have it, or where it does not fit.

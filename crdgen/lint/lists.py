@@ -59,15 +59,17 @@ def map_keys_belong_to_map_lists(node: Node) -> Iterator[Issue]:
 
 @error("apiextensions validation.go, validateMapListKeysMapSet", LIST_TYPE)
 def map_keys_identify_items(node: Node) -> Iterator[Issue]:
-    """A key is a declared scalar field of the items. It is required or has a default, and not nullable."""
+    """A key is a declared scalar field of the items, listed once. It is required or has a default, and not nullable."""
     if node.schema.get(LIST_TYPE) != "map" or node.items is None or node.items.get("type") != "object":
         return
     fields, keys = node.items.get("properties", {}), node.schema.get(LIST_MAP_KEYS, ())
-    for key in keys:
+    for index, key in enumerate(keys):
         field, path = fields.get(key, {}), f"items.properties[{key}]"
         if key not in fields:
             fix = "declare it in the items' properties"
             yield Issue(LIST_MAP_KEYS, f"map key {key} is no field of the items", fix)
+        if key in keys[:index]:
+            yield Issue(LIST_MAP_KEYS, f"map key {key} is named twice", "name it once")
         if field.get("type") in {"array", "object"}:
             yield Issue(f"{path}.type", f"map key {key} must be a scalar", "take another key")
         if key in fields and key not in node.items.get("required", ()) and "default" not in field:

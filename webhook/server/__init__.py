@@ -3,7 +3,7 @@
 - `run`: listening, signals, draining; `workers`: several processes that do so
 - `listener`, `connections`, `limits`: what is accepted, and what one client can hold at most
 - `session`: TLS; `certificates`, `candidate`, `files`: what it shows
-- `connection`: HTTP; `body`, `answer`: what is read and written
+- `connection`, `reader`: HTTP; `body`, `answer`: what is read and written
 - `endpoint`: one request to one answer, when its turn comes; `review_thread`: large ones in a thread
 - `deadline`: how long the caller waits
 - `probes`, `metrics`, `log`, `spans`: what an operator of the server sees of it

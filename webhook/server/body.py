@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 import orjson
+from aiohttp.hdrs import CONTENT_ENCODING, CONTENT_TYPE, EXPECT
 from multidict import CIMultiDictProxy
 
 from webhook.server.limits import Limits, Shed
@@ -124,13 +125,11 @@ def check_headers(headers: CIMultiDictProxy[str]) -> None:
     Raises:
         BadRequest: 415; 417 for an expectation that is not HTTP's own.
     """
-    if not _is_json(headers.get("Content-Type", "")):
+    if not _is_json(headers.get(CONTENT_TYPE, "")):
         raise BadRequest(415, Rejection.MEDIA_TYPE, "Content-Type must be application/json, in utf-8")
-    if "Content-Encoding" in headers and any(
-        value.lower() != "identity" for value in headers.getall("Content-Encoding")
-    ):
+    if CONTENT_ENCODING in headers and any(value.lower() != "identity" for value in headers.getall(CONTENT_ENCODING)):
         raise BadRequest(415, Rejection.ENCODING, "a compressed body is not read")
-    if "Expect" in headers and any(value.lower() != "100-continue" for value in headers.getall("Expect")):
+    if EXPECT in headers and any(value.lower() != "100-continue" for value in headers.getall(EXPECT)):
         raise BadRequest(417, Rejection.EXPECTATION, "the only expectation that is met is 100-continue")
 
 

@@ -151,17 +151,8 @@ def _loaded(candidate: Candidate) -> ssl.SSLContext:
         if error.reason in _OTHER_KEY:
             raise BadCertificate(Fault.KEY, "tls.key must be the key of the first certificate of tls.crt") from None
         # OpenSSL's text quotes nothing of the files.
-        part, wanted = _unreadable(candidate.certificate)
-        raise BadCertificate(Fault.UNREADABLE, f"{part} must be {wanted}: {error.reason or 'unreadable'}") from None
-
-
-def _unreadable(certificate: bytes) -> tuple[str, str]:
-    """Return which part OpenSSL cannot read, and what it must be."""
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=certificate.decode("ascii"))
-    except (ssl.SSLError, ValueError):
-        return "tls.crt", "PEM certificates"
-    return "tls.key", "a PEM private key"
+        wanted = "tls.crt and tls.key must be PEM certificates and a PEM private key"
+        raise BadCertificate(Fault.UNREADABLE, f"{wanted}: {error.reason or 'unreadable'}") from None
 
 
 def _client(candidate: Candidate, name: str) -> tuple[ssl.SSLContext, Sequence[Mapping[str, Any]]]:

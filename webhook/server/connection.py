@@ -1,7 +1,7 @@
 """One connection: requests in, answers out, in order and within bounds.
 
-aiohttp's parser reads HTTP. What is around it in aiohttp's own server, a task, a request and a response object and two
-writes for each call, costs more than a review; here, a request that is answered at once is one call back and one write.
+What aiohttp's own server does for each request (a task, a request and a response object, two writes) costs more than a
+review. Here, a request that is answered at once is one call back and one write.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, TypeVar, cast
 
-from aiohttp.base_protocol import BaseProtocol
-from aiohttp.http_exceptions import HttpProcessingError
-from aiohttp.http_parser import HttpRequestParser, RawRequestMessage
-from aiohttp.streams import StreamReader
+from aiohttp.http_parser import RawRequestMessage
 
 from webhook.server.answer import CONTINUE, TEXT, rendered
 from webhook.server.body import CLIENT_LEFT, BadRequest, Body, BufferedBytes, Rejection, too_large
 from webhook.server.connections import Connections, ConnState
+from webhook.server.reader import UNREADABLE, RequestReader
 from webhook.server.session import Closed, Failure, Session, failure
 
 #: For how long what is left of a rejected body is read and thrown away, in seconds, and how much of it, in bytes: a
@@ -32,8 +30,6 @@ HELLO = 16 * 1024
 AHEAD = 64 * 1024
 #: The versions of HTTP that are spoken.
 VERSIONS = frozenset({(1, 0), (1, 1)})
-#: For aiohttp's parser: bodies are taken from it at once and bounded here.
-_UNBOUNDED = 2**30
 
 #: Says which context answers the next handshake, or None while there is none.
 Choice = Callable[[], ssl.SSLContext | None]
@@ -70,24 +66,8 @@ class RequestHandler(Protocol[E]):
     def fail(self, exchange: E, error: BadRequest) -> None:
         """See to the answer of a request whose body cannot be read, or whose client has left."""
 
-    def unreadable(self) -> None:
-        """Note a request that is no HTTP."""
-
-    def handshake_failed(self, why: Failure) -> None:
-        """Note a handshake that failed."""
-
-
-class _Flow:
-    """What aiohttp's parser asks of the connection that it reads for; it need not hold back."""
-
-    connected = True
-    _reading_paused = False
-
-    def pause_reading(self) -> None:
-        """Read on."""
-
-    def resume_reading(self, *, resume_parser: bool = True) -> None:
-        """Read on."""
+    def failed(self, why: Rejection | Failure) -> None:
+        """Note what never came to a request: a handshake that failed, or what is no HTTP."""
 
 
 class Connection(asyncio.Protocol, Generic[E]):
@@ -99,32 +79,8 @@ class Connection(asyncio.Protocol, Generic[E]):
         since: when it came there, on the loop's clock.
         deadline: when it has to be through, where it is not quiet; 0 for never.
         heard: when the last bytes arrived, on the loop's clock.
+        loop: the event loop.
     """
-
-    __slots__ = (
-        "_ahead",
-        "_body",
-        "_choose",
-        "_close_after",
-        "_connections",
-        "_discarded",
-        "_exchange",
-        "_handler",
-        "_held",
-        "_loop",
-        "_parser",
-        "_payload",
-        "_reading",
-        "_session",
-        "_shaken",
-        "_transport",
-        "_without_body",
-        "address",
-        "deadline",
-        "heard",
-        "since",
-        "state",
-    )
 
     def __init__(
         self,
@@ -139,25 +95,17 @@ class Connection(asyncio.Protocol, Generic[E]):
         self._held = held
         self._choose = choose
         self._session: Session | None = None
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        self._parser = HttpRequestParser(
-            cast("BaseProtocol", _Flow()),
-            self._loop,
-            _UNBOUNDED,
-            auto_decompress=False,
-            max_msg_queue_size=1,
-        )
+        self._reader = RequestReader()
         self._exchange: E | None = None
-        self._payload: StreamReader | None = None
         self._body: Body | None = None
         self._reading = False
         self._close_after = self._without_body = False
-        self._ahead = b""
         self._discarded = -1
         self._shaken = 0
         self.address = address
-        self.heard = self._loop.time()
+        self.heard = self.loop.time()
         self.state, self.since, self.deadline = ConnState.SHAKING, self.heard, 0.0
         if choose is None:
             self.state = ConnState.UNUSED
@@ -173,7 +121,7 @@ class Connection(asyncio.Protocol, Generic[E]):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # asyncio's signature
         """End."""
         if self.state is ConnState.SHAKING and self._choose is not None:
-            self._handler.handshake_failed(Failure.LEFT)
+            self._handler.failed(Failure.LEFT)
         self._connections.leave(self)
         # By hand, and not when the garbage collector comes by: it does not know what TLS holds beside Python's objects.
         self._transport = self._session = None
@@ -186,7 +134,7 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of the wire."""
-        self.heard = self._loop.time()
+        self.heard = self.loop.time()
         if self._choose is None:
             self._receive(data)
             return
@@ -195,7 +143,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             context = self._choose()
             if context is None:
                 self._connections.move(self, ConnState.BUSY)
-                self._handler.handshake_failed(Failure.NO_CERTIFICATE)
+                self._handler.failed(Failure.NO_CERTIFICATE)
                 self.abort()
                 return
             session = self._session = Session(context)
@@ -221,16 +169,13 @@ class Connection(asyncio.Protocol, Generic[E]):
             self._connections.move(self, ConnState.UNUSED, self.heard)
         elif self._shaken > HELLO:
             self._connections.move(self, ConnState.BUSY)
-            self._handler.handshake_failed(Failure.OTHER)
+            self._handler.failed(Failure.OTHER)
             self.abort()
-
-    def eof_received(self) -> None:
-        """Take the client's end for the end of all: a client of ours waits for its answer."""
 
     def pause_writing(self) -> None:
         """Wait for a client that does not take its answer only as long as for an idle one."""
         if self.state is not ConnState.LINGERING:
-            self._connections.move(self, ConnState.BUSY, self._loop.time() + self._connections.limits.keepalive)
+            self._connections.move(self, ConnState.BUSY, self.loop.time() + self._connections.limits.keepalive)
 
     def resume_writing(self) -> None:
         """Go on once it has."""
@@ -245,68 +190,65 @@ class Connection(asyncio.Protocol, Generic[E]):
             if self._discarded > LINGER_SIZE:
                 self.abort()
         elif self._exchange is not None and not self._reading:
-            self._ahead += data
-            if len(self._ahead) > AHEAD and self._transport is not None:
+            self._reader.ahead += data
+            if len(self._reader.ahead) > AHEAD and self._transport is not None:
                 self._transport.pause_reading()
         else:
             self._feed(data)
 
     def _feed(self, data: bytes) -> None:
         try:
-            # At most one message: the parser pauses after each.
-            messages, upgraded, _ = self._parser.feed_data(data)
-        except (HttpProcessingError, ValueError, AssertionError):
+            head = self._reader.feed(data)
+        except UNREADABLE:
             if self._exchange is None:
                 self._unreadable()
             else:
                 self._stop_reading(BadRequest(400, Rejection.FRAMING, "the body's framing is broken"))
             return
         try:
-            if messages:
-                self._begin(*messages[0], upgraded=upgraded)
+            if head is not None:
+                self._begin(head)
             elif self._reading:
-                self._read()
+                self._read(self._reader.body())
             elif data and self.state is not ConnState.BUSY:
                 self._connections.move(self, ConnState.BUSY, self.heard + self._connections.limits.header_time)
         except BadRequest as error:
             self._stop_reading(error)
 
-    def _begin(self, head: RawRequestMessage, payload: StreamReader, *, upgraded: bool) -> None:
+    def _begin(self, head: RawRequestMessage) -> None:
         if head.version not in VERSIONS:
             self._unreadable()
             return
-        self._payload = payload
         self._without_body = head.method == "HEAD"
         # HTTP/1.0 may keep a connection open only by a header of its own: not worth the words.
-        self._close_after = head.should_close or head.upgrade or upgraded or head.version == (1, 0)
+        self._close_after = head.should_close or head.upgrade or head.version == (1, 0)
         exchange = self._exchange = self._handler.begin(self, head)
-        limits = self._held.limits
         if not exchange.wanted:
             self._connections.move(self, ConnState.BUSY)
             self._handler.complete(exchange, b"")
-        elif payload.is_eof() and payload.total_bytes <= min(limits.small, limits.body):  # it has come with its head
+            return
+        limits, reader = self._held.limits, self._reader
+        chunk = reader.body()
+        if reader.complete and len(chunk) <= min(limits.small, limits.body):  # it has come with its head
             self._connections.move(self, ConnState.BUSY)
-            self._handler.complete(exchange, payload.read_nowait(-1))
-        else:
-            self._reading = True
-            self._body = Body(self._held)
-            self._connections.move(self, ConnState.BUSY, self.heard + exchange.wanted)
-            length = head.headers.get("Content-Length")
-            if length is not None and int(length) > limits.body:
-                raise too_large(limits)
-            if "Expect" in head.headers and head.version == (1, 1) and not payload.is_eof():
-                self._write(CONTINUE)
-            self._read()
+            self._handler.complete(exchange, chunk)
+            return
+        self._reading = True
+        self._body = Body(self._held)
+        self._connections.move(self, ConnState.BUSY, self.heard + exchange.wanted)
+        if reader.length > limits.body:
+            raise too_large(limits)
+        if "Expect" in head.headers and head.version == (1, 1) and not reader.complete:
+            self._write(CONTINUE)
+        self._read(chunk)
 
-    def _read(self) -> None:
-        payload, body, exchange = self._payload, self._body, self._exchange
-        assert payload is not None
+    def _read(self, chunk: bytes) -> None:
+        body, exchange = self._body, self._exchange
         assert body is not None
         assert exchange is not None
-        chunk = payload.read_nowait(-1)
         if chunk:
             body.add(chunk)
-        if payload.is_eof():
+        if self._reader.complete:
             self._reading = False
             self._connections.move(self, ConnState.BUSY)
             self._handler.complete(exchange, body.whole())
@@ -319,19 +261,14 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     def _unreadable(self) -> None:
         """Answer what is no HTTP, without a word of it in the answer or the log, and close."""
-        self._handler.unreadable()
+        self._handler.failed(Rejection.NOT_HTTP)
         self._write(rendered(400, b"this is not a request that can be read\n", close=True))
         self._linger()
 
     # What is answered
 
-    def waited(self) -> float:
-        """Return for how long what arrived last has waited, in seconds."""
-        return self._loop.time() - self.heard
-
     def answer(self, code: int, body: bytes, media: str = TEXT, headers: Mapping[str, str] | None = None) -> None:
         """Answer the request at hand, and go on with the next."""
-        payload, self._payload = self._payload, None
         self._exchange = None
         if self._body is not None:
             self._body.release()
@@ -339,7 +276,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         if self._transport is None:
             return
         # What has not arrived of a body must not be taken for the next request.
-        partial = payload is not None and not payload.is_eof()
+        partial = not self._reader.complete
         close = partial or self._close_after or self._handler.draining
         self._write(rendered(code, body, media, headers, close=close, bare=self._without_body))
         if partial:
@@ -351,11 +288,11 @@ class Connection(asyncio.Protocol, Generic[E]):
 
     def _go_on(self) -> None:
         """Turn to what has arrived of the next request."""
-        ahead, self._ahead = self._ahead, b""
-        self._connections.move(self, ConnState.IDLE, self._loop.time())
+        self._connections.move(self, ConnState.IDLE, self.loop.time())
+        if (ahead := self._reader.following()) is None:
+            return
         if len(ahead) > AHEAD and self._transport is not None:
             self._transport.resume_reading()
-        self._parser.message_consumed()
         self._feed(ahead)
 
     def _write(self, data: bytes) -> None:
@@ -367,9 +304,9 @@ class Connection(asyncio.Protocol, Generic[E]):
             self.abort()
 
     def _linger(self) -> None:
-        self._ahead = b""
+        self._reader.ahead = b""
         self._discarded = 0
-        self._connections.move(self, ConnState.LINGERING, self._loop.time() + LINGER)
+        self._connections.move(self, ConnState.LINGERING, self.loop.time() + LINGER)
         if self._transport is not None:
             self._transport.resume_reading()
 
@@ -377,7 +314,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         """Close once all is sent; where the client does not take it, in the end without."""
         if self._transport is None or self._transport.is_closing():
             return
-        self._connections.move(self, ConnState.LINGERING, self._loop.time() + CLOSE_TIME)
+        self._connections.move(self, ConnState.LINGERING, self.loop.time() + CLOSE_TIME)
         self._discarded = 0
         if self._session is not None and self._session.established:
             self._transport.write(self._session.end())
@@ -386,8 +323,8 @@ class Connection(asyncio.Protocol, Generic[E]):
     def _broken(self, session: Session, error: ssl.SSLError) -> None:
         """End a session that is none: with OpenSSL's alert, and counted where it is a handshake."""
         if not session.established:
-            self._handler.handshake_failed(failure(error))
-        self._connections.move(self, ConnState.LINGERING, self._loop.time() + LINGER)
+            self._handler.failed(failure(error))
+        self._connections.move(self, ConnState.LINGERING, self.loop.time() + LINGER)
         if self._transport is not None:
             self._transport.write(session.pending())
             self._transport.close()

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from aiohttp.http_parser import RawRequestMessage
+from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook import trace
 from webhook.admission import Malformed, Request, Response
 from webhook.context import Access, NoObjects, Objects, Settings
 from webhook.kind import Kind, Registry
@@ -32,6 +32,7 @@ from webhook.server.metrics import Metrics, RouteMetrics
 from webhook.server.review_thread import ReviewThread
 from webhook.server.session import Failure
 from webhook.server.spans import OpenTelemetry
+from webhook.trace import CURRENT, Trace
 
 #: What of the caller's time is left for the way back, in seconds.
 MARGIN = 0.2
@@ -64,15 +65,15 @@ class Route:
     kind: Kind | None = None
 
 
-class Call:
+class Call(Struct, eq=False):
     """One request, from its head to its answer.
 
     Attributes:
         connection: that it came on.
-        started: when its head was complete, on the performance counter.
         path: where it is one of ours; else `UNKNOWN`.
         route: who answers; None where nobody does.
         metrics: of the path.
+        started: when its head was complete, on the performance counter.
         trace: that it belongs to.
         rejection: why it is not read; None where it is.
         seconds: that the caller waits.
@@ -83,36 +84,19 @@ class Call:
         admission: what it asks, once that is read; without its objects.
     """
 
-    __slots__ = (
-        "admission",
-        "body",
-        "connection",
-        "left",
-        "metrics",
-        "path",
-        "rejection",
-        "route",
-        "seconds",
-        "size",
-        "started",
-        "trace",
-        "wanted",
-    )
-
-    def __init__(self, connection: Connection[Call], path: str, route: Route | None, metrics: RouteMetrics) -> None:
-        self.connection = connection
-        self.started = time.perf_counter()
-        self.path = path
-        self.route = route
-        self.metrics = metrics
-        self.trace: trace.Trace | None = None
-        self.rejection: BadRequest | None = None
-        self.seconds = float("inf")
-        self.wanted = 0.0
-        self.left = False
-        self.body = b""
-        self.size = -1
-        self.admission: Request | None = None
+    connection: Connection[Call]
+    path: str
+    route: Route | None
+    metrics: RouteMetrics
+    started: float
+    trace: Trace | None = None
+    rejection: BadRequest | None = None
+    seconds: float = float("inf")
+    wanted: float = 0.0
+    left: bool = False
+    body: bytes = b""
+    size: int = -1
+    admission: Request | None = None
 
     def fields(self, **answered: Any) -> dict[str, Any]:
         """Return what the log says of a request: who, what, where; nothing of the object itself."""
@@ -205,9 +189,9 @@ class Endpoint:
         route = self.routes.get(path)
         if route is None:
             path = UNKNOWN
-        call = Call(connection, path, route, self._bound.get(path) or self._bind(path, route))
+        call = Call(connection, path, route, self._bound.get(path) or self._bind(path, route), time.perf_counter())
         if "traceparent" in head.headers:
-            call.trace = trace.Trace.read(head.headers.getall("traceparent"), head.headers.getall("tracestate", ()))
+            call.trace = Trace.read(head.headers.getall("traceparent"), head.headers.getall("tracestate", ()))
         try:
             if route is None:
                 raise BadRequest(404, Rejection.PATH, "no webhook has this path")  # noqa: TRY301
@@ -233,20 +217,20 @@ class Endpoint:
         self._queue.append(call)
         if not self._due:
             self._due = True
-            loop = asyncio.get_running_loop()  # a system call, up to Python 3.11: not for each request
+            loop = call.connection.loop
             loop.call_soon(self._answer_waiting, loop)
 
     def fail(self, call: Call, error: BadRequest) -> None:
-        """Answer a request whose body cannot be read."""
-        self._reject(call, error)
+        """Answer a request that is rejected before it is reviewed."""
+        if isinstance(error.reason, Shed):
+            self.metrics.shed.labels(error.reason).inc()
+        else:
+            self.metrics.rejected.labels(error.reason).inc()
+        self._send(call, error.code, f"{error}\n".encode(), {"reason": error.reason}, headers=error.headers)
 
-    def unreadable(self) -> None:
-        """Count a request that is no HTTP."""
-        self.metrics.rejected.labels(Rejection.NOT_HTTP).inc()
-
-    def handshake_failed(self, why: Failure) -> None:
-        """Count a handshake that failed."""
-        self.metrics.handshake_failures.labels(why).inc()
+    def failed(self, why: Rejection | Failure) -> None:
+        """Count what never came to a request."""
+        (self.metrics.handshake_failures if isinstance(why, Failure) else self.metrics.rejected).labels(why).inc()
 
     # What is made of a request
 
@@ -255,24 +239,26 @@ class Endpoint:
 
         So it is known how long each has waited, and the event loop gets to run between two of them.
         """
-        end = loop.time() + SLICE
+        now = loop.time()
+        end = now + SLICE
         try:
-            while self._queue and loop.time() < end:
-                self._turn(self._queue.popleft())
+            while self._queue and now < end:
+                self._turn(self._queue.popleft(), now)
+                now = loop.time()
         finally:
             self._due = bool(self._queue)
             if self._due:
                 loop.call_soon(self._answer_waiting, loop)
 
-    def _turn(self, call: Call) -> None:
+    def _turn(self, call: Call, now: float) -> None:
         if call.rejection is not None:
-            self._reject(call, call.rejection)
+            self.fail(call, call.rejection)
             return
-        if call.connection.waited() > min(call.seconds - MARGIN, self.limits.queue_time):
-            self._reject(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
+        if now - call.connection.heard > min(call.seconds - MARGIN, self.limits.queue_time):
+            self.fail(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
         elif call.size > self.limits.inline:
             if self.review_thread.full:
-                self._reject(call, too_busy(Shed.LARGE, "too many large objects at once"))
+                self.fail(call, too_busy(Shed.LARGE, "too many large objects at once"))
             else:
                 self._wait(self._apart(call))
         else:
@@ -285,7 +271,7 @@ class Endpoint:
     def _judged(self, call: Call) -> Any:
         """Return what a reviewer says: a response, None, an awaitable of these; or the exception that it raised."""
         assert call.route is not None
-        trace.CURRENT.set(call.trace)  # None, too: the one before may have belonged to another trace
+        CURRENT.set(call.trace)  # None, too: the one before may have belonged to another trace
         try:
             try:
                 admission = Request.parse(decode(call.body))
@@ -348,7 +334,7 @@ class Endpoint:
     def _answer(self, call: Call, outcome: Any, body: bytes) -> None:
         """Answer with a response and its bytes, or say what else has come of it."""
         if isinstance(outcome, BadRequest):
-            self._reject(call, outcome)
+            self.fail(call, outcome)
             return
         if isinstance(outcome, BaseException):
             self._panic(call, outcome)
@@ -369,13 +355,6 @@ class Endpoint:
         self.metrics.panics.inc()
         logger.error("failed to answer", extra={"fields": {**call.fields(), **origin(error)}})
         self._send(call, 500, b"jobgate failed to review this; its log says why\n", {})
-
-    def _reject(self, call: Call, error: BadRequest) -> None:
-        if isinstance(error.reason, Shed):
-            self.metrics.shed.labels(error.reason).inc()
-        else:
-            self.metrics.rejected.labels(error.reason).inc()
-        self._send(call, error.code, f"{error}\n".encode(), {"reason": error.reason}, headers=error.headers)
 
     def _send(
         self,

@@ -16,15 +16,16 @@ EVERY = 2.0
 #: After so many looks what was rejected is judged again, unchanged as it is: its time may have come.
 PATIENCE = 15
 
-#: The link that the kubelet swaps, so that all files of a mounted Secret change at once.
-_DATA = "..data"
-_AUTHORITY = "ca.crt"
 _Stamp: TypeAlias = tuple[tuple[str, int, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where certificate and key are; the CA is looked for beside the certificate, as `ca.crt`."""
+    """Where certificate and key are; the CA is looked for beside the certificate, as `ca.crt`.
+
+    The kubelet may swap a mounted Secret while they are read. Parts of two Secrets do not fit each other: they are
+    rejected, and read again at the next look.
+    """
 
     certificate: Path
     key: Path
@@ -35,46 +36,27 @@ class Files:
         Raises:
             BadCertificate: they cannot be read.
         """
-        certificate, key, authority = self._places()
         try:
-            content = _content(certificate), _content(key)
+            content = _content(self.certificate), _content(self.key)
         except OSError as error:
             raise BadCertificate(Fault.MISSING, f"{error.filename} cannot be read: {error.strerror}") from None
         try:
-            return Candidate(*content, authority=_content(authority))
+            return Candidate(*content, authority=_content(self._authority))
         except OSError:
             return Candidate(*content)
 
     def stamp(self) -> _Stamp:
         """Return what changes with the files."""
         found = []
-        for place in self._places():
+        for place in (self.certificate, self.key, self._authority):
             with suppress(OSError):
                 status = place.stat()
                 found.append((str(place), status.st_mtime_ns, status.st_ino, status.st_size))
         return tuple(found)
 
-    def _places(self) -> tuple[Path, Path, Path]:
-        """Return where certificate, key and CA really are.
-
-        The link is followed once for all of them. Were each path followed by itself, the kubelet could swap the link
-        in between, and the certificate of one Secret would meet the key of another.
-        """
-        folders: dict[Path, Path] = {}
-
-        def resolved(folder: Path) -> Path:
-            return folders.setdefault(folder, folder.resolve())
-
-        def settled(path: Path) -> Path:
-            # The kubelet makes each file a link to `..data/<file>`; what is no such link lies where it is.
-            link = Path()
-            with suppress(OSError):
-                link = path.readlink()
-            if link.parts[:1] == (_DATA,):
-                return resolved(path.parent / _DATA).joinpath(*link.parts[1:])
-            return resolved(path.parent) / path.name
-
-        return settled(self.certificate), settled(self.key), settled(self.certificate.with_name(_AUTHORITY))
+    @property
+    def _authority(self) -> Path:
+        return self.certificate.with_name("ca.crt")
 
 
 class Poller:

@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any, TextIO
 
@@ -138,15 +138,10 @@ def origin(error: BaseException) -> dict[str, Any]:
     return {"error": type(error).__qualname__, "places": places}
 
 
-@contextmanager
-def batching() -> Iterator[None]:
+def batching() -> AbstractContextManager[None]:
     """Write the lines of the process in batches while the running event loop does, where `configure` has set it up."""
     handlers = [handler for handler in logging.getLogger().handlers if isinstance(handler, BatchHandler)]
-    if not handlers:
-        yield
-        return
-    with handlers[0].batching():
-        yield
+    return handlers[0].batching() if handlers else nullcontext()
 
 
 def configure(level: int = logging.INFO) -> None:

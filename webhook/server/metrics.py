@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter as Counted
-from collections import deque
 from collections.abc import Iterable
-from contextlib import suppress
 from functools import partial
-from typing import TypeVar
+from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
 from prometheus_client.exposition import generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
 from webhook.admission import Response
 from webhook.server import body
@@ -18,13 +18,11 @@ from webhook.server.candidate import Fault, ServingCertificate
 from webhook.server.limits import Shed
 from webhook.server.session import Failure
 
-T = TypeVar("T")
-
 #: What came of a certificate that is served.
 SERVED = "served"
 
-#: As many answers of a path are noted before they are counted. The next request waits meanwhile, about 40 µs.
-TOGETHER = 64
+#: The bounds of the buckets for the time to answer, in seconds.
+LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
@@ -40,41 +38,20 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._routes: list[RouteMetrics] = []
-        self.registry.register(self)  # the first of them
+        self.registry.register(self)  # as one more source of metrics: those of the paths
         counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
         histogram = partial(Histogram, registry=self.registry)
-        path, kind = ["webhook"], ["kind", "phase"]
-        # Requests, as controller-runtime counts them.
-        self.requests = counter(
-            "controller_runtime_webhook_requests", "Admission requests by path and HTTP status code.", [*path, "code"]
-        )
-        self.latency = histogram(
-            "controller_runtime_webhook_latency_seconds",
-            "Time to answer admission requests, in seconds.",
-            path,
-            buckets=(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
-        )
-        self.in_flight = gauge(
-            "controller_runtime_webhook_requests_in_flight", "Admission requests being answered.", path
-        )
         self.panics = counter("controller_runtime_webhook_panics", "Failures of our own while answering.")
         self.rejected = counter(
             "jobgate_rejected_requests", "Requests that are no AdmissionReview, by what is wrong with them.", ["reason"]
         )
         self.late = counter(
-            "jobgate_deadline_exceeded", "Requests that were answered later than their caller waits.", path
-        )
-        # Verdicts.
-        self.reviews = counter(
-            "jobgate_reviews",
-            "Reviews by kind, phase and verdict (allowed, patched, denied, later, or foreign: another kind).",
-            [*kind, "verdict"],
+            "jobgate_deadline_exceeded", "Requests that were answered later than their caller waits.", ["webhook"]
         )
         self.causes = counter(
             "jobgate_denial_causes", "Causes of denials by kind, reason and rule.", ["kind", "reason", "rule"]
         )
-        self.warnings = counter("jobgate_warnings", "Warnings to users.", kind)
-        self.operations = counter("jobgate_patch_operations", "Operations of patches.", ["kind"])
+        self.warnings = counter("jobgate_warnings", "Warnings to users.", ["kind", "phase"])
         # Load.
         self.connections = gauge("jobgate_connections", "Open connections to the admission port.")
         self.shed = counter(
@@ -135,10 +112,40 @@ class Metrics:
         return made
 
     def collect(self) -> Iterable[Metric]:
-        """Have all that is noted counted before the metrics after this one are read; this is none itself."""
+        """Return what has been counted of all paths; in whatever thread."""
+        requests = CounterMetricFamily(
+            "controller_runtime_webhook_requests",
+            "Admission requests by path and HTTP status code.",
+            labels=["webhook", "code"],
+        )
+        latency = HistogramMetricFamily(
+            "controller_runtime_webhook_latency_seconds",
+            "Time to answer admission requests, in seconds.",
+            labels=["webhook"],
+        )
+        in_flight = GaugeMetricFamily(
+            "controller_runtime_webhook_requests_in_flight", "Admission requests being answered.", labels=["webhook"]
+        )
+        reviews = CounterMetricFamily(
+            "jobgate_reviews",
+            "Reviews by kind, phase and verdict (allowed, patched, denied, later, or foreign: another kind).",
+            labels=["kind", "phase", "verdict"],
+        )
+        operations = CounterMetricFamily("jobgate_patch_operations", "Operations of patches.", labels=["kind"])
+        patched: Counted[str] = Counted()
         for route in self._routes:
-            route.settle()
-        return ()
+            for code, count in dict(route.codes).items():
+                requests.add_metric([route.webhook, str(code)], count)
+            counts = accumulate(route.latencies)
+            buckets = [(str(bound), count) for bound, count in zip((*LATENCIES, "+Inf"), counts, strict=True)]
+            latency.add_metric([route.webhook], buckets, route.seconds)
+            in_flight.add_metric([route.webhook], route.in_flight)
+            for verdict, count in dict(route.verdicts).items():
+                reviews.add_metric([route.name, route.phase, verdict], count)
+            patched[route.name] += route.operations
+        for name, count in patched.items():
+            operations.add_metric([name], count)
+        return requests, latency, in_flight, reviews, operations
 
     def serves(self, served: ServingCertificate) -> None:
         """Tell of another certificate that is served from now on."""
@@ -164,61 +171,48 @@ class Metrics:
 class RouteMetrics:
     """The metrics of one path.
 
-    What is counted for each request is noted, and given to Prometheus' metrics when these are read, or when much has
-    come together: one after another, while a request is answered, they would be a good part of what it costs.
+    What each request counts is a number here, until it is read: Prometheus' own metrics lock for each.
 
     Attributes:
+        webhook: the path.
+        name: of the objects; empty for a path that is none of ours.
+        phase: of the review.
         in_flight: requests being read, or waiting for an answer that is not made at once.
+        codes: how many answers have which HTTP status.
+        latencies: how many have taken how long, by `LATENCIES`; the last took longer.
+        seconds: that all of them have taken.
+        verdicts: how many reviews have come to which.
+        operations: of all patches.
     """
 
     def __init__(self, metrics: Metrics, webhook: str, name: str, phase: str) -> None:
-        self.in_flight = 0
-        metrics.in_flight.labels(webhook).set_function(lambda: self.in_flight)
         self._metrics = metrics
-        self._webhook, self._name, self._phase = webhook, name, phase
-        self._latency = metrics.latency.labels(webhook)
-        self._operations = metrics.operations.labels(name)
-        self._answers: deque[tuple[int, float]] = deque()
-        self._verdicts: deque[tuple[str, int]] = deque()
-
-    def settle(self) -> None:
-        """Count what has been noted, in whatever thread."""
-        answers, verdicts = _taken(self._answers), _taken(self._verdicts)
-        for _, seconds in answers:
-            self._latency.observe(seconds)
-        for code, count in Counted(code for code, _ in answers).items():
-            self._metrics.requests.labels(self._webhook, str(code)).inc(count)
-        for verdict, count in Counted(verdict for verdict, _ in verdicts).items():
-            self._metrics.reviews.labels(self._name, self._phase, verdict).inc(count)
-        if operations := sum(operations for _, operations in verdicts):
-            self._operations.inc(operations)
+        self.webhook, self.name, self.phase = webhook, name, phase
+        self.in_flight = 0
+        self.codes: Counted[int] = Counted()
+        self.latencies = [0] * (len(LATENCIES) + 1)
+        self.seconds = 0.0
+        self.verdicts: Counted[str] = Counted()
+        self.operations = 0
 
     def answered(self, code: int, seconds: float, *, late: bool) -> None:
         """Count an answer."""
-        self._answers.append((code, seconds))
-        if len(self._answers) >= TOGETHER:
-            self.settle()
+        self.codes[code] += 1
+        self.latencies[bisect_left(LATENCIES, seconds)] += 1
+        self.seconds += seconds
         if late:
-            self._metrics.late.labels(self._webhook).inc()
+            self._metrics.late.labels(self.webhook).inc()
 
     def reviewed(self, verdict: str, response: Response | None) -> None:
         """Count a verdict."""
-        self._verdicts.append((verdict, len(response.patch) if response is not None else 0))
+        self.verdicts[verdict] += 1
         if response is None:
             return
+        self.operations += len(response.patch)
         if response.notices:
-            self._metrics.warnings.labels(self._name, self._phase).inc(len(response.notices))
+            self._metrics.warnings.labels(self.name, self.phase).inc(len(response.notices))
         if not response.causes:
             return
         rules = response.rules or [""] * len(response.causes)
         for (reason, rule), count in Counted(zip((one.reason for one in response.causes), rules, strict=False)).items():
-            self._metrics.causes.labels(self._name, reason, rule).inc(count)
-
-
-def _taken(noted: deque[T]) -> list[T]:
-    """Take all that is there; another thread may take some of it meanwhile."""
-    taken: list[T] = []
-    with suppress(IndexError):
-        while True:
-            taken.append(noted.popleft())
-    return taken
+            self._metrics.causes.labels(self.name, reason, rule).inc(count)

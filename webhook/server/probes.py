@@ -17,7 +17,7 @@ from aiohttp.http_parser import RawRequestMessage
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from webhook.server.answer import TEXT
-from webhook.server.body import BadRequest, BufferedBytes
+from webhook.server.body import BadRequest, BufferedBytes, Rejection
 from webhook.server.connection import Connection
 from webhook.server.connections import Connections
 from webhook.server.limits import PROBES
@@ -71,11 +71,8 @@ class Answers:
     def fail(self, probe: _Probe, error: BadRequest) -> None:
         """Nothing is read that could fail."""
 
-    def unreadable(self) -> None:
+    def failed(self, why: Rejection | Failure) -> None:
         """Count nothing."""
-
-    def handshake_failed(self, why: Failure) -> None:
-        """There is none."""
 
     def _answer(self, probe: _Probe) -> None:
         route = self.routes.get(probe.path)

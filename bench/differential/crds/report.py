@@ -47,7 +47,7 @@ Some verdicts differ, and are not in these documents:
   int-or-string of `format: int32`, and one within `apiVersion`, `kind` or `metadata` of an embedded resource that is not
   valid there: the API server rejects it, and the linter does not.
 - Empty keywords (`$ref: ""`, `dependencies: {{}}`, `additionalItems: false`; below `metadata`, any), a `listKind` that is the
-  `kind`, a map key that is named twice, a path of a conversion webhook with signs that no DNS name has, versions of
+  `kind`, a path of a conversion webhook with signs that no DNS name has, versions of
   ConversionReview beside `v1` that are no names or are there twice, and an approval that is a broken URL: the API server
   rejects them, and the linter does not. Of metadata the linter does not check owner references.
 """

@@ -22,7 +22,7 @@ def fill(part: Draft, model: type[BaseModel]) -> None:
 def fill_each(job: Draft, *keys: str, model: type[BaseModel]) -> None:
     """Add the constant defaults of a model's fields to each object in the list below these fields."""
     constant = _constant_defaults(model)
-    for part in job.each(*keys, lacking=tuple(constant)):
+    for part in job.each(*keys):
         part.fill(constant)
 
 
@@ -78,17 +78,15 @@ def resources_of(
     """
     for place, spec in pod_specs_of(job, *tasks):
         for name in lists:
-            if name not in spec:
-                continue
-            containers = spec[name]
-            for index, container in enumerate(containers if isinstance(containers, list) else ()):
+            containers = spec.get(name)
+            for index, container in enumerate(containers) if isinstance(containers, list) else ():
                 resources = container.get("resources") if isinstance(container, dict) else None
                 if isinstance(resources, dict) and where(container, resources):
                     yield job.below((*tasks, place, "template", "spec", name, index, "resources"), resources)
 
 
-def pod_specs_of(job: Draft, *tasks: str) -> list[tuple[str | int, dict[str, Any]]]:
-    """Return the pod specs of a job's templates, each with the index, or the key, of its task.
+def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[str | int, dict[str, Any]]]:
+    """Yield the pod specs of a job's templates, each with the index, or the key, of its task.
 
     Args:
         job: any JSON object.
@@ -97,13 +95,11 @@ def pod_specs_of(job: Draft, *tasks: str) -> list[tuple[str | int, dict[str, Any
     parts: Any = job.value
     for key in tasks:
         parts = parts.get(key) if isinstance(parts, dict) else None
-    return [
-        (place, spec)
-        for place, part in (enumerate(parts) if isinstance(parts, list) else mapping(parts).items())
-        if isinstance(part, dict)
-        and isinstance(template := part.get("template"), dict)
-        and isinstance(spec := template.get("spec"), dict)
-    ]
+    for place, part in enumerate(parts) if isinstance(parts, list) else mapping(parts).items():
+        template = part.get("template") if isinstance(part, dict) else None
+        spec = template.get("spec") if isinstance(template, dict) else None
+        if isinstance(spec, dict):
+            yield place, spec
 
 
 def copy_amounts(resources: Draft, amounts: dict[str, Any], side: str) -> None:

@@ -245,6 +245,8 @@ _LINEAR: Final = {
     **{pattern: rf"{pattern.removesuffix('$')}\Z" for pattern in (QUANTITY_PATTERN, DURATION)},
     **{pattern: rf"\A(?:{pattern})\Z" for pattern in (LABEL, SUBDOMAIN)},
 }
+# Nearly all quantities are of this form, which is found in two thirds of the time.
+_LINEAR[QUANTITY_PATTERN] = rf"\A[0-9]++(?:[KMGT]i|m)?\Z|{_LINEAR[QUANTITY_PATTERN]}"
 
 #: How a schema of a type becomes a type of msgspec, and the keywords of it that are read.
 _MAKERS: Final[Mapping[str | None, tuple[Callable[[Schema], Any], frozenset[str]]]] = {

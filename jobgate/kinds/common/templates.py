@@ -191,9 +191,10 @@ def has_container(name: str) -> Callable[[Job[Any], Context], bool]:
 
 def _none_is_overwritten(job: Job[Any], _: Context) -> bool:
     operator = operator_of(job)
+    overwrites = operator.overwrites.items()
     for template in job.said("tasks.template"):
         spec = template["spec"]
-        for name, value in operator.overwrites.items():
+        for name, value in overwrites:
             if spec.get(name, value) != value:
                 return False
         if (operator.drops_metadata and "metadata" in template) or not spec.keys().isdisjoint(operator.replaces):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, objects
 from jobgate.kinds.common.quantity import parse
@@ -19,8 +19,6 @@ from webhook.text import shown
 
 #: Fields whose values, and those below them, are quantities.
 _QUANTITIES: Final = frozenset({"limits", "requests", "overhead", "capacity", "sizeLimit", "divisor"})
-
-T = TypeVar("T")
 
 
 class Mutable(Enum):
@@ -70,7 +68,10 @@ class MayChange:
         """
         self.fields = dict(fields)
         self._runs = runs or (lambda _: True)
-        self._mutable = {tuple(steps_of(path)): when for path, when in fields.items()}
+        lines = {tuple(steps_of(path)): when for path, when in fields.items()}
+        # The most specific line comes first: the longest; of two, the one with a step instead of a star.
+        order = sorted(lines, key=lambda line: (len(line), [step != "*" for step in line]), reverse=True)
+        self._mutable = {line: lines[line] for line in order}
         self._keys = {tuple(steps_of(path)): key for path, key in (keys or {}).items()}
 
     def rule(self, check: Check | None = None) -> UpdateRule:
@@ -97,13 +98,18 @@ class MayChange:
         if not self._runs(mapping(old.get("status"))):
             allowed.add(Mutable.BEFORE_IT_RUNS)
         shape = shape_of(job.kind).below("spec")
+        bounds = [line for line, when in self._mutable.items() if when not in allowed]
         changes = [FieldChange(Path("spec"), shape, old.get("spec"), job.document.get("spec"))]
         while changes:
             change = changes.pop()
             steps = tuple(change.path.steps)
-            when = _most_specific(self._mutable, change.decisive.steps) or Mutable.NEVER
+            decisive = steps if change.key is None else change.key.steps
+            when = next(
+                (when for line, when in self._mutable.items() if len(line) <= len(decisive) and _leads(line, decisive)),
+                Mutable.NEVER,
+            )
             # What may change is not looked into: a large template costs no more than a small one.
-            if when in allowed and not any(_leads(line, steps) for line in self._mutable if len(line) > len(steps)):
+            if when in allowed and not any(_leads(line, steps) for line in bounds if len(line) > len(steps)):
                 continue
             key = next((key for line, key in self._keys.items() if len(line) == len(steps) and _leads(line, steps)), "")
             parts = _parts(change, key)
@@ -121,13 +127,6 @@ class MayChange:
 def _leads(line: tuple[str | int, ...], steps: Sequence[str | int]) -> bool:
     """Return whether the steps of a table's line are these, as far as both go; `*` is any."""
     return all(own in ("*", step) for own, step in zip(line, steps, strict=False))
-
-
-def _most_specific(table: Mapping[tuple[str | int, ...], T], steps: Sequence[str | int]) -> T | None:
-    """Return what the longest line says that leads to these steps; of two, the one with a step instead of a star."""
-    lines = [line for line in table if len(line) <= len(steps) and _leads(line, steps)]
-    best = max(lines, key=lambda line: (len(line), [step != "*" for step in line]), default=None)
-    return None if best is None else table[best]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +148,6 @@ class FieldChange:
     after: Any
     moves: str = ""
     key: Path | None = None
-
-    @property
-    def decisive(self) -> Path:
-        """The field that decides when the change may be made."""
-        return self.key or self.path
 
     @property
     def says(self) -> str:
@@ -179,18 +173,19 @@ def _parts(change: FieldChange, key: str) -> list[FieldChange] | None:
     one, other = change.before, change.after
     if change.moves:
         return None
-    if _same(one, other) or (_nothing(one) and _nothing(other)):
+    if _nothing(one) and _nothing(other):
         return []
-    if isinstance(one, Mapping | None) and isinstance(other, Mapping | None):
+    if isinstance(one, dict | None) and isinstance(other, dict | None):
         return [*_fields(change, one or {}, other or {})]
     if isinstance(one, list) and isinstance(other, list):
         before, after = _places(one, key), _places(other, key)
         if key and len(before) == len(one) and len(after) == len(other):
             return [*_items(change, before, after, change.path / 0 / key)]
         if len(one) == len(other):
-            return [_part(change, at, *pair) for at, pair in enumerate(zip(one, other, strict=True))]
+            pairs = enumerate(zip(one, other, strict=True))
+            return [_part(change, at, *pair) for at, pair in pairs if not _same(*pair)]
     amounts = not _QUANTITIES.isdisjoint(change.path.steps) and _amount(one) == _amount(other) is not None
-    return [] if amounts else None
+    return [] if amounts or _same(one, other) else None
 
 
 def _part(change: FieldChange, step: str | int, before: Any, after: Any, moves: str = "") -> FieldChange:
@@ -200,11 +195,14 @@ def _part(change: FieldChange, step: str | int, before: Any, after: Any, moves: 
 
 def _fields(change: FieldChange, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[FieldChange]:
     """Yield what becomes of fields, or of entries of a map, of which each that comes or goes is a change."""
-    for key in [*one, *(key for key in other if key not in one)]:
+    changed = [key for key, value in one.items() if key not in other or not _same(value, other[key])]
+    for key in [*changed, *(key for key in other if key not in one)]:
         moves = ""
         if change.shape.is_map and (key in one) != (key in other):
             moves = "it would be added" if key in other else "it would be removed"
-        yield _part(change, key, one.get(key), other.get(key), moves)
+        before, after = one.get(key), other.get(key)
+        if moves or not _same(before, after):  # to look at a place costs more than to find it unchanged
+            yield _part(change, key, before, after, moves)
 
 
 def _places(items: list[Any], key: str) -> Mapping[str, int]:
@@ -225,7 +223,8 @@ def _items(
     for name in [name for name in before if name not in after]:
         yield FieldChange(path, shape, name, None, f"item {shown(name)} would be removed", key)
     for name in stay:
-        yield _part(change, after[name], one[before[name]], other[after[name]])
+        if not _same(one[before[name]], other[after[name]]):
+            yield _part(change, after[name], one[before[name]], other[after[name]])
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -33,7 +33,7 @@ _ROLES = frozenset(TaskType) - {TaskType.NONE}
 @adds_nothing({"tasks.name": {"required": True}})
 def name_typed_tasks_by_their_type(job: Draft, _: Context) -> None:
     """DI-orchestrator names them so on its first reconcile; doing it here keeps its update a no-op."""
-    for task in job.each("spec", "tasks", lacking=("name",)):
+    for task in job.each("spec", "tasks", lacking="name"):
         role = task.get("type")
         if isinstance(role, str) and role in _ROLES:
             task["name"] = role

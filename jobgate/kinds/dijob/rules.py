@@ -105,7 +105,11 @@ def _stored(context: Context, field: str) -> dict[str, Any]:
     return {text(one.get("name")): one.get(field) for _, one in objects(tasks)}
 
 
-@rule("tasks", updates=True)
+def _has_not_started(_: Job[DIJobSpec], context: Context) -> bool:
+    return not has_started(mapping((context.old or {}).get("status")))
+
+
+@rule("tasks", updates=True, quiet=_has_not_started)
 def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """Scaling down, the operator deletes pods of any index, and never creates a lost one again."""
     before = _stored(context, "replicas") if not runs_here(job, context) else {}
@@ -119,7 +123,7 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
             )
 
 
-@rule("tasks", reads=("tasks.name", "tasks.template"), updates=True)
+@rule("tasks", reads=("tasks.name", "tasks.template"), updates=True, quiet=_has_not_started)
 def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """The runner creates the pods of a task from the template with which it was started, as batch Jobs keep theirs."""
     before = _stored(context, "template") if runs_here(job, context) else {}

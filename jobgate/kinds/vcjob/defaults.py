@@ -39,7 +39,9 @@ def job_defaults(job: Draft, _: Context) -> None:
 def task_defaults(job: Draft, _: Context) -> None:
     """A task has no pods and three retries unless it says otherwise."""
     fill_each(job, "spec", "tasks", model=TaskSpec)
-    for task in job.each("spec", "tasks", holding="partitionPolicy"):
+    for task in job.each("spec", "tasks"):
+        if "partitionPolicy" not in task:
+            continue
         if (partitions := task.at("partitionPolicy")) is not None:
             fill(partitions, PartitionPolicy)
         if (topology := task.at("partitionPolicy", "networkTopology")) is not None:
@@ -56,7 +58,7 @@ def jobs_have_a_scheduler(job: Draft, _: Context) -> None:
 @adds_nothing({"tasks.name": {"required": True}})
 def tasks_are_named_by_their_place(job: Draft, _: Context) -> None:
     """Volcano calls a task without a name default0, default1, …, by its place in the list."""
-    if next(job.each("spec", "tasks", lacking=("name",)), None) is None:
+    if next(job.each("spec", "tasks", lacking="name"), None) is None:
         return
     for place, task in enumerate(job.each("spec", "tasks")):
         task.setdefault("name", f"default{place}")
@@ -74,7 +76,7 @@ def pods_in_the_host_network_find_services(job: Draft, _: Context) -> None:
 @adds_nothing({"tasks.min_available": {"required": True}})
 def tasks_need_all_their_pods(job: Draft, _: Context) -> None:
     """A task without minAvailable needs all its pods, or the minimum number of partitions of its partitionPolicy."""
-    for task in job.each("spec", "tasks", lacking=("minAvailable",)):
+    for task in job.each("spec", "tasks", lacking="minAvailable"):
         if (least := _least(task.value)) is not None:
             task["minAvailable"] = least
 

@@ -63,22 +63,6 @@ def test_a_swapped_secret_is_served(mount: Path, certificates: Certificates) -> 
     assert authority(certificates) != before
 
 
-def test_certificate_and_key_are_of_one_secret_though_it_is_swapped_in_between(
-    mount: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = module._content
-
-    def swapped_after(path: Path) -> bytes:
-        content = real(path)
-        if path.name == "tls.crt":
-            swap(mount, "..second", SECOND)
-        return content
-
-    monkeypatch.setattr(module, "_content", swapped_after)
-    assert files_of(mount).read() == FIRST
-    assert (mount / "tls.key").read_bytes() == SECOND.key
-
-
 def test_files_without_links_are_read_where_they_are(tmp_path: Path, certificates: Certificates) -> None:
     write(tmp_path, FIRST)
     poller = Poller(certificates, files_of(tmp_path))
@@ -87,13 +71,6 @@ def test_files_without_links_are_read_where_they_are(tmp_path: Path, certificate
     write(tmp_path, SECOND)
     poller.take()
     assert authority(certificates) != before
-
-
-def test_files_beside_a_mount_are_read_where_they_are(tmp_path: Path, certificates: Certificates) -> None:
-    swap(tmp_path / "mount", "..first", SECOND)
-    write(tmp_path, FIRST)
-    (tmp_path / "..data").symlink_to("mount")
-    assert files_of(tmp_path).read() == FIRST
 
 
 def test_files_that_are_written_one_by_one_are_served_once_they_fit(tmp_path: Path, certificates: Certificates) -> None:

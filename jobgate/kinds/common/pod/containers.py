@@ -31,8 +31,8 @@ from jobgate.kinds.common.pod.values import (
 from webhook.cause import Cause, Duplicate, Invalid, Required
 from webhook.path import Path
 
-#: The plain name of an image: printable ASCII, without blanks around it.
-Image: TypeAlias = Annotated[str, Meta(pattern=whole_text("[!-~](?:[ -~]*[!-~])?"))]
+#: The plain name of an image: it begins and ends with printable ASCII that is no blank.
+Image: TypeAlias = Annotated[str, Meta(pattern=whole_text("[!-~](?s:.*)(?<=[!-~])"))]
 
 
 def _image(image: Any, path: Path) -> Iterator[Cause]:
@@ -85,8 +85,8 @@ def _names_differ(spec: Json, containers: Sequence[Json]) -> bool:
         return False
     for container in containers:
         if ports := container.get("ports"):
-            named = [port["name"] for port in ports if "name" in port]
-            if len(set(named)) != len(named) or spec.get("hostNetwork") is True:
+            named = [port["name"] for port in ports if "name" in port] if len(ports) > 1 else ()
+            if len({*named}) != len(named) or spec.get("hostNetwork") is True:
                 return False
     return len(containers) == 1 or len({container["name"] for container in containers}) == len(containers)
 

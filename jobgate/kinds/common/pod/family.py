@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 from msgspec import UNSET, defstruct
@@ -42,6 +42,7 @@ class Family:
         needs: the keys of a container that must be there; a family that needs any is never left out.
         agree: given the spec and the containers of a pod in which all these keys are plain, tells whether the family
             surely finds nothing in how their values go together.
+        agree_on: the key of the spec without which they always do; empty for none.
     """
 
     check: Callable[[Json, Path], Iterable[Notice]]
@@ -50,11 +51,12 @@ class Family:
     container: Mapping[str, Any] = field(default_factory=dict)
     needs: frozenset[str] = frozenset()
     agree: Callable[[Json, Sequence[Json]], bool] = always
+    agree_on: str = ""
 
     @cached_property
     def plain(self) -> Callable[[object], bool]:
         """Whether the family surely finds nothing in a pod."""
-        fits, agreements = surely(_shape([self], strict=False)), [(None, self.agree)]
+        fits, agreements = surely(_shape([self], strict=False)), [(self.agree_on, self.agree)]
         return lambda pod: fits(pod) and _agree(agreements, pod["spec"])  # type: ignore[index]  # as the shape says
 
 
@@ -70,15 +72,13 @@ class Families:
         self._families = tuple(families)
         self.shape: Final = _shape(self._families, strict=True)
         self._fits = surely(self.shape)
-        self._agreements = [(_only_key(one), one.agree) for one in self._families if one.agree is not always]
+        agreements = [(one.agree_on, one.agree) for one in self._families if one.agree is not always]
+        #: Whether the values of a pod's spec surely go together, where the pod fits the shape of plain ones.
+        self.agree: Final = partial(_agree, agreements)
 
     def plain(self, pod: Json) -> bool:
         """Return whether a Pod, or a pod template, is surely sound."""
         return self._fits(pod) and self.agree(pod["spec"])
-
-    def agree(self, spec: Json) -> bool:
-        """Return whether the values of a pod's spec surely go together, where the pod fits the shape of plain ones."""
-        return _agree(self._agreements, spec)
 
     def __iter__(self) -> Iterator[Family]:
         return iter(self._families)
@@ -102,18 +102,12 @@ class Families:
                 yield from family.check(pod, path)
 
 
-def _only_key(family: Family) -> str | None:
-    """Return the key of the spec without which a family finds nothing, where it has no other; else None."""
-    alone = len(family.spec) == 1 and not (family.container or family.metadata or family.needs)
-    return next(iter(family.spec)) if alone else None
-
-
-def _agree(agreements: Sequence[tuple[str | None, Callable[[Json, Sequence[Json]], bool]]], spec: Json) -> bool:
+def _agree(agreements: Sequence[tuple[str, Callable[[Json, Sequence[Json]], bool]]], spec: Json) -> bool:
     containers = spec.get("containers", ())
     if "initContainers" in spec:
         containers = [*containers, *spec["initContainers"]]
     for key, agree in agreements:  # noqa: SIM110  # half the time of all()
-        if (key is None or key in spec) and not agree(spec, containers):
+        if (not key or key in spec) and not agree(spec, containers):
             return False
     return True
 

@@ -193,10 +193,8 @@ _CONSTRAINT: Final = fields(
 
 
 def _plain_constraints_differ(spec: Mapping[str, Any], _: Sequence[Mapping[str, Any]]) -> bool:
-    constraints = spec.get("topologySpreadConstraints")
-    return not constraints or len(
-        {(constraint["topologyKey"], constraint["whenUnsatisfiable"]) for constraint in constraints}
-    ) == len(constraints)
+    constraints = spec["topologySpreadConstraints"]
+    return len({(one["topologyKey"], one["whenUnsatisfiable"]) for one in constraints}) == len(constraints)
 
 
 FAMILY = family(
@@ -207,4 +205,5 @@ FAMILY = family(
         "topologySpreadConstraints": listed(_CONSTRAINT, _constraints_differ, agreed=True),
     },
     agree=_plain_constraints_differ,
+    agree_on="topologySpreadConstraints",
 )

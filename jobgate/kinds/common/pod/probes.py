@@ -131,7 +131,7 @@ def _sleeps_end_in_time(container: PodContainer, pod: Json) -> Iterator[Cause]:
 
 
 def _no_init_container_has_any(spec: Json, _: Sequence[Json]) -> bool:
-    return "initContainers" not in spec or all(_RULES.keys().isdisjoint(one) for one in spec["initContainers"])
+    return all(_RULES.keys().isdisjoint(one) for one in spec["initContainers"])
 
 
-FAMILY = Family(check=check, container=plain_types(_RULES), agree=_no_init_container_has_any)
+FAMILY = Family(check=check, container=plain_types(_RULES), agree=_no_init_container_has_any, agree_on="initContainers")

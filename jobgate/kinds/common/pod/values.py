@@ -209,6 +209,7 @@ def family(
     spec: Rules | None = None,
     container: Rules | None = None,
     agree: Callable[[Json, Sequence[Json]], bool] = always,
+    agree_on: str = "",
 ) -> Family:
     """Return the family of the rules of some fields of a pod.
 
@@ -218,6 +219,7 @@ def family(
         spec: by field of its spec.
         container: by field of its containers and init containers.
         agree: see `Family`.
+        agree_on: see `Family`.
     """
     of_pod, of_spec, of_containers = metadata or {}, spec or {}, container or {}
 
@@ -236,6 +238,7 @@ def family(
         spec=plain_types(of_spec),
         container=plain_types(of_containers),
         agree=agree,
+        agree_on=agree_on,
     )
 
 

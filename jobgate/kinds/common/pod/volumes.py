@@ -304,9 +304,8 @@ def _plain_volumes_agree(spec: Json, containers: Sequence[Json]) -> bool:
         return False
     for container in containers:
         if mounts := container.get("volumeMounts"):
-            if not names_.issuperset([mount["name"] for mount in mounts]):
-                return False
-            if len({mount["mountPath"] for mount in mounts}) != len(mounts):
+            mounted = {mount["mountPath"]: mount["name"] for mount in mounts}
+            if len(mounted) != len(mounts) or not names_.issuperset(mounted.values()):
                 return False
     return True
 

@@ -74,7 +74,7 @@ class Policy:
     warn: Standard = Standard()
 
 
-_NOTHING: Final = Policy()
+NOTHING: Final = Policy()
 
 
 def policy_of(labels: Mapping[str, Any]) -> Policy:
@@ -83,7 +83,7 @@ def policy_of(labels: Mapping[str, Any]) -> Policy:
     A level to be enforced that it does not know counts as `restricted`, one to warn of as none, a version as its own.
     """
     if ENFORCE not in labels and WARN not in labels:
-        return _NOTHING
+        return NOTHING
     return Policy(_standard(labels, ENFORCE, Level.RESTRICTED), _standard(labels, WARN, Level.PRIVILEGED))
 
 

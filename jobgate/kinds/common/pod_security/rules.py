@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, spec_of
 from jobgate.kinds.common.pod_security.checks import ALWAYS, Level, PodSecurityViolation, violations
-from jobgate.kinds.common.pod_security.policy import Certainty, Policy, policy_of
+from jobgate.kinds.common.pod_security.policy import NOTHING, Certainty, Policy, policy_of
 from jobgate.kinds.common.templates import judged
 from webhook import Cause, Context, Invalid, Job, Notice, Path, Required, rule
 from webhook.text import shown
@@ -17,7 +17,11 @@ from webhook.text import shown
 NAMESPACES: Final = "namespaces.v1."
 
 
-@rule(reads=("tasks.template", "volumes"))
+def _asks_for_nothing(_: Job[Any], context: Context) -> bool:
+    return _policy(context) is NOTHING
+
+
+@rule(reads=("tasks.template", "volumes"), quiet=_asks_for_nothing)
 def pods_keep_to_the_security_level_of_their_namespace(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """A namespace's `pod-security.kubernetes.io/enforce` rejects pods, not jobs: the operator would fail later.
 

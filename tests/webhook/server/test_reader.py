@@ -1,0 +1,65 @@
+"""Requests out of bytes: what a remembered head says is what the parser would say."""
+
+import pytest
+
+from tests.webhook.server.wire import head
+from webhook.server.reader import HEAD_SIZE, UNREADABLE, RequestReader
+
+# What is said here is the same on every loop.
+pytestmark = pytest.mark.asyncio(loop_factories=["asyncio"])
+
+#: Heads that the parser reads only once, however long the body is; `%d` is its length.
+REMEMBERED = {
+    "a length among others": head(Content_Length="%d", Accept="x"),
+    "a length at the end": head(Content_Length="%d"),
+    "a length in the value of another": head(X_A="Content-Length: 3", Content_Length="%d"),
+}
+#: Heads that it has to read each time, and those that it rejects.
+OTHERS = {
+    "another method": head("PUT", Content_Length="%d"),
+    "an expectation": head(Content_Length="%d", Expect="100-continue"),
+    "the last request": head(Content_Length="%d", Connection="close"),
+    "an older version": head(Content_Length="%d").replace(b"HTTP/1.1", b"HTTP/1.0"),
+    "another protocol": head(Content_Length="%d", Connection="upgrade", Upgrade="websocket"),
+    "a long head": head(Content_Length="%d", X_A="x" * HEAD_SIZE),
+    "two lengths": head(Content_Length="%d\r\nContent-Length: 2"),
+    "two lengths, spelled differently": head(Content_Length="%d\r\ncontent-length: 2"),
+    "chunks, too": head(Content_Length="%d", Transfer_Encoding="chunked"),
+    "lines without a carriage return": head(Content_Length="%d").replace(b"Host: x\r\n", b"Host: x\n\n"),
+    "a sign": head(Content_Length="+%d"),
+    "a folded line": head(X_A="1\r\n  2", Content_Length="%d"),
+    "no host": head(Host=None, Content_Length="%d"),
+}
+
+
+def read(reader: RequestReader, data: bytes) -> list[tuple[str, bytes]]:
+    """The methods and bodies of the requests in some bytes; of what is no request, a message."""
+    found: list[tuple[str, bytes]] = []
+    following: bytes | None = data
+    while following is not None:
+        try:
+            message = reader.feed(following)
+        except UNREADABLE:
+            return [*found, ("unreadable", b"")]
+        if message is None:
+            return found
+        found.append((message.method, reader.body()))
+        assert reader.complete
+        following = reader.following()
+    return found
+
+
+@pytest.mark.parametrize("text", [*REMEMBERED.values(), *OTHERS.values()], ids=[*REMEMBERED, *OTHERS])
+async def test_a_head_says_the_same_whether_it_is_remembered_or_not(text: bytes) -> None:
+    sent = b"".join(text.replace(b"%d", b"%d" % size) + b"x" * size for size in (5, 0, 700, 5))
+    by_parser = RequestReader()
+    by_parser.feed(head("GET"))  # what comes after it is left to the parser
+    assert by_parser.following() == b""
+    assert read(RequestReader(), sent) == read(by_parser, sent)
+
+
+@pytest.mark.parametrize("text", REMEMBERED.values(), ids=REMEMBERED)
+async def test_a_head_is_read_once_whatever_the_length_of_the_body(text: bytes) -> None:
+    reader = RequestReader()
+    first, second = (reader.feed(text.replace(b"%d", b"%d" % size) + b"x" * size) for size in (5, 700))
+    assert first is second
