@@ -148,8 +148,10 @@ SERVICE = Service("convert", "system")
         (Conversion(url="http://a.b"), ".url", "must begin with https://"),
         (Conversion(url="https://u@a.b"), ".url", "must not have a user"),
         (Conversion(replace(SERVICE, namespace="")), ".service.namespace", "has no namespace"),
+        (Conversion(replace(SERVICE, name="A")), ".service.name", "'A' must be a label"),
         (Conversion(replace(SERVICE, port=0)), ".service.port", "0 is not a port number"),
-        (Conversion(replace(SERVICE, path="c")), ".service.path", "'c' is not a path"),
+        (Conversion(replace(SERVICE, path="c")), ".service.path", "'c' is not a valid path"),
+        (Conversion(SERVICE, ca_bundle="MIIB"), ".caBundle", "not a PEM certificate"),
     ],
 )
 def test_a_conversion_that_cannot_be_called_is_rejected(conversion: Conversion, at: str, words: str) -> None:
