@@ -88,7 +88,7 @@ def evaluate(
     schema = served[name].get("schema", {}).get("openAPIV3Schema")
     if schema is None:
         raise ValueError(f"the CRD has no schema for its version {name!r}")
-    evaluator = Evaluator(_decoded(schema))
+    evaluator = Evaluator(decoded(schema))
     written = dict(object_)
     before = None if old is None else evaluator.default(evaluator.prune(dict(old)))
     pruned = evaluator.prune(written)
@@ -115,14 +115,14 @@ def evaluate(
     return Evaluation(paths, result, tuple(found), tuple(dict.fromkeys(unchecked)))
 
 
-def _decoded(schema: Any) -> Any:
+def decoded(schema: Any) -> Any:
     """Return a schema as the API server holds it: Go's decoder takes a keyword that is null as absent."""
     if isinstance(schema, list):
-        return [_decoded(part) for part in schema]
+        return [decoded(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        keyword: part if keyword in OF_OBJECTS else _decoded(part)
+        keyword: part if keyword in OF_OBJECTS else decoded(part)
         for keyword, part in schema.items()
         if part is not None
     }

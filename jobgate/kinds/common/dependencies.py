@@ -117,7 +117,7 @@ def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
 
 
 def _stuck(graph: Mapping[str, Mapping[str, object]]) -> Mapping[str, str]:
-    """Return the tasks that never start, each with the first such one that it waits for."""
+    """Return the tasks that never start, each with one of them that it waits for."""
     sorter = TopologicalSorter(graph)
     try:
         sorter.prepare()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import mapping, objects
+from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.kinds.common.quantity import parse
 from jobgate.kinds.common.schema import Shape, is_private, shape_of
 from webhook import Cause, Context, Forbidden, Job, Path, Rule
@@ -178,9 +179,8 @@ def _parts(change: FieldChange, key: str) -> list[FieldChange] | None:
     if isinstance(one, dict | None) and isinstance(other, dict | None):
         return [*_fields(change, one or {}, other or {})]
     if isinstance(one, list) and isinstance(other, list):
-        before, after = _places(one, key), _places(other, key)
-        if key and len(before) == len(one) and len(after) == len(other):
-            return [*_items(change, before, after, change.path / 0 / key)]
+        if key:
+            return [*_items(change, _known_by(one, key), _known_by(other, key), change.path / 0 / key)]
         if len(one) == len(other):
             pairs = enumerate(zip(one, other, strict=True))
             return [_part(change, at, *pair) for at, pair in pairs if not _same(*pair)]
@@ -198,33 +198,50 @@ def _fields(change: FieldChange, one: Mapping[str, Any], other: Mapping[str, Any
     changed = [key for key, value in one.items() if key not in other or not _same(value, other[key])]
     for key in [*changed, *(key for key in other if key not in one)]:
         moves = ""
-        if change.shape.is_map and (key in one) != (key in other):
-            moves = "it would be added" if key in other else "it would be removed"
-        before, after = one.get(key), other.get(key)
-        if moves or not _same(before, after):  # to look at a place costs more than to find it unchanged
-            yield _part(change, key, before, after, moves)
+        if change.shape.is_map:
+            nullable = change.shape.below(key).nullable  # else the API server drops an entry that is null
+            was, comes = (side.get(key) is not None or (nullable and key in side) for side in (one, other))
+            if was != comes:
+                moves = "it would be added" if comes else "it would be removed"
+        yield _part(change, key, one.get(key), other.get(key), moves)
 
 
-def _places(items: list[Any], key: str) -> Mapping[str, int]:
-    """Return the place of each item by its key; fewer than there are items where two have one, or one has none."""
-    return {name: at for at, item in objects(items) if isinstance(name := item.get(key), str)}
+def _known_by(items: list[Any], key: str) -> list[tuple[str, int]]:
+    """Return what each item is known by: its key, and how many before it have the same."""
+    seen = Counter[str]()
+    names = []
+    for item in items:
+        name = text(mapping(item).get(key))
+        names.append((name, seen[name]))
+        seen[name] += 1
+    return names
 
 
 def _items(
-    change: FieldChange, before: Mapping[str, int], after: Mapping[str, int], key: Path
+    change: FieldChange, before: Sequence[tuple[str, int]], after: Sequence[tuple[str, int]], key: Path
 ) -> Iterator[FieldChange]:
-    """Yield what becomes of the items of a list that are known by a key, and then those that stay."""
-    stay = [name for name in after if name in before]
+    """Yield what becomes of the items of a list that are known by a key, and then those that stay.
+
+    An item with a new key, where one was whose key is gone, is that item, renamed.
+    """
     path, shape, one, other = change.path, change.shape, change.before, change.after
-    if stay != [name for name in before if name in after]:
+    places = {name: at for at, name in enumerate(before)}
+    was = [places.pop(name, None) for name in after]
+    gone = {at: name for name, at in places.items()}
+    order = [at for at in was if at is not None]
+    if order != sorted(order):
         yield FieldChange(path, shape, one, other, "the order of the items would change", key)
-    for name in [name for name in after if name not in before]:
-        yield FieldChange(path, shape, None, name, f"item {shown(name)} would be added")
-    for name in [name for name in before if name not in after]:
-        yield FieldChange(path, shape, name, None, f"item {shown(name)} would be removed", key)
-    for name in stay:
-        if not _same(one[before[name]], other[after[name]]):
-            yield _part(change, after[name], one[before[name]], other[after[name]])
+    for at, name in enumerate(after):
+        if was[at] is None and at in gone:
+            del gone[at]
+            was[at] = at
+        elif was[at] is None:
+            yield FieldChange(path, shape, None, name[0], f"item {shown(name[0])} would be added")
+    for name in gone.values():
+        yield FieldChange(path, shape, name[0], None, f"item {shown(name[0])} would be removed", key)
+    for at, place in enumerate(was):
+        if place is not None and not _same(one[place], other[at]):
+            yield _part(change, at, one[place], other[at])
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -147,7 +147,7 @@ BEFORE = "Forbidden: may change only before the job starts"
         ([task("learner", "learner"), task("collector", "collector", replicas=3)], []),
         ([task("learner", "learner"), task("collector", "collector"), task(name="logs")], []),
         ([task("learner", "learner"), task("collector", "games"), task(name="logs")],
-         ["spec.tasks: Forbidden"]),
+         ["spec.tasks[1].name: Forbidden"]),
         ([task("learner", "learner")], ["spec.tasks: Forbidden"]),
         ([task("collector", "collector"), task("learner", "learner")], ["spec.tasks: Forbidden"]),
     ],

@@ -92,7 +92,7 @@ def running(document: dict[str, Any], phase: str = "Running") -> dict[str, Any]:
         (job(task("learner", replicas=4)), []),
         (job(task("learner"), task("collector")), []),
         (job(task("learner"), priority="high"), []),
-        (job(task("none", "player")), ["spec.tasks: Forbidden"]),
+        (job(task("none", "player")), ["spec.tasks[0].type: Forbidden", "spec.tasks[0].name: Forbidden"]),
     ],
 )  # fmt: skip
 def test_who_a_task_is_may_change_only_before_the_job_runs(new: Any, expected: list[str]) -> None:
