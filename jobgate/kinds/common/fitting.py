@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, g
 
 from msgspec import Meta, MsgspecError, convert, defstruct
 
-from crdgen.evaluate.scalars import scalar_checker
+from crdgen.evaluate.scalars import scalar_checker, unfit_bounds
 from crdgen.formats import text_format
 from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.re2 import matcher
@@ -88,7 +88,7 @@ def _integer(schema: Schema) -> Any:
     if "enum" in schema:
         return _enum(schema, int)
     bounds = [schema[keyword] for keyword in ("minimum", "maximum") if keyword in schema]
-    if not all(type(bound) is int and abs(bound) <= _MOST_EXACT for bound in bounds):
+    if not all(type(bound) is int and abs(bound) <= _MOST_EXACT for bound in bounds) or unfit_bounds(dict(schema)):
         return Never
     low, high = RANGES["int32" if schema.get("format") == "int32" else "int64"]
     return _constrained(int, ge=max(low, schema.get("minimum", low)), le=min(high, schema.get("maximum", high)))

@@ -316,6 +316,12 @@ def test_what_is_not_known_for_sure_is_left_to_the_evaluator_where_it_is_present
     assert surely_fits(holder)({})
 
 
+def test_nothing_surely_fits_a_bound_that_is_no_value_of_its_type() -> None:
+    schema = WHOLE | {"format": "int32", "maximum": 2**40}
+    assert Evaluator(schema).validate(1) != []
+    assert not surely_fits(schema)(1)
+
+
 @pytest.mark.parametrize(
     ("metadata", "fits"),
     [
