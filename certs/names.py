@@ -23,7 +23,7 @@ _DOMAIN_RULE = (
     f"must be labels of at most {LABEL_LENGTH} lower-case letters, digits and '-' joined by dots, each starting and "
     f"ending with a letter or digit, in all at most {NAME_LENGTH} characters"
 )
-_EXTRA_RULE = f"{_DOMAIN_RULE}, where '*.' may be before two labels or more; or an IP address"
+_EXTRA_RULE = f"{_DOMAIN_RULE}, where '*.' may be before two labels or more; or an IP address without a zone"
 
 
 class InvalidNames(ValueError):
@@ -81,6 +81,7 @@ def _is_name(pattern: str, name: str) -> bool:
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
-        return ip_address(text)
+        # A certificate cannot hold a zone: one that was asked for would always be missing, and issued again and again.
+        return None if "%" in text else ip_address(text)
     except ValueError:
         return None

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from certs.bundle import lacking, read_certificates
+from cryptography import x509
+
+from certs.bundle import anchor, read_certificates
 from certs.generation import issuing_number, number_of
-from certs.places import Served, Target
+from certs.places import CERTIFICATE, Served, Target
 from certs.plan import RotationSettings, RotationSnapshot, plan
 from certs.rotation import unserved
 from certs.state import Pair, read_state, write_time
@@ -21,9 +23,10 @@ def report(observed: RotationSnapshot, served: Sequence[Served], settings: Rotat
     state = read_state(observed.stored, settings.names, observed.now)
     current, step = state.current, plan(observed, settings)
     validity = current.validity if current else None
+    chain = read_certificates(observed.stored.contents.get(CERTIFICATE, b""))
     problems = (
         *(_pair_problems(current, served) if current else _nothing_stored(observed)),
-        *(problem for target in observed.targets for problem in _target_problems(target, current)),
+        *(problem for target in observed.targets for problem in _target_problems(target, chain)),
         *(step.reasons if isinstance(step, Blocked) else ()),
         *([step.why] if isinstance(step, Wait) and step.overdue else []),
     )
@@ -65,10 +68,12 @@ def _pair_problems(current: Pair, served: Sequence[Served]) -> Iterator[str]:
         yield why
 
 
-def _target_problems(target: Target, current: Pair | None) -> Iterator[str]:
+def _target_problems(target: Target, chain: Sequence[x509.Certificate]) -> Iterator[str]:
     if target.fault or not target.found:
         yield target.fault or f"{target} does not exist"
-    elif current is not None and current.authority is not None:
+    elif chain:
+        # The CA need not be in the Secret: users may bring a certificate without it.
+        stored = f"generation {number}" if (number := issuing_number(chain[0])) else "the stored certificate"
         for entry in target.entries:
-            if lacking(entry.bundle, [current.authority]):
-                yield f"{target}: {entry.name} does not trust generation {current.number}"
+            if anchor(chain, read_certificates(entry.bundle)) is None:
+                yield f"{target}: {entry.name} does not trust {stored}"

@@ -20,8 +20,8 @@ _UNIT: Final = "|".join(_UNITS)
 DURATION_PATTERN: Final = rf"^[+-]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)({_UNIT}))+)$"
 _PART: Final = re.compile(rf"([0-9]*)(?:\.([0-9]*))?({_UNIT})")
 #: An int64 of nanoseconds, some 292 years.
-_MOST: Final = 2**63 - 1
-_LONGEST: Final = timedelta(microseconds=_MOST // 1000)
+MOST: Final = 2**63 - 1
+_LONGEST: Final = timedelta(microseconds=MOST // 1000)
 
 
 def nanoseconds(text: str) -> int | None:
@@ -38,7 +38,7 @@ def nanoseconds(text: str) -> int | None:
         whole, unit = found[1].lstrip("0")[:20] or "0", _UNITS[found[3]]
         total += int(whole) * unit + int(Decimal(f"0.{found[2] or 0}") * unit)
         at = found.end()
-    return sign * total if rest and total <= _MOST + (sign < 0) else None
+    return sign * total if rest and total <= MOST + (sign < 0) else None
 
 
 def parse_duration(text: str) -> timedelta:

@@ -13,11 +13,18 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from crdgen.dns import is_any_label, is_subdomain
-from crdgen.durations import nanoseconds
+from crdgen.durations import MOST, nanoseconds
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
 _HEX: Final = "[0-9A-Fa-f]"
+_MAC: Final = re.compile(
+    "|".join(
+        rf"{_HEX}{{{width}}}({separator}{_HEX}{{{width}}}){{{2 * octets // width - 1}}}"
+        for octets in (6, 8, 20)
+        for separator, width in ((":", 2), ("-", 2), (r"\.", 4), ("", 2))
+    )
+)
 _PADDING: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
 _LENGTH: Final = re.compile(r"0*([0-9]{1,3})")
 _LABEL: Final = "[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?"
@@ -106,12 +113,37 @@ def _is_ip(text: str) -> bool:
     return "%" not in text
 
 
-_COUNT: Final = re.compile(r"[0-9][\t\n\f\r ]*(?i:[nuµmshdw])")
+_UNITS: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
+    (1, ("ns", "nano")),
+    (1000, ("us", "µs", "micro")),
+    (10**6, ("ms", "milli")),
+    (10**9, ("s", "sec")),
+    (60 * 10**9, ("m", "min")),
+    (3600 * 10**9, ("h", "hr", "hour")),
+    (24 * 3600 * 10**9, ("d", "day")),
+    (7 * 24 * 3600 * 10**9, ("w", "wk", "week")),
+)
+_COUNTS: Final = re.compile(r"(?<![0-9])([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)")
 
 
-def is_duration(text: str) -> bool:
-    """Return whether the text is a duration of Go's, or has a number with the beginning of a unit: `2 hours`."""
-    return nanoseconds(text) is not None or _COUNT.search(text) is not None
+def duration(text: str) -> int | None:
+    """Return the nanoseconds of a duration of the format: Go's, or numbers with the names of units (`2 hours`).
+
+    All words with a number before them are looked at, and what is between is passed over. Go keeps 64 bits of the sum.
+    """
+    exact = nanoseconds(text)
+    if exact is not None:
+        return exact
+    total: int | None = None
+    for number, word in _COUNTS.findall(text):
+        count = int(number.lstrip("0")[:20] or "0")
+        if count > MOST:
+            return None
+        name = word.lower()
+        for unit, variants in _UNITS:
+            if name in variants or name.startswith(variants[-1]):
+                total = ((total or 0) + count * unit + 2**63) % 2**64 - 2**63
+    return total
 
 
 def is_hostname(text: str) -> bool:
@@ -135,24 +167,26 @@ is_byte: Final = _matching(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0
 
 #: Formats that the API server checks and that nobody gives to a field of a CRD: here any text is of them. `password` is
 #: no more than that anywhere.
-_UNCHECKED: Final = (
-    *("bsonobjectid", "creditcard", "hexcolor", "isbn", "isbn10", "isbn13", "mac", "password", "rgbcolor", "ssn"),
-)
+_UNCHECKED: Final = ("creditcard", "isbn", "isbn10", "isbn13", "password", "rgbcolor")
 
 FORMATS: Final[Mapping[str, Callable[[str], bool]]] = MappingProxyType(
     {
         **dict.fromkeys(_UNCHECKED, lambda _: True),
+        "bsonobjectid": _matching(rf"{_HEX}{{24}}"),
         "byte": is_byte,
         "cidr": is_cidr,
         "date": is_date,
         "date-time": is_date_time,
-        "duration": is_duration,
+        "duration": lambda text: duration(text) is not None,
         "email": lambda text: _EMAIL.fullmatch(text.strip(" \t")) is not None,
+        "hexcolor": _matching(rf"#?(?:{_HEX}{{3}}|{_HEX}{{6}})"),
         "hostname": is_hostname,
         "ipv4": is_ipv4,
         "ipv6": is_ipv6,
         "k8s-long-name": is_subdomain,
         "k8s-short-name": is_any_label,
+        "mac": lambda text: _MAC.fullmatch(text) is not None,
+        "ssn": _matching("[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"),
         "uri": is_uri,
         "uuid": is_uuid,
         "uuid3": _uuid("3"),

@@ -116,4 +116,5 @@ _OTHER_LANGUAGES: Final = (
     ("(?P", *_OUT),
     *((f"\\{sign}", *_OUT) for sign in "123456789kg"),
     ("\\Z", "`\\Z`", "use `$`, which in RE2 is the end of the text"),
+    ("\\u", "`\\u`", "use `\\x{…}`"),
 )

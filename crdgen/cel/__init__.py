@@ -37,7 +37,11 @@ __all__ = [
 #: Why rules are not checked.
 NOT_INSTALLED: Final = "the CEL library is not installed (pip install 'jobgate[cel]')"
 
-# In texts and comments, too: no rule but a transition rule speaks of it.
+# Texts and comments of an expression, in which a name is none.
+_QUOTES: Final = ("'''", '"""', "'", '"')
+_RAW: Final = "|".join(f"{quote}.*?{quote}" for quote in _QUOTES)
+_PLAIN: Final = "|".join(rf"{quote}(?:\\.|.)*?{quote}" for quote in _QUOTES)
+_TEXT: Final = re.compile(rf"\b[bB]?[rR][bB]?(?:{_RAW})|\b[bB]?(?:{_PLAIN})|(?:{_PLAIN})|//[^\n]*", re.DOTALL)
 _OLD_SELF: Final = re.compile(r"(?<![\w.])oldSelf\b")
 
 
@@ -73,4 +77,4 @@ def compiled(
 
 def uses_old_self(expression: str) -> bool:
     """Return whether the expression is a transition rule: such a rule runs only where there is an old value."""
-    return _OLD_SELF.search(expression) is not None
+    return _OLD_SELF.search(_TEXT.sub("''", expression)) is not None

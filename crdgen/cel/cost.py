@@ -23,6 +23,8 @@ UNKNOWN: Final = 2**64 - 1
 _LIST, _MAP, _OBJECT = 10, 30, 40
 # The longest pattern of a named format.
 _FORMAT_PATTERN: Final = 128
+# A field is named if the estimate would be smaller by this part if the field were small.
+_PART: Final = 20
 
 # Types whose values have the size 1: those of CEL, and Kubernetes' own.
 _SCALARS: Final = frozenset({"bool", "double", "duration", "int", "timestamp", "uint"})
@@ -32,7 +34,7 @@ _TEXTS: Final = frozenset({"string", "bytes"})
 
 @dataclass(frozen=True)
 class Estimate:
-    """What evaluating an expression once may cost, and the parts of the schema whose sizes it depends on."""
+    """What evaluating an expression once may cost, and the parts of the schema that make it expensive."""
 
     cost: int
     places: tuple[Type, ...]
@@ -51,7 +53,12 @@ def estimate(tree: CelExpression, types: Mapping[int, str], self_type: Type) -> 
     """Return about what a compiled expression costs at most."""
     estimator = _Estimator(types, self_type)
     cost, _ = estimator.of(tree)
-    return Estimate(cost, tuple(estimator.places.values()))
+    places = (
+        place
+        for place in estimator.places.values()
+        if (cost - _Estimator(types, self_type, small=place.path).of(tree)[0]) * _PART >= cost
+    )
+    return Estimate(cost, tuple(places))
 
 
 def bound(tree: CelExpression, types: Mapping[int, str], self_type: Type, most: int) -> int:
@@ -65,16 +72,19 @@ def most_in_a_request(kind: Type) -> int:
 
 
 class _Estimator:
-    """One walk over an expression.
+    """One walk over an expression; the place `small` counts as one entry.
 
     `most` is the size of what is not known, `key` that of a map's keys, which the API server takes for nothing.
     """
 
-    def __init__(self, types: Mapping[int, str], self_type: Type, *, most: int = UNKNOWN, key: int = 0) -> None:
+    def __init__(
+        self, types: Mapping[int, str], self_type: Type, *, small: str = "", most: int = UNKNOWN, key: int = 0
+    ) -> None:
         #: The places whose sizes were used, by path.
         self.places: dict[str, Type] = {}
         self._types = types
         self._self = self_type
+        self._small = small
         self._most = most
         self._key = key
         self._locals: dict[str, _Value] = {}
@@ -112,7 +122,7 @@ class _Estimator:
     def _at(self, place: Type | None) -> _Value:
         if place is None:
             return _Value(self._most)
-        return _Value(min(place.most, self._most), place, kind=place.name)
+        return _Value(1 if place.path == self._small else min(place.most, self._most), place, kind=place.name)
 
     def _field(self, around: _Value, name: str) -> _Value:
         """Return a field; the API server does not know the size of one with a reserved word that is not escaped."""

@@ -10,8 +10,8 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from crdgen.cel.types import Type
-from crdgen.durations import nanoseconds
 from crdgen.escaping import escape
+from crdgen.formats import duration
 from crdgen.schema.look import as_read
 
 #: The key of an object's fields that no schema describes: rules compare them, and cannot name them.
@@ -94,7 +94,7 @@ def _timestamp(text: str) -> Timestamp:
 
 
 def _duration(text: str) -> Duration:
-    made, count = Duration(), nanoseconds(text)
+    made, count = Duration(), duration(text)
     if count is None:
         raise ValueError(text)
     made.FromNanoseconds(count)

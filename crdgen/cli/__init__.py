@@ -22,7 +22,7 @@ __all__ = ["main"]
 _COMMANDS: Final = {
     "generate": ("generate the CRD of a Pydantic model", "crdgen.cli.generate"),
     "lint": ("report what the API server rejects in CRDs", "crdgen.cli.lint"),
-    "size": ("measure CRDs, field by field", "crdgen.cli.size"),
+    "size": ("measure CRDs and suggest how to make them smaller", "crdgen.cli.size"),
     "diff": ("compare CRDs and report breaking changes", "crdgen.cli.diff"),
     "docs": ("generate a Markdown reference page", "crdgen.cli.docs"),
     "check": ("check that generated files are up to date", "crdgen.cli.check"),

@@ -5,6 +5,7 @@ import sys
 import traceback
 from argparse import ArgumentParser, Namespace
 from contextlib import redirect_stdout
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
@@ -68,7 +69,8 @@ def _load(target: str) -> type[Any] | CustomResource:
         try:
             found = getattr(found, attribute)
         except AttributeError as error:
-            raise UsageError(f"{target}: {module} has no {attributes}") from error
+            near = get_close_matches(attribute, dir(found), 1)
+            raise UsageError(f"{target}: {module} has no {attributes}{f': use {near[0]}' if near else ''}") from error
     if isinstance(found, CustomResource) or is_described(found):
         return cast("type[Any] | CustomResource", found)
     raise UsageError(f"{target}: must be a Pydantic model, a dataclass, a TypedDict or a crdgen.CustomResource")

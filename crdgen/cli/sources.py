@@ -84,6 +84,7 @@ def files(path: str) -> list[str]:
 
 def in_folder(folder: Path, pattern: str) -> list[Path]:
     """Return the YAML and JSON files that match a pattern, and symbolic links to nothing, which are to be reported."""
+    next(folder.iterdir(), None)  # raises an error if the folder cannot be read, which glob() takes for empty
     found = (file for file in sorted(folder.glob(pattern)) if file.suffix in SUFFIXES)
     return [file for file in found if file.is_file() or not file.exists()]
 

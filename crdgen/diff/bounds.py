@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from crdgen.diff.change import REJECTS, Change, SchemaPair
+from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.schema.look import number, shown
 
 #: Each bound, with the word that makes it exclusive, which way it bounds, and what its absence means.
@@ -26,7 +27,7 @@ def bounds(pair: SchemaPair) -> Iterator[Change]:
         is_shut = bool(new and new[1] and not (old and old[1]))
         # Integers are held against the whole part of a bound, so that one near the old one is tighter where it shuts.
         more = now is not None and (was is None or now > was or (is_shut and (now == was or now + 2 > was)))
-        yield _changed(pair, keyword, old, new, tighter=more)
+        yield _changed(pair, keyword, old, new, tighter=more or _is_unfit(pair.new, keyword))
     old, new = (_bound(schema, "multipleOf", "") for schema in (pair.old, pair.new))
     if old != new:
         yield _changed(pair, "multipleOf", old, new, tighter=new is not None)
@@ -35,6 +36,13 @@ def bounds(pair: SchemaPair) -> Iterator[Change]:
 def _bound(schema: Mapping[str, Any], keyword: str, exclusive: str) -> _Bound:
     bound = number(schema.get(keyword))
     return None if bound is None else (bound, schema.get(exclusive) is True)
+
+
+def _is_unfit(schema: Mapping[str, Any], keyword: str) -> bool:
+    """Return whether the bound is no value of the type, so that it rejects all of them."""
+    typed = {key: schema[key] for key in ("type", "format") if isinstance(schema.get(key), str)}
+    bound = number(schema.get(keyword))
+    return bound is not None and bool(unfit_bounds(typed | {keyword: bound}))
 
 
 def _changed(pair: SchemaPair, keyword: str, old: _Bound, new: _Bound, *, tighter: bool) -> Change:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import EVERYTHING, REJECTS, Break, Change
-from crdgen.schema.look import canonical, mapping, members, named, shown, words
+from crdgen.schema.limits import RANGES
+from crdgen.schema.look import canonical, mapping, members, named, number, schema_of, shown, words
 
 _IMMUTABLE: Final = (("group",), ("scope",), ("names", "kind"), ("names", "plural"))
 _NEW_KIND: Final = "the API server rejects the change for established CRDs: keep it, or create a CRD with another name"
@@ -67,7 +68,7 @@ def strategy(crd: Mapping[str, Any]) -> str:
 
 
 def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield changes of the conversion."""
+    """Yield changes of the conversion, and of whether unknown fields are kept throughout."""
     path = "spec.conversion"
     was, now = strategy(old), strategy(new)
     several = len(members(mapping(new, "spec").get("versions"))) > 1
@@ -79,9 +80,31 @@ def conversion(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
         yield Change(f"{path}.strategy", "a webhook now converts objects, and must be available for every read")
     elif canonical(mapping(old, "spec", "conversion")) != canonical(mapping(new, "spec", "conversion")):
         yield Change(f"{path}.webhook", "the conversion webhook changed")
+    kept, keeps = (mapping(one, "spec").get("preserveUnknownFields") is True for one in (old, new))
+    if kept and not keeps:
+        what = "unknown fields are now pruned: what stored objects have there is lost"
+        fix = "keep it until every field that is in use is named"
+        yield Change("spec.preserveUnknownFields", what, REJECTS, fix)
+    if keeps and not kept:
+        what = "unknown fields are now kept, which the API server rejects for apiextensions.k8s.io/v1"
+        yield Change("spec.preserveUnknownFields", what, (Break.CLIENTS,), "leave it out")
 
 
 _COLUMNS: Final = "additionalPrinterColumns"
+
+
+_TEXT: Final = "a string"
+_MOST: Final = RANGES["int32"][1]
+_COUNT: Final = f"an integer from 0 to {_MOST}"
+
+
+def _can_be_scaled(key: str, schema: Mapping[str, Any]) -> bool:
+    """Return whether the API server, which looks at what scaling reads with each write, takes all that was valid."""
+    if key == "labelSelectorPath":
+        return schema.get("type") == "string"
+    least, most = (number(schema.get(bound)) for bound in ("minimum", "maximum"))
+    is_small = schema.get("format") == "int32" or (most is not None and most <= _MOST)
+    return schema.get("type") == "integer" and is_small and least is not None and least >= 0
 
 
 def views(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
@@ -98,6 +121,12 @@ def views(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     yield from _entries(
         "subresources.scale", was_scale, scale, "autoscalers and `kubectl scale` fail, or read otherwise"
     )
+    for key, path in scale.items():
+        steps = str(path).removeprefix(".").split(".")
+        scaled = mapping(schema_of(old), *(word for step in steps for word in ("properties", step)))
+        if was_scale.get(key) != path and scaled and not _can_be_scaled(key, scaled):
+            what = f"{path} is now held to be {_TEXT if key == 'labelSelectorPath' else _COUNT}"
+            yield Change(f"subresources.scale.{key}", what, REJECTS, "scale by a field of that type and these bounds")
     fields, selectable = (named(one.get("selectableFields"), "jsonPath") for one in (old, new))
     yield from _entries("selectableFields", fields, selectable, "selectors that use it are rejected")
     yield from _entries(_COLUMNS, named(old.get(_COLUMNS)), named(new.get(_COLUMNS)))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from crdgen.diff.change import REJECTS, Break, Change, SchemaPair, is_judged_whole, required
+from crdgen.diff.rules import is_strict
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.look import canonical, mapping, shown
 
@@ -30,8 +31,8 @@ def defaults(pair: SchemaPair) -> Iterator[Change]:
 
 
 def _new(pair: SchemaPair, value: str) -> Change:
-    if pair.watched:
-        what = f"default {value} is new, and affects a rule, branch or bound of a parent"
+    if pair.watched or is_strict(pair.new):
+        what = f"default {value} is new, and affects a rule, branch or bound of the field or of a parent"
         return pair.change(what, *REJECTS, fix="add no default")
     return pair.change(f"default {value} is new; stored objects without the field are read with the default")
 
@@ -72,8 +73,8 @@ def _added(pair: SchemaPair) -> Iterator[Change]:
         if was_open and not takes_anything:
             what = "the field is new; unknown fields were kept here, so that stored values may not fit it"
             yield _of(pair, name, what, *REJECTS, fix=f"leave it open, with {PRESERVE} and no type{optional}")
-        elif "default" in schema and _is_judged(pair):
-            what = "the field is new, and its default counts in a rule or bound of the object around it"
+        elif "default" in schema and (_is_judged(pair) or is_strict(schema)):
+            what = "the field is new, and its default counts in a rule or bound of it or of the object around it"
             yield _of(pair, name, what, *REJECTS, fix=f"add it without a default{optional}")
         elif name in must and schema.get("default") is None:
             what = "the field is new and required: stored objects and clients do not have it"

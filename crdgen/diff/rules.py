@@ -8,7 +8,7 @@ from crdgen.cel.tree import CelExpression
 from crdgen.diff.change import REJECTS, Break, Change, SchemaPair
 from crdgen.diff.unchanged import passes_unchanged, tree_of
 from crdgen.schema import VALIDATIONS
-from crdgen.schema.look import canonical, members, shown
+from crdgen.schema.look import canonical, children, members, shown
 
 #: A rule's text, and whether it holds for new objects, too (optionalOldSelf).
 _Key: TypeAlias = tuple[str, bool]
@@ -80,3 +80,12 @@ def _new(pair: SchemaPair, key: _Key, tree: CelExpression | None, verb: str) -> 
     rejected = "new objects and changes" if optional else "changes"
     what = f"{what}: {rejected} that were allowed may be rejected; stored objects stay valid"
     return pair.change(what, Break.CLIENTS, fix=_NEW_VERSION)
+
+
+def is_strict(schema: Mapping[str, Any]) -> bool:
+    """Return whether a rule on changes, of the value or of what is in it, may reject a value that does not change."""
+    for text, optional in _rules(schema):
+        tree = tree_of(text, schema, root=False, optional=optional)
+        if uses_old_self(text) and (tree is None or not passes_unchanged(tree, schema, optional=optional)):
+            return True
+    return any(is_strict(child) for _, child in children(schema))

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from crdgen.docs.types import kubernetes_type
 from crdgen.evaluate import Evaluator
+from crdgen.evaluate.evaluation import decoded
 from crdgen.lint import check_structural
 from crdgen.schema import INT_OR_STRING
 from crdgen.schema.look import mapping, members, number
@@ -33,12 +34,13 @@ def example(head: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any
     """
     if check_structural(dict(schema)):
         return None  # of what is no schema, there are no objects
-    body = _object(schema)
-    spec = mapping(schema, "properties", "spec")
+    held = decoded(dict(schema))
+    body = _object(held)
+    spec = mapping(held, "properties", "spec")
     if spec and "spec" not in body:
         body["spec"] = _value(spec)
     found = {**head, **{key: value for key, value in body.items() if key not in head and key != "status"}}
-    evaluator = Evaluator(dict(schema))
+    evaluator = Evaluator(held)
     return None if evaluator.validate(evaluator.default(evaluator.prune(found))) else found
 
 
@@ -63,7 +65,7 @@ def _object(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _list(schema: Mapping[str, Any]) -> list[Any]:
-    return [_value(mapping(schema, "items"))] if number(schema.get("minItems")) else []
+    return [_value(mapping(schema, "items"))] * min(int(number(schema.get("minItems")) or 0), 3)
 
 
 def _number(schema: Mapping[str, Any]) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from crdgen.evaluate import metadata
 from crdgen.evaluate.check import Check, ErrorType, Violation
@@ -12,7 +12,36 @@ from crdgen.evaluate.pruning import Default, Prune, defaulter, pruner
 from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
 from crdgen.schema import OF_OBJECTS, Schema
+from crdgen.schema.limits import RANGES
 from crdgen.schema.look import mapping, missing, without
+
+_MOST: Final = RANGES["int32"][1]
+_ABSENT: Final = object()
+
+
+def scale(subresources: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with the fields that scaling reads and writes."""
+    for name, path in (subresources.get("scale") or {}).items():
+        steps = tuple(path.removeprefix(".").split("."))
+        found = _at(written, steps)
+        if not path or found is _ABSENT:
+            continue
+        if name == "labelSelectorPath":
+            if not isinstance(found, str):
+                yield Violation(steps, ErrorType.INVALID, found, "must be a string, for scaling")
+        elif not (isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _MOST):
+            yield Violation(steps, ErrorType.INVALID, found, f"must be an integer from 0 to {_MOST}, for scaling")
+
+
+def _at(value: Any, steps: tuple[str, ...]) -> Any:
+    """Return what stands at the path: nothing, where a part of it is not there; what is in the way, if no object."""
+    for step in steps:
+        if not isinstance(value, dict):
+            return value
+        if step not in value:
+            return _ABSENT
+        value = value[step]
+    return value
 
 
 @dataclass(frozen=True)
@@ -59,7 +88,7 @@ def evaluate(
     schema = served[name].get("schema", {}).get("openAPIV3Schema")
     if schema is None:
         raise ValueError(f"the CRD has no schema for its version {name!r}")
-    evaluator = Evaluator(_decoded(schema))
+    evaluator = Evaluator(decoded(schema))
     written = dict(object_)
     before = None if old is None else evaluator.default(evaluator.prune(dict(old)))
     pruned = evaluator.prune(written)
@@ -81,18 +110,19 @@ def evaluate(
             namespaced=spec.get("scope") != "Cluster",
         ),
         *evaluator.validate(result, before, unchecked),
+        *scale(served[name].get("subresources", {}), result),
     ]
     return Evaluation(paths, result, tuple(found), tuple(dict.fromkeys(unchecked)))
 
 
-def _decoded(schema: Any) -> Any:
+def decoded(schema: Any) -> Any:
     """Return a schema as the API server holds it: Go's decoder takes a keyword that is null as absent."""
     if isinstance(schema, list):
-        return [_decoded(part) for part in schema]
+        return [decoded(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        keyword: part if keyword in OF_OBJECTS else _decoded(part)
+        keyword: part if keyword in OF_OBJECTS else decoded(part)
         for keyword, part in schema.items()
         if part is not None
     }

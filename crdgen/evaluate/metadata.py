@@ -23,8 +23,8 @@ _GENERATED: Final = 58
 
 
 def _wrong(at: str, value: Any, message: str, reason: ErrorType = ErrorType.INVALID) -> Violation:
-    """Return the violation of a field below metadata, named as the API server does."""
-    return Violation(("metadata", at), reason, value, message)
+    """Return the violation of a field below metadata, named as the API server does: `ownerReferences.uid`."""
+    return Violation(("metadata", *at.split(".")), reason, value, message)
 
 
 def name_of_custom_resource(metadata: Mapping[str, Any]) -> Iterator[Violation]:
@@ -57,6 +57,12 @@ def namespace(metadata: Mapping[str, Any]) -> Iterator[Violation]:
         yield _wrong("namespace", text, "must be a DNS label")
 
 
+def generation(metadata: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with the generation."""
+    if metadata.get("generation", 0) < 0:
+        yield _wrong("generation", metadata["generation"], "must not be below 0")
+
+
 def labels(metadata: Mapping[str, Any]) -> Iterator[Violation]:
     """Yield what is wrong with labels (k8s.io/apimachinery, pkg/apis/meta/v1/validation)."""
     for key, value in metadata.get("labels", {}).items():
@@ -77,23 +83,40 @@ def annotations(metadata: Mapping[str, Any]) -> Iterator[Violation]:
         yield _wrong("annotations", size, f"bytes are too many: the limit is {limits.ANNOTATIONS}", ErrorType.TOO_LONG)
 
 
+def owners(metadata: Mapping[str, Any]) -> Iterator[Violation]:
+    """Yield what is wrong with the owners."""
+    references = metadata.get("ownerReferences", ())
+    for owner in references:
+        version = owner.get("apiVersion", "")
+        for field in ("apiVersion", "kind", "name", "uid"):
+            if not owner.get(field) or (field == "apiVersion" and (version.endswith("/") or version.count("/") > 1)):
+                yield _wrong(f"ownerReferences.{field}", owner.get(field, ""), f"must be the {field} of an owner")
+        if version == "v1" and owner.get("kind") == "Event":
+            yield _wrong("ownerReferences", owner, "must not be an Event")
+    if sum(owner.get("controller") is True for owner in references) > 1:
+        yield _wrong("ownerReferences", references, "may have one owner that is the controller")
+
+
 def finalizers(metadata: Mapping[str, Any]) -> Iterator[Violation]:
     """Yield what is wrong with the finalizers."""
-    for finalizer in metadata.get("finalizers", ()):
+    held = metadata.get("finalizers", ())
+    for finalizer in held:
         if not is_key(finalizer):
             yield _wrong("finalizers", finalizer, f"must be {KEY}")
+    if {"orphan", "foregroundDeletion"} <= set(held):
+        yield _wrong("finalizers", held, "may have orphan or foregroundDeletion")
 
 
 #: Yields what is wrong with a part of metadata, in metadata that has been decoded.
 MetadataCheck: TypeAlias = Callable[[Mapping[str, Any]], Iterator[Violation]]
 
 #: What holds for the metadata of all objects.
-COMMON: Final[tuple[MetadataCheck, ...]] = (labels, annotations, finalizers)
+COMMON: Final[tuple[MetadataCheck, ...]] = (labels, annotations, owners, finalizers)
 #: What holds for a new custom resource, and for what a write changes of one that is there.
 OF_NEW: Final[tuple[MetadataCheck, ...]] = (name_of_custom_resource, namespace, *COMMON)
-OF_STORED: Final[tuple[MetadataCheck, ...]] = (labels, annotations)
+OF_STORED: Final[tuple[MetadataCheck, ...]] = (labels, annotations, owners)
 #: What holds for an embedded resource; its managedFields are not looked at.
-OF_EMBEDDED: Final[tuple[MetadataCheck, ...]] = (name_of_embedded, namespace, *COMMON)
+OF_EMBEDDED: Final[tuple[MetadataCheck, ...]] = (name_of_embedded, namespace, generation, *COMMON)
 
 
 def pruned(metadata: Any) -> Any:

@@ -2,7 +2,8 @@
 
 import operator
 from collections.abc import Callable
-from math import isclose
+from decimal import Decimal
+from math import inf, isclose, isfinite
 from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.check import Check, ErrorType, Violation, identity, quoted, wrong_type
@@ -171,11 +172,42 @@ def _bound(schema: Schema, keyword: str) -> Test:
 
 
 def _bounds(schema: Schema) -> list[Test]:
-    tests = [_bound(schema, keyword) for keyword in _BOUNDS if keyword in schema]
+    tests = [_invalid(lambda _value: False, text) for text in unfit_bounds(schema).values()]
+    tests += [_bound(schema, keyword) for keyword in _BOUNDS if keyword in schema]
     if "multipleOf" in schema:
         factor = schema["multipleOf"]
         tests.append(_invalid(lambda value: _is_multiple(value, factor), f"must be a multiple of {factor}"))
     return tests
+
+
+def unfit_bounds(schema: Schema) -> dict[str, str]:
+    """Return what is said of bounds that their type cannot hold; such a one rejects all values: 9.5 of an integer."""
+    kind, form = schema.get("type"), schema.get("format")
+    if kind == "integer":
+        low, high = RANGES["int32" if form == "int32" else "int64"]
+    elif kind == "number" and form == "float":
+        low, high = -_MOST_FLOAT, _MOST_FLOAT
+    else:
+        return {}
+    name = f"{kind} of format {form}" if form in {"float", *RANGES} else kind
+    bounds = {keyword: schema[keyword] for keyword in ("minimum", "maximum", "multipleOf") if keyword in schema}
+    return {
+        keyword: f"cannot be met: {keyword} is {bound}, which is no {name}"
+        for keyword, bound in bounds.items()
+        if not low <= _as_float(bound) <= high or (kind == "integer" and bound != int(bound))
+    }
+
+
+def _as_float(bound: float) -> float | Decimal:
+    """Return a bound as the API server reads it: a float, written with no more digits than tell it from the next one.
+
+    So the largest integer of 64 bits is one too many, and the least one is beyond the least.
+    """
+    try:
+        read = float(bound)
+    except OverflowError:
+        return inf
+    return Decimal(repr(read)) if isfinite(read) else read
 
 
 def _is_multiple(value: float, factor: float) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.check import CONTAINERS
 from crdgen.generate.errors import SchemaError
+from crdgen.generate.walk import FORMS
 from crdgen.schema import LIST_TYPE, Schema
 from crdgen.schema.look import path_of, plain, without
 
@@ -17,11 +18,15 @@ def defaults(schema: Schema, path: str) -> Schema:
     schema = _without_defaulted(schema)
     if "default" not in schema:
         return schema
-    rest = without(schema, "default")
-    default = _settled(schema["default"], schema)
-    if rejection := _rejection(default, rest):
-        raise SchemaError(path, *rejection)
-    return rest | {"default": default}
+    rest = without(schema, "default", FORMS)
+    rejections = []
+    for form in (schema["default"], *schema.get(FORMS, ())):
+        default = _settled(form, schema)
+        rejection = _rejection(default, rest)
+        if rejection is None:
+            return rest | {"default": default}
+        rejections.append(rejection)
+    raise SchemaError(path, *rejections[0])
 
 
 def _without_defaulted(schema: Schema) -> Schema:

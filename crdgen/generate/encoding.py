@@ -6,6 +6,7 @@ from datetime import date, time
 from math import isfinite
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic_core import (
     CoreSchema,
     PydanticSerializationError,
@@ -14,6 +15,8 @@ from pydantic_core import (
     to_json,
     to_jsonable_python,
 )
+
+from crdgen.schema.look import distinct
 
 _MASK = "**********"
 SECRET = ("the default is a secret, which everybody could read in the CRD", "drop the default")
@@ -27,24 +30,35 @@ class NotJsonError(ValueError):
         self.fix = fix
 
 
-def spelled(default: Any, core: CoreSchema, config: Any) -> Any:
-    """Return a default as JSON: as its type writes it, if it reads that again, and otherwise as Python does.
+def spelled(default: Any, core: CoreSchema, config: Any) -> list[Any]:
+    """Return the JSON that a field reads as its default, best first: as the field writes it, and as Python does.
 
     Args:
         default: Any Python value.
-        core: The core schema of its type.
+        core: The core schema of the field.
         config: The settings of the model that the field is in.
 
     Raises:
         NotJsonError: When it has no JSON form.
     """
-    with suppress(Exception):  # whatever a serializer or validator of the author's own raises, or a reference in `core`
-        form = SchemaSerializer(core, config).to_python(
-            default, mode="json", by_alias=True, round_trip=True, warnings=False
-        )
-        if SchemaValidator(core, config).validate_json(to_json(form)) == default:
-            return checked(form, default)
-    return json_of(default)
+    _reject_chance(default)
+    forms = []
+    with suppress(Exception):  # whatever a serializer of the author's own raises
+        serializer = SchemaSerializer(core, config)
+        forms += [serializer.to_python(default, mode="json", by_alias=True, round_trip=True, warnings=False)]
+    try:
+        forms.append(json_of(default))
+    except NotJsonError:
+        if not forms:
+            raise
+    readable, equal = [], []
+    for form in distinct(checked(form, default) for form in forms):
+        with suppress(Exception):  # whatever a validator of the author's own raises, or a comparison of arrays
+            outcome = SchemaValidator(core, config).validate_json(to_json(form))
+            readable.append(form)
+            equal += [form] if outcome == default else []
+    # A default is not validated, so that none may be equal to it; where the field reads none, the schema says why.
+    return equal or readable or forms
 
 
 def json_of(default: Any) -> Any:
@@ -76,6 +90,18 @@ def is_constant(factory: Callable[..., Any]) -> bool:
         return bool(one == other) and not isinstance(one, date | time)
     except Exception:  # noqa: BLE001 - a factory that fails, or that takes other fields
         return False
+
+
+def _reject_chance(default: Any) -> None:
+    """Reject a default with a model whose own factories set values that differ each time, such as a random ID."""
+    for item in default.values() if isinstance(default, dict) else default if isinstance(default, list) else ():
+        _reject_chance(item)
+    for name, field in type(default).model_fields.items() if isinstance(default, BaseModel) else ():
+        if name in default.model_fields_set:
+            _reject_chance(getattr(default, name, None))
+        elif field.default_factory is not None and not is_constant(field.default_factory):
+            problem = f"the default holds what a factory of {type(default).__name__}.{name} made, new each time"
+            raise NotJsonError(problem, f"give {name} a value in the default")
 
 
 def _unwritable(default: Any) -> tuple[str, str]:

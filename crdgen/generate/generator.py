@@ -3,21 +3,24 @@
 What has no JSON form is left as a note in the node: the stage that knows the path rejects it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum, Flag
+from functools import partial
 from typing import Any
 
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic_core import CoreSchema, core_schema
 
 from crdgen.generate import scalars
 from crdgen.generate.encoding import SECRET, NotJsonError, is_constant, spelled
 from crdgen.generate.inline import MARKERS
-from crdgen.generate.walk import COMPUTED, KEYS, PROBLEM, rules_of
+from crdgen.generate.walk import COMPUTED, FORMS, KEYS, PROBLEM, rules_of
 from crdgen.schema.look import distinct
 
 _NOTHING: Any = object()
+# What the value of an enum's member must be, so that JSON has it.
+_SCALARS = (str, int, float, bool, type(None))
 _QUADS = r"({0}{{4}})*({0}[AQgw]={{0,2}}|{0}{{2}}[AEIMQUYcgkosw048]=?)?"
 # What Pydantic's own bytes are read from: either alphabet, padded or not. They are written in that of URLs, which the
 # API server's format `byte` does not take.
@@ -32,6 +35,9 @@ _TO_JSON = "use a type that JSON can carry, or say its form with `WithJsonSchema
 
 class Generator(GenerateJsonSchema):
     """Describes types by what they accept."""
+
+    # The core schemas that others refer to.
+    _shared: Sequence[CoreSchema] = ()
 
     def emit_warning(self, kind: str, detail: str) -> None:
         """Ignore warnings: anything that would be lost is an error."""
@@ -65,11 +71,25 @@ class Generator(GenerateJsonSchema):
             default = _default(schema)
             if default is _NOTHING:
                 return inner
-            found = spelled(default, schema["schema"], self._config.config_dict)
+            found, *others = spelled(default, self._core(schema), self._config.config_dict)
         except NotJsonError as error:
             return inner | {PROBLEM: (str(error), error.fix)}
-        secret = inner.get("format") == "password" and found
-        return inner | ({PROBLEM: SECRET} if secret else {"default": found})
+        if inner.get("format") == "password" and found:
+            return inner | {PROBLEM: SECRET}
+        return inner | {"default": found} | ({FORMS: others} if others else {})
+
+    def _core(self, schema: Any) -> Any:
+        """Return the core schema of a field on its own: with what it refers to, and its `@field_serializer`."""
+        written = schema.get("serialization", {})
+        if written.get("is_field_serializer"):
+            alone = {"function": partial(written["function"], None), "is_field_serializer": False}
+            schema = schema | {"serialization": written | alone}
+        return core_schema.definitions_schema(schema, [*self._shared]) if self._shared else schema
+
+    def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
+        """Describe a schema with the schemas that it refers to."""
+        self._shared = schema["definitions"]
+        return super().definitions_schema(schema)
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Describe a model."""
@@ -91,8 +111,13 @@ class Generator(GenerateJsonSchema):
         while "fields" not in holder:  # validators are around it
             holder = holder["schema"]
         fields, properties = holder["fields"], node.get("properties", {})
+        seen = set()
         for name, field in fields.items() if isinstance(fields, dict) else ((one["name"], one) for one in fields):
             json_name = self._get_alias_name(field, name)
+            if json_name in seen:
+                fix = "give one of them another alias"
+                return node | {PROBLEM: (f"two fields are called `{json_name}` in JSON", fix)}
+            seen.add(json_name)
             if json_name in properties:
                 by_alias = config.get("validate_by_alias") is not False
                 noted = _named(properties[json_name], name, field, by_alias=by_alias)
@@ -116,6 +141,10 @@ class Generator(GenerateJsonSchema):
         if issubclass(kind, Flag):
             problem = f"{kind.__name__} is a Flag: every combination of its members is a value"
             return {PROBLEM: (problem, "use a set of an Enum's members, or an `int` with bounds")}
+        odd = next((one.value for one in schema["members"] if not isinstance(one.value, _SCALARS)), None)
+        if odd is not None and schema.get("missing") is None:
+            problem = f"no JSON is read as the value {odd!r} of the enum {kind.__name__}"
+            return {PROBLEM: (problem, "give its members texts or numbers as values")}
         described = _described(super().enum_schema(schema), kind, titled=False)
         if "enum" in described:
             described["enum"] = distinct(described["enum"])

@@ -12,6 +12,13 @@ from crdgen.generate.walk import CLOSED, DEPRECATED, MIXED
 from crdgen.schema import LIST_MAP_KEYS, PRESERVE, TEXTS, VALUES, Schema
 from crdgen.schema.look import distinct, without
 
+# A bound and the word that says whether it is exclusive stay together.
+_PAIRS: Final = {
+    "exclusiveMinimum": "minimum",
+    "minimum": "exclusiveMinimum",
+    "exclusiveMaximum": "maximum",
+    "maximum": "exclusiveMaximum",
+}
 # Whose formats are sizes, and as good as types.
 _NUMBERS: Final = frozenset({"integer", "number"})
 _MISSING: Any = object()
@@ -47,13 +54,17 @@ def _keyword(key: str, variants: list[Schema], path: str, parent: Schema, branch
         parent[key] = next(value for value in held if value is not _MISSING)
     elif key in {CLOSED, DEPRECATED, MIXED}:
         return
-    elif all(value == held[0] for value in held):
+    elif all(value == held[0] for value in held) and (key not in _PAIRS or _agree(variants, _PAIRS[key])):
         parent[key] = held[0]
     elif key in VALUES:
         for branch, value in zip(branches, held, strict=True):
             branch.update({key: value} if value is not _MISSING else {})
     elif key != "default":
         raise _disagree(variants, key, path)
+
+
+def _agree(variants: list[Schema], key: str) -> bool:
+    return all(variant.get(key) == variants[0].get(key) for variant in variants)
 
 
 def _numbers(variants: list[Schema]) -> list[Schema]:
@@ -131,9 +142,10 @@ def split(schema: Schema) -> tuple[Schema, Schema]:
 
 def _disagree(variants: list[Schema], key: str, path: str) -> SchemaError:
     what = key.removeprefix("x-kubernetes-")
-    said = ", ".join(dict.fromkeys(str(variant.get("type", "several types")) for variant in variants))
+    types = list(dict.fromkeys(str(variant.get("type", "several types")) for variant in variants))
+    said = f" ({', '.join(types)})" if len(types) > 1 else ""
     return SchemaError(
         path,
-        f"the variants of a union disagree on its {what} ({said}), and a structural schema says it once",
+        f"the variants of a union disagree on its {what}{said}, and a structural schema says it once",
         "give the field one type in all variants, or another name in one of them",
     )

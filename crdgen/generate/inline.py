@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.walk import COMPUTED, PROBLEM, map_children
+from crdgen.generate.walk import COMPUTED, FORMS, PROBLEM, map_children
 from crdgen.schema import Schema
 from crdgen.schema.look import without
 
 MARKERS: Final = "x-crdgen-markers"
 # What a field says of itself, and not its type.
-OWN: Final = frozenset({"default", "deprecated", "description", "example", "examples", "nullable", "title", MARKERS})
+OWN: Final = frozenset(
+    {"default", "deprecated", "description", "example", "examples", "nullable", "title", MARKERS, FORMS}
+)
 _PREFIX: Final = "#/$defs/"
 # etcd takes no object beyond 1.5 MiB, in which so many nodes have no room.
 _MOST_NODES: Final = 60_000

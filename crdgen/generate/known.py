@@ -154,7 +154,7 @@ def _objects(schema: Schema, path: str) -> Schema:
 _BOUNDS: Final = {"minimum": ("exclusiveMinimum", "ge", 1), "maximum": ("exclusiveMaximum", "le", -1)}
 
 
-def ranges(schema: Schema, _path: str) -> Schema:
+def ranges(schema: Schema, path: str) -> Schema:
     """Return the node with bounds of integers that mean there what they mean in the model.
 
     What the size of the integer says anyway is dropped; what a float does not hold exactly becomes a rule.
@@ -167,7 +167,10 @@ def ranges(schema: Schema, _path: str) -> Schema:
             continue
         bound = schema[word]
         nearest = _nearest(bound, exclusive=bool(schema.get(exclusive)), direction=direction)
-        near = low if direction > 0 else high
+        near, far = (low, high) if direction > 0 else (high, low)
+        if direction * nearest > direction * far:
+            problem = f"no integer of {high.bit_length() + 1} bits is within its bound {bound}"
+            raise SchemaError(path, problem, "correct the bound, or use a text with a pattern")
         rest = without(schema, word, exclusive)
         if direction * nearest <= direction * near:
             schema = rest

@@ -86,7 +86,7 @@ def assembled(
 
 _NOT_DESCRIBED: Final = (
     *(PydanticInvalidForJsonSchema, PydanticUserError, PydanticUndefinedAnnotation, CoreSchemaError),
-    *(ImportError, NameError, RecursionError, TypeError),
+    *(AttributeError, ImportError, NameError, RecursionError, TypeError),
 )
 
 
@@ -98,7 +98,9 @@ def describe(model: Any, path: str) -> Schema:
         return dict(described(mode="validation", by_alias=True, schema_generator=Generator))
     except _NOT_DESCRIBED as error:
         problem = str(getattr(error, "message", error)).partition("\n")[0].rstrip(".")
-        raise SchemaError(path, problem, "use types that Pydantic supports, defined in the module") from error
+        is_missing = isinstance(error, ImportError)
+        fix = "install the package" if is_missing else "use types that Pydantic supports, defined in the module"
+        raise SchemaError(path, problem, fix) from error
     except KeyError as error:
         fix = "write the schema out in its place, or give the field a model as its type"
         raise SchemaError(path, f"`$ref: {error.args[0]}` refers to nothing in the schema of the model", fix) from error

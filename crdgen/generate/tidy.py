@@ -3,6 +3,7 @@
 What no earlier stage could give a type is rejected.
 """
 
+import json
 import re
 from inspect import cleandoc
 from typing import Any, Final
@@ -104,8 +105,14 @@ def taken(schema: Schema) -> str:
     """Return the sentence, or nothing where the node's own keywords say it: a type, or the values of an enum."""
     if not schema.get(PRESERVE) or schema.keys() & {"type", "enum"} or MIXED not in schema:
         return ""
-    members = list(dict.fromkeys(_ONE[part["type"]] for part in schema[MIXED]))
+    members = list(dict.fromkeys(_said(part) for part in schema[MIXED]))
     if schema.get("nullable"):
         members.append("null")
     *others, last = members
     return f"Takes {', '.join(others)} or {last}." if others else f"Takes {last}."
+
+
+def _said(part: Schema) -> str:
+    """Return what one of the members takes."""
+    values = (json.dumps(value, ensure_ascii=False) for value in part.get("enum", ()))
+    return " or ".join(values) or _ONE[part["type"]]

@@ -43,6 +43,8 @@ def map_children(schema: Schema, path: str, function: Transform) -> Schema:
 PREFIX: Final = "x-crdgen-"
 # A pair (problem, fix), found where the path is not known.
 PROBLEM: Final = "x-crdgen-problem"
+# Other forms of a default, for a serializer may write what the schema does not take.
+FORMS: Final = "x-crdgen-forms"
 # The schema of a map's keys.
 KEYS: Final = "x-crdgen-keys"
 # The bounds of a duration, which JSON schema has no words for.

@@ -1,11 +1,13 @@
 """Rules for conversion between versions."""
 
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from crdgen.dns import LABEL, is_label, is_subdomain
 from crdgen.formats import is_uri
-from crdgen.lint.rule import Issue, error
+from crdgen.lint.rule import Issue, error, warning
 from crdgen.lint.versions import Definition
 from crdgen.schema.limits import CONVERSION_REVIEWS
 from crdgen.schema.look import mapping
@@ -46,6 +48,11 @@ def review_versions_are_spoken(definition: Definition) -> Iterator[Issue]:
     versions = conversion.get("webhook", {}).get("conversionReviewVersions", [])
     if not set(versions) & set(CONVERSION_REVIEWS):
         yield Issue(path, f"one of {', '.join(CONVERSION_REVIEWS)} must be in the list", "write [v1]")
+    for index, name in enumerate(versions):
+        if name in versions[:index]:
+            yield Issue(f"{path}[{index}]", f"{name} is there twice", "remove one")
+        elif not is_label(name):
+            yield Issue(f"{path}[{index}]", f"{name!r} must be a label: {LABEL}", "write v1")
 
 
 @error("apiextensions validation.go; k8s.io/apiserver, pkg/util/webhook/validation.go")
@@ -69,8 +76,29 @@ def _service(service: Mapping[str, Any]) -> Iterator[Issue]:
     if not 1 <= port <= 65535:
         yield Issue(f"{_CLIENT}.service.port", f"{port} is not a port number", "write a number from 1 to 65535")
     path = service.get("path", "")
-    if path and not path.startswith("/"):
-        yield Issue(f"{_CLIENT}.service.path", f"{path!r} is not a path", "write /convert or such")
+    steps = path.removeprefix("/").removesuffix("/").split("/")
+    if path not in {"", "/"} and not (path.startswith("/") and all(map(is_subdomain, steps))):
+        fix = "write /convert or such: lower-case letters, digits, dashes and dots between slashes"
+        yield Issue(f"{_CLIENT}.service.path", f"{path!r} is not a valid path", fix)
+
+
+@warning("apiextensions validation.go, allowInvalidCABundle")
+def ca_bundle_is_pem(definition: Definition) -> Iterator[Issue]:
+    """A CA bundle without certificate is accepted for new CRDs, but then conversion always fails."""
+    bundle = _client(definition).get("caBundle", "")
+    text = b64decode(bundle).decode("ascii", "replace") if bundle else ""
+    if bundle and "-----BEGIN CERTIFICATE-----" not in text:
+        yield Issue(f"{_CLIENT}.caBundle", "the caBundle is not a PEM certificate", "write base64 of the PEM file")
+
+
+@warning("k8s.io/kubernetes, pkg/apis/core/validation/validation.go, ValidateServiceName")
+def service_can_be_there(definition: Definition) -> Iterator[Issue]:
+    """The names of the Service and its namespace are DNS labels; no Service has another name."""
+    service = _client(definition).get("service", {})
+    for field in ("namespace", "name"):
+        name = service.get(field)
+        if name and not is_label(name):
+            yield Issue(f"{_CLIENT}.service.{field}", f"{name!r} must be a label: {LABEL}", "write its name")
 
 
 def _client(definition: Definition) -> Mapping[str, Any]:

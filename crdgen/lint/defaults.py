@@ -2,17 +2,22 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
-from crdgen.evaluate import ErrorType, Evaluator
+from crdgen.evaluate import Evaluator
 from crdgen.evaluate.metadata import resources
 from crdgen.evaluate.pruning import pruner
+from crdgen.formats import text_format
 from crdgen.lint.node import FIELD, ITEM, Node
 from crdgen.lint.rule import EVALUATED, Issue, error, warning
-from crdgen.schema import EMBEDDED, Schema
-from crdgen.schema.look import path_of
+from crdgen.schema import BRANCHES, EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
+from crdgen.schema.look import path_of, with_children
 
 _VALUE: Final = "value"
+# What the API server checks of objects, and not of defaults.
+_OF_OBJECTS: Final = frozenset({INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE})
+# The format that every text is of.
+_ANY_TEXT: Final = "password"
 # What evaluating a schema may end in where nothing else is wrong with it: a pattern that Python does not know, or
 # cannot nest; a number that is too big to be divided.
 _NOT_EVALUATED: Final = (re.error, RecursionError, ArithmeticError, ValueError)
@@ -44,7 +49,7 @@ def default_is_pruned(node: Node) -> Iterator[Issue]:
 def default_is_valid(node: Node) -> Iterator[Issue]:
     """A default is valid on its own: it is validated before nested defaults are set."""
     if _is_seen(node):
-        yield from (issue for issue, reason in _violations(node.schema) if reason is not ErrorType.DUPLICATE)
+        yield from _violations(node.schema)
 
 
 @error("schema/objectmeta/validation.go", "default", phase=EVALUATED)
@@ -52,8 +57,11 @@ def default_of_a_resource_is_whole(node: Node) -> Iterator[Issue]:
     """A default that is an embedded resource has apiVersion, kind and valid metadata."""
     if not _is_seen(node):
         return
-    check = resources(node.schema | ({EMBEDDED: True} if node.is_root else {}))
-    for violation in (check(node.schema["default"]) if check else None) or ():
+    schema, value = node.schema | ({EMBEDDED: True} if node.is_root else {}), node.schema["default"]
+    if node.inside_meta:
+        schema, value = _surrounded(node)
+    check = resources(schema)
+    for violation in (check(value) if check else None) or ():
         yield Issue(
             f"default{path_of(violation.path)}", f"the default is no whole resource: {violation.message}", "correct it"
         )
@@ -88,10 +96,9 @@ def default_has_an_effect(node: Node) -> Iterator[Issue]:
 
 @warning("schema/defaulting/validation.go, which holds it against the schema alone", "default", phase=EVALUATED)
 def default_leaves_the_object_valid(node: Node) -> Iterator[Issue]:
-    """The API server does not check the defaults of map values, nor others for duplicate items."""
-    if not node.branch:
-        every = node.unseen_defaults
-        yield from (issue for issue, reason in _violations(node.schema) if every or reason is ErrorType.DUPLICATE)
+    """The API server does not check the defaults of map values, nor others for duplicate items and int-or-string."""
+    if not node.branch and (node.unseen_defaults or not any(True for _ in _violations(node.schema))):
+        yield from _violations(node.schema, whole=True)
 
 
 def _is_seen(node: Node) -> bool:
@@ -99,14 +106,43 @@ def _is_seen(node: Node) -> bool:
     return "default" in node.schema and not node.branch and not node.unseen_defaults
 
 
-def _violations(schema: Schema) -> Iterator[tuple[Issue, ErrorType]]:
-    """Yield what is wrong with the default, and of what sort that is."""
+def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Issue]:
+    """Return what is wrong with the default: as the API server checks defaults, or as it does the `whole` object."""
+    wrapped = {"type": "object", "properties": {_VALUE: schema if whole else _as_defaults_are_checked(schema)}}
     value = {_VALUE: schema["default"]}
     try:
-        evaluator = Evaluator({"type": "object", "properties": {_VALUE: schema}})
-        violations = evaluator.validate(value) or evaluator.validate(value, value)
+        evaluator = Evaluator(wrapped)
+        violations = evaluator.validate(value) or ([] if whole else evaluator.validate(value, value))
     except _NOT_EVALUATED:
         return
     for violation in violations:
         problem = f"the default breaks the schema: {violation.message}"
-        yield Issue(f"default{path_of(violation.path[1:])}", problem, "correct it, or what it breaks"), violation.reason
+        yield Issue(f"default{path_of(violation.path[1:])}", problem, "correct it, or what it breaks")
+
+
+def _as_defaults_are_checked(schema: Schema) -> Schema:
+    """Return the schema without what is checked by others than the validator of its keywords."""
+    plain = {keyword: value for keyword, value in schema.items() if keyword not in _OF_OBJECTS}
+    if not plain.get("type") and "format" in plain and text_format(plain["format"]) is None:
+        # Of a value without a type even a format that is not checked says that it is a text, but for that of integers.
+        plain["format"] = _ANY_TEXT if plain["format"] != "int64" else ""
+    if not plain.get("enum", True):
+        del plain["enum"]
+    plain = with_children(plain, lambda child, _: _as_defaults_are_checked(child))
+    if "not" in plain:
+        plain["not"] = _as_defaults_are_checked(plain["not"])
+    for keyword in BRANCHES:
+        if keyword in plain:
+            plain[keyword] = [_as_defaults_are_checked(branch) for branch in plain[keyword]]
+    return plain
+
+
+def _surrounded(node: Node) -> tuple[Schema, Any]:
+    """Return the schema of the resource whose metadata the node is in, and the least object that has its default."""
+    value: Any = node.schema["default"]
+    around: Node | None = node
+    while around is not None and not around.is_resource:
+        value = {around.name: value} if around.name else [value]
+        around = around.parent
+    schema = around.schema | {EMBEDDED: True} if around else {}
+    return schema, {"apiVersion": "validation/v1", "kind": "Validation"} | (value if isinstance(value, dict) else {})

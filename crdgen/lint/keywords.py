@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from crdgen import re2
+from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.evaluate.validation import checker
 from crdgen.formats import text_format
 from crdgen.lint.node import Node
@@ -47,13 +48,15 @@ UNSUPPORTED: Final = {
     "patternProperties": "write additionalProperties, and a rule for the keys",
     "uniqueItems": "write x-kubernetes-list-type: set",
 }
+# The others may be there with Go's zero value.
+_EVEN_EMPTY: Final = frozenset({"$ref", "additionalItems", "dependencies"})
 
 
 @error("apiextensions validation.go, specStandardValidatorV3; schema/convert.go", *UNSUPPORTED)
 def keyword_is_supported(node: Node) -> Iterator[Issue]:
     """Structural schemas have no references, no definitions and no keywords that are expensive to validate."""
     for keyword, fix in UNSUPPORTED.items():
-        if node.schema.get(keyword):
+        if keyword in node.schema and (node.schema[keyword] or keyword in _EVEN_EMPTY):
             yield Issue(keyword, f"{keyword} is not supported", fix)
 
 
@@ -83,6 +86,23 @@ def format_is_checked(node: Node) -> Iterator[Issue]:
         yield Issue("format", f"format {name} is ignored for {what}", fix)
 
 
+@warning("kube-openapi validation/strfmt/duration.go", "format")
+def duration_is_of_go(node: Node) -> Iterator[Issue]:
+    """Format duration has Go's syntax; ISO 8601 durations are rejected or misread."""
+    if node.schema.get("format") != "duration" or node.branch or node.type not in {"", "string"}:
+        return
+    shown = [node.schema.get("default"), node.schema.get("example"), *node.schema.get("enum", ())]
+    texts = [value for value in shown if isinstance(value, str) and value]
+    other = next((text for text in texts if text.startswith(("P", "-P"))), "")
+    if not texts or other:
+        problem = (
+            "format duration has Go's syntax (30s, 1h30m): the API server rejects P1Y and reads PT0.5S as 5 seconds"
+        )
+        problem = f"{other} is ISO 8601, but {problem}" if other else problem
+        fix = "give an example in Go's syntax, or replace the format with a pattern"
+        yield Issue("format", problem, fix)
+
+
 @warning("kube-openapi validation/validate", *_TYPED)
 def keyword_fits_the_type(node: Node) -> Iterator[Issue]:
     """Bounds for another type have no effect."""
@@ -99,8 +119,8 @@ def keyword_fits_the_type(node: Node) -> Iterator[Issue]:
 def bounds_leave_something(node: Node) -> Iterator[Issue]:
     """No value satisfies a minimum above its maximum: the API server accepts the schema, but no object.
 
-    Where any type may stand, it is how a schema says which types may not: not surprising. A bound of integers that is
-    none, such as 9.5, rejects all values, too.
+    Where any type may stand, it is how a schema says which types may not: not surprising. A bound that is no value of
+    the type itself, such as 9.5 for an integer, rejects all values, too.
     """
     declared = node
     while declared.branch and declared.parent is not None:
@@ -115,12 +135,8 @@ def bounds_leave_something(node: Node) -> Iterator[Issue]:
             yield Issue(keyword, f"no value has {keyword} {node.schema[keyword]}", "write a number from 0 on")
     if node.schema.get("multipleOf") == 0:
         yield Issue("multipleOf", "no value is a multiple of 0", "write a number above 0")
-    for keyword in ("minimum", "maximum", "multipleOf") if node.type == "integer" else ():
-        bound = node.schema.get(keyword, 0)
-        # The API server reads a bound as a float: the largest integer of 64 bits is one too many.
-        if bound % 1 or abs(float(bound)) >= 2.0**63:
-            problem = f"no value satisfies {keyword} {bound}, which is no integer of 64 bits"
-            yield Issue(keyword, problem, "write a bound that is a value of the type")
+    for keyword, text in unfit_bounds(node.schema).items():
+        yield Issue(keyword, f"a value {text}", "write a bound that is a value of the type")
 
 
 @warning("kube-openapi validation/validate/values.go", "enum")
@@ -185,3 +201,27 @@ def _is_bare(node: Node) -> bool:
         and not node.flag(EMBEDDED)
         and "additionalProperties" not in node.schema
     )
+
+
+@warning("k8s.io/apimachinery, pkg/util/validation: DNS1123LabelMaxLength", "type")
+def names_fit_what_is_made_of_them(node: Node) -> Iterator[Issue]:
+    """Objects may have names of 253 characters; labels and hosts of pods, and Services, named after them, 63."""
+    if not node.is_root:
+        return
+    name = node.properties.get("metadata", {}).get("properties", {}).get("name", {})
+    longest = name.get("maxLength", 253)
+    if longest > 63 and _makes_pods(node):
+        fix = "write metadata: {type: object, properties: {name: {type: string, maxLength: 50}}}, or use a webhook"
+        problem = f"names of {longest} characters are taken, and pods' labels, hosts and Services take at most 63"
+        yield Issue("properties[metadata]", problem, fix)
+
+
+def _makes_pods(root: Node) -> bool:
+    """Return whether there is a pod template in spec."""
+    pending = [child for child in root.children if child.name == "spec"]
+    for node in pending:
+        containers = node.properties.get("containers", {})
+        if node.name == "spec" and containers.get("type") == "array" and not node.branch:
+            return True
+        pending.extend(node.children)
+    return False

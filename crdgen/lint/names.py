@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from crdgen.dns import LABEL, SUBDOMAIN, is_label, is_subdomain
 from crdgen.evaluate.metadata import COMMON
+from crdgen.formats import is_uri
 from crdgen.lint.rule import Issue, error, warning
 from crdgen.lint.versions import Definition
 from crdgen.schema import limits
@@ -16,6 +18,8 @@ _SCOPES: Final = ("Cluster", "Namespaced")
 API_VERSION: Final = "apiextensions.k8s.io/v1"
 KIND: Final = "CustomResourceDefinition"
 
+#: What the API server reads of a request (k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes).
+_REQUEST_LIMIT: Final = 3 * 1024 * 1024
 #: What etcd takes as it is installed (etcd, --max-request-bytes).
 _STORAGE_LIMIT: Final = 1_572_864
 
@@ -35,6 +39,14 @@ def document_says_what_it_is(definition: Definition) -> Iterator[Issue]:
     for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
         if not definition.decoded.get(field):
             yield Issue(field, f"there is no {field}: kubectl does not apply it", f"write {field}: {wanted}")
+
+
+@error("k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes")
+def document_fits_a_request(definition: Definition) -> Iterator[Issue]:
+    """The document fits the size limit of requests."""
+    measured = _bytes(definition.raw)
+    if measured > _REQUEST_LIMIT:
+        yield Issue("", f"{measured} bytes: requests are limited to {_REQUEST_LIMIT}", "drop descriptions")
 
 
 @warning("k8s.io/apimachinery, pkg/api/validation/objectmeta.go; etcd, --max-request-bytes")
@@ -76,7 +88,7 @@ def name_is_plural_and_group(definition: Definition) -> Iterator[Issue]:
 
 @error("k8s.io/apimachinery, pkg/api/validation/objectmeta.go")
 def metadata_is_valid(definition: Definition) -> Iterator[Issue]:
-    """Labels, annotations and finalizers are valid."""
+    """Labels, annotations, owner references and finalizers are valid."""
     for check in COMMON:
         for found in check(definition.metadata):
             problem = f"{'.'.join(map(str, found.path[1:]))}: {shown(found.value)} {found.message}"
@@ -105,7 +117,8 @@ def group_of_the_community_is_approved(definition: Definition) -> Iterator[Issue
     if not any(definition.group == owner or definition.group.endswith(f".{owner}") for owner in COMMUNITY_GROUPS):
         return
     approval = definition.metadata.get("annotations", {}).get(API_APPROVED, "")
-    if not approval.startswith(("https://", "http://", "unapproved")):
+    is_url = is_uri(approval.partition("#")[0]) and urlsplit(approval).scheme and urlsplit(approval).netloc
+    if not approval.startswith("unapproved") and not is_url:
         path = f"metadata.annotations[{API_APPROVED}]"
         fix = "take a group of your own; or write the URL of the review, or unapproved and why"
         yield Issue(
@@ -152,3 +165,11 @@ def names_are_labels(definition: Definition) -> Iterator[Issue]:
             if not is_label(name):
                 path = f"spec.names.{field}[{index}]"
                 yield Issue(path, f"{name!r} must be a label: {LABEL}", "write another name")
+
+
+@error("apiextensions validation.go, ValidateCustomResourceDefinitionNames")
+def list_has_a_kind_of_its_own(definition: Definition) -> Iterator[Issue]:
+    """The kind of objects and the kind of lists of them differ."""
+    kind = definition.names.get("kind", "")
+    if kind and definition.names.get("listKind") == kind:
+        yield Issue("spec.names.listKind", "kind and listKind are the same", f"write {kind}List")

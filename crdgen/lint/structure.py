@@ -22,6 +22,12 @@ from crdgen.schema import (
 _NOT_IN_A_BRANCH: Final = (
     *("type", "title", "description", LIST_MAP_KEYS, VALIDATIONS, "nullable", PRESERVE, EMBEDDED, INT_OR_STRING),
 )
+_EVEN_EMPTY: Final = frozenset(
+    {
+        *("$ref", "additionalProperties", "example", "externalDocs", "not", "required"),
+        *(LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, VALIDATIONS),
+    }
+)
 _NAME_FIELDS: Final = frozenset({"generateName", "name"})
 
 
@@ -213,8 +219,15 @@ def root_metadata_is_bare(node: Node) -> Iterator[Issue]:
     if not node.is_root or metadata is None:
         return
     named = metadata.get("properties", {}).keys()
-    more = [keyword for keyword in sorted(metadata.keys() - {"type", "default", "properties"}) if metadata[keyword]]
+    more = [
+        keyword for keyword in sorted(metadata.keys() - {"type", "default", "properties"}) if _says(metadata, keyword)
+    ]
     more += [f"properties[{name}]" for name in sorted(named - _NAME_FIELDS)]
     if more:
         problem = f"metadata must be a bare object, or restrict name and generateName only: not {', '.join(more)}"
         yield Issue("properties[metadata]", problem, "write type: object and nothing else")
+
+
+def _says(schema: Schema, keyword: str) -> bool:
+    """Return whether the keyword has another value than Go's zero value."""
+    return bool(schema[keyword]) or type(schema[keyword]) in {int, float} or keyword in _EVEN_EMPTY

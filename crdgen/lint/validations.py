@@ -9,7 +9,7 @@ from crdgen.cel.types import type_of
 from crdgen.lint.fieldpath import PathError, resolve
 from crdgen.lint.node import Node
 from crdgen.lint.rule import COMPILED, Issue, error, warning
-from crdgen.schema import LIST_TYPE, VALIDATIONS
+from crdgen.schema import LIST_TYPE, PRESERVE, VALIDATIONS
 
 if TYPE_CHECKING:
     from crdgen.cel.engine import CompiledExpression
@@ -144,6 +144,18 @@ def optional_old_self_is_used(node: Node) -> Iterator[Issue]:
                 "the rule does not read oldSelf",
                 "remove optionalOldSelf",
             )
+
+
+@warning("k8s.io/apiserver, pkg/cel/common/schemas.go, SchemaDeclType", VALIDATIONS)
+def rule_sees_declared_fields(node: Node) -> Iterator[Issue]:
+    """Preserved fields are invisible to CEL: a rule on them compiles only for what is declared."""
+    if (
+        not node.branch
+        and node.flag(PRESERVE)
+        and not node.properties
+        and any(True for _ in _expressions(node, "rule"))
+    ):
+        yield Issue(VALIDATIONS, "preserved fields are invisible to rules", "declare the fields that the rule reads")
 
 
 # The parts of the limits from which on there is a warning: the estimate is rough, and a small change multiplies it.

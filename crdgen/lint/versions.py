@@ -123,6 +123,16 @@ def some_version_is_served(definition: Definition) -> Iterator[Issue]:
         yield Issue("spec.versions", "no version is served", "write served: true for one at least")
 
 
+@warning("apiextensions validation.go, ValidateCustomResourceDefinitionStoredVersions")
+def stored_versions_stay(definition: Definition) -> Iterator[Issue]:
+    """A version in which objects may still be stored cannot be removed: the next update of the object is rejected."""
+    names = {version.name for version in definition.versions}
+    for index, name in enumerate(definition.decoded.get("status", {}).get("storedVersions", ())):
+        if name not in names:
+            fix = "keep the version, rewrite all objects, remove it from status.storedVersions, and then from here"
+            yield Issue(f"status.storedVersions[{index}]", f"objects may be stored as {name}, which is no version", fix)
+
+
 @warning("apiextensions types.go, NoneConverter")
 def versions_hold_the_same_fields(definition: Definition) -> Iterator[Issue]:
     """Without a conversion webhook, fields that another version does not declare are lost, or read as another type."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import BaseModel
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import Keyword, Marker, require_type
 from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE, Schema
 
@@ -60,6 +61,12 @@ Atomic: Final[Marker] = Keyword("Atomic", "array", LIST_TYPE, "atomic", _LISTS)
 
 class _Set(Keyword):
     """A list of scalars that is merged as a set."""
+
+    def apply(self, schema: Schema, path: str) -> Schema:
+        """Return the node with its list type."""
+        if schema.get("type") == "array" and schema["items"].get("type") in {"array", "object"}:
+            raise SchemaError(path, "SetList is for lists of scalars", "use `MapList(…)` for objects")
+        return super().apply(schema, path)
 
     def check(self, value: Any) -> Any:
         """Reject an item that is there twice."""

@@ -28,7 +28,7 @@ _ANY: Final = {"type": "object", PRESERVE: True}
 _CONTAINER: Final = _ANY | {"required": ["name"], "properties": {"name": {"type": "string"}}}
 _CONTAINERS: Final = {"type": "array", "items": _CONTAINER, LIST_TYPE: "map", LIST_MAP_KEYS: ["name"]}
 _SPEC: Final = _ANY | {"required": ["containers"], "properties": {"containers": _CONTAINERS}}
-_OPEN: Final[Mapping[str, Any]] = _ANY | {"properties": {"metadata": _ANY, "spec": _SPEC}}
+OPEN: Final[Mapping[str, Any]] = _ANY | {"properties": {"metadata": _ANY, "spec": _SPEC}}
 
 
 _TEXTS: Final = {"type": "object", "additionalProperties": {"type": "string"}}
@@ -140,7 +140,7 @@ def _check_minor(kubernetes: str, at: str) -> None:
 PodTemplate: TypeAlias = Annotated[dict[str, Any], Replace(partial(_core, "PodTemplateSpec", KUBERNETES))]
 """A pod template with every field of this Kubernetes minor; newer fields are pruned."""
 
-OpenPodTemplate: TypeAlias = Annotated[dict[str, Any], Replace(lambda: _OPEN)]
+OpenPodTemplate: TypeAlias = Annotated[dict[str, Any], Replace(lambda: OPEN)]
 """A pod template of any Kubernetes: nothing is pruned, and little is checked."""
 
 Volumes: TypeAlias = Annotated[list[dict[str, Any]], Replace(partial(_volumes, KUBERNETES))]

@@ -198,12 +198,15 @@ def load_json(text: bytes) -> Iterator[Document]:
         DocumentError: The text is no JSON.
     """
     stream = text.decode("utf-8", "replace")
-    end = 0
+    start = end = row = first = 0
     while found := _START.search(stream, end):
+        # Counted from the document before: a stream may have as many as it has characters.
+        if lines := stream.count("\n", start, found.start()):
+            row, first = row + lines, stream.rfind("\n", start, found.start()) + 1
         start = found.start()
         try:
             value, end = _DECODER.raw_decode(stream, start)
-            document = Document(_clean(value, 0), {(): _place(stream, start)})
+            document = Document(_clean(value, 0), {(): (row, start - first)})
         except json.JSONDecodeError as error:
             problem = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
             raise DocumentError(problem, *_place(stream, error.pos)) from error

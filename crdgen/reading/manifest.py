@@ -107,7 +107,14 @@ def _objects(document: Document) -> list[tuple[Path, Any]]:
     items = whole["items"]
     if items is not None and not isinstance(items, list):
         raise DocumentError("items must be a list, for an object with `items` is one", *document.places[()])
-    return [(("items", index), item) for index, item in enumerate(items or ())]
+    return [(("items", index), _adopted(item, whole)) for index, item in enumerate(items or ())]
+
+
+def _adopted(item: Any, parent: dict[str, Any]) -> Any:
+    """Return an item with a kind, that of its list if it has none: a PodList of the API server holds Pods."""
+    if not isinstance(item, dict) or _word(item, "kind") or _word(item, "apiVersion"):
+        return item
+    return {**item, "kind": _word(parent, "kind").removesuffix("List"), "apiVersion": _word(parent, "apiVersion")}
 
 
 def _word(value: dict[str, Any], key: str) -> str:

@@ -24,7 +24,8 @@ _API_VERSION: Final = "apiextensions.k8s.io/v1"
 # What the API server takes, and no author means.
 _NEVER_MEANT: Final = frozenset(
     {
-        *("bounds-leave-something", "columns-print-something", "scale-paths-are-declared", "some-version-is-served"),
+        *("bounds-leave-something", "ca-bundle-is-pem", "columns-print-something"),
+        *("scale-paths-are-declared", "service-can-be-there", "some-version-is-served"),
     }
 )
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict
 
+from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import KEEP, Descriptions
 from crdgen.markers.rule import Rule
 
@@ -23,7 +24,9 @@ ColumnType: TypeAlias = Literal["integer", "number", "string", "boolean", "date"
 # How a noun ends, and its plural; the first that fits.
 _PLURALS: Final = (
     (re.compile(r"([^aeiou])y$"), r"\1ies"),
+    (re.compile(r"([a-z])sis$"), r"\1ses"),
     (re.compile(r"([aious]s|x|z|ch|sh)$"), r"\1es"),
+    (re.compile(r"(data|information|equipment|hardware|software)$"), r"\1"),  # what is not counted
     (re.compile(r"s?$"), "s"),
 )
 # What a class is called that holds only a part of the object.
@@ -195,9 +198,19 @@ def of(
         kind: By default the model's name, without type arguments, and without `Spec` at its end.
         plural: By default the English plural of the kind.
         scope: Whether its objects live in namespaces.
+
+    Raises:
+        SchemaError: When the model is that of a whole object, but for its spec.
     """
     name = kind or _kind(model)
     spec = part(model, "spec")
+    found = [word for word in ("apiVersion", "kind", "metadata") if word in _annotations(model)]
+    if spec is None and len(found) > 1:
+        raise SchemaError(
+            name,
+            f"the model has {' and '.join(found)}, as a whole object, and no field `spec` that is a Pydantic model",
+            "give it one with the fields of its own, or leave those out: then the model is the spec itself",
+        )
     one = (
         Version(version, spec=model)
         if spec is None
@@ -207,7 +220,7 @@ def of(
 
 
 def english_plural(word: str) -> str:
-    """Return the plural of a lower-case noun; one in s is its own, unless it ends as `class`, `status` or `alias`."""
+    """Return the plural of a lower-case noun; one in s is its own, unless it ends as `class`, `alias` or `basis`."""
     return next(ending.sub(replaced, word, count=1) for ending, replaced in _PLURALS if ending.search(word))
 
 
@@ -228,10 +241,14 @@ def is_described(value: Any) -> bool:
 
 def part(model: type[Any], name: str) -> type[BaseModel] | None:
     """Return the model that a field of this JSON name has, or may have beside null; None where it has none."""
+    return _model(_annotations(model).get(name)) if issubclass(model, BaseModel) else None
+
+
+def _annotations(model: type[Any]) -> dict[str, Any]:
+    """Return what a class says of its fields, by their JSON names."""
     if not issubclass(model, BaseModel):
-        return None
-    annotations = {json_name(one, field): field.annotation for one, field in model.model_fields.items()}
-    return _model(annotations.get(name))
+        return dict(getattr(model, "__annotations__", {}))
+    return {json_name(name, field): field.annotation for name, field in model.model_fields.items()}
 
 
 def json_name(python_name: str, field: FieldInfo) -> str:

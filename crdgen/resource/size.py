@@ -1,4 +1,4 @@
-"""How big a CRD is, and where its bytes are.
+"""How big a CRD is, where its bytes are, and what would make it smaller.
 
 `kubectl apply`, client-side, writes the whole object as compact JSON into an annotation, and all annotations of an
 object together may have 262,144 bytes (k8s.io/apimachinery, pkg/api/validation/objectmeta.go). Server-side apply writes
@@ -7,13 +7,14 @@ none.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from crdgen.podtemplate import OPEN
 from crdgen.schema.look import children, mapping, named, schema_of, size, utf8
 
-__all__ = ["SizedField", "annotations", "parts", "size"]
+__all__ = ["SizedField", "annotations", "parts", "savings", "size"]
 
 _APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 # Go's encoding/json writes these as \uXXXX.
@@ -48,6 +49,29 @@ def parts(crd: Mapping[str, Any]) -> tuple[SizedField, ...]:
     """Return the schemas of the versions, field by field."""
     versions = named(mapping(crd, "spec").get("versions"))
     return tuple(_part(name, schema_of(version)) for name, version in versions.items())
+
+
+def savings(crd: Mapping[str, Any]) -> dict[str, int]:
+    """Return what would make the CRD smaller, each by itself, with the bytes that it saves; most of them first."""
+    found = {}
+    for name, version in named(mapping(crd, "spec").get("versions")).items():
+        schema = schema_of(version)
+        found[f"{name}: leave out the descriptions"] = _part(name, schema).descriptions
+        for path, template in _templates(name, schema):
+            found[f"{path}: make the pod template open (OpenPodTemplate)"] = size(template) - size(OPEN)
+        if version.get("served") is not True and version.get("storage") is not True:
+            found[f"{name}: remove the version, which is not served, once no object is stored in it"] = size(version)
+    return dict(sorted(((how, saved) for how, saved in found.items() if saved > 0), key=lambda one: -one[1]))
+
+
+def _templates(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the pod templates that are described field by field."""
+    for step, child in children(schema):
+        below = _below(path, step)
+        if "containers" not in mapping(child, "properties", "spec", "properties"):
+            yield from _templates(below, child)
+        elif size(child) > 2 * size(OPEN):
+            yield below, child
 
 
 def _part(path: str, schema: Mapping[str, Any]) -> SizedField:

@@ -113,6 +113,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     from webhook.server.spans import OpenTelemetry
     from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
+    limits = limits_of(limit)
     log.configure()
     metrics = ServingMetrics()
     certificates, source = _source(tls_secret, tls_cert, tls_key, tls_name, kubeconfig, metrics)
@@ -142,7 +143,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         configured.settings,
         objects=known.cache,
         further=view.routes(known),
-        limits=limits_of(limit),
+        limits=limits,
         metrics=metrics,
     )
     known.serve(endpoint)

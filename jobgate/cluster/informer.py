@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-import orjson
+import msgspec
 
 from jobgate.cluster.resource import Resource
 
@@ -245,7 +245,7 @@ class Informer(Generic[T]):
         return not self._version
 
     async def _kept(self, found: dict[str, Any]) -> T:
-        if len(orjson.dumps(found)) <= LARGE:
+        if len(msgspec.json.encode(found)) <= LARGE:  # orjson writes no more than 254 levels
             return self._keep(found)
         return await asyncio.get_running_loop().run_in_executor(_reader, self._keep, found)
 

@@ -1,4 +1,4 @@
-"""The time of the API server."""
+"""The time of the API server, and its version."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from aiohttp import ClientTimeout
+import orjson
+from aiohttp import ClientResponse, ClientTimeout
 
 from certs import Reading, Unavailable
 from jobgate.cluster.client import GET, Client
@@ -26,18 +27,29 @@ class ApiServerClock(Client):
 
     async def read(self) -> Reading:
         """Return its time, in whole seconds: the header Date of an answer; may raise `Refusal` and `Unavailable`."""
-        with translated_errors("get", Resource(_VERSION, "", "")):
-            response = await self._get(_VERSION, {}, ClientTimeout(total=GET))
-            await response.read()
+        response = await self._asked()
         own = datetime.now(UTC)
         said = date(response.headers.get("Date", ""))
         if said is None:
             raise Unavailable("responses of the API server have no Date header, which the rotation needs")
         return Reading(said, own - said)
 
+    async def version(self) -> str:
+        """Return its version, as `v1.36.3`; empty if it reports none. May raise `Refusal` and `Unavailable`."""
+        try:
+            return str(orjson.loads(await (await self._asked()).read())["gitVersion"])
+        except (ValueError, KeyError, TypeError):
+            return ""
+
     async def sleep(self, seconds: float) -> None:
         """Let time pass."""
         await asyncio.sleep(seconds)
+
+    async def _asked(self) -> ClientResponse:
+        with translated_errors("get", Resource(_VERSION, "", "")):
+            response = await self._get(_VERSION, {}, ClientTimeout(total=GET))
+            await response.read()
+            return response
 
 
 def date(header: str) -> datetime | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -37,6 +38,12 @@ _NOT_RUN = "no operator has taken up this job: see whether the operator of its k
 
 _ERASED = "{}: an administrator names its service account with --forgetful-writer; then apply the job again"
 
+#: Seconds in which an Event is not written again: less than the API server keeps Events (1h by default). The next
+#: look would only learn that it exists, and jobs with something in the way are looked at every minute.
+REPEAT = 600.0
+#: Most Events that are remembered.
+REMEMBERED = 4096
+
 _FORBIDDEN = 403
 _NO_SECRETS = (
     "the controller has no permission for Secrets in this namespace: grant it with `jobgate manifests --secrets-in {}`"
@@ -63,6 +70,8 @@ class CompanionReconciler:
         self._objects = objects
         self._metrics = metrics
         self._territory = territory
+        #: When Events were written: uid of the job, reason and message; the oldest first.
+        self._warned: dict[tuple[str, str, str], float] = {}
 
     async def reconcile(self, key: Key) -> ReconcileResult:
         """Reconcile a job. What a request raises is to be retried."""
@@ -205,8 +214,15 @@ class CompanionReconciler:
         return True
 
     async def _warn(self, crew: Crew, reason: str, message: str) -> None:
+        said, now = (crew.uid, reason, message), time.monotonic()
+        if now < self._warned.get(said, -REPEAT) + REPEAT:
+            return
         job = {**owner_reference(crew), "namespace": crew.namespace}
-        await write_job_event(self._objects, SOURCE, job, ("Warning", reason, message), datetime.now(UTC))
+        if await write_job_event(self._objects, SOURCE, job, ("Warning", reason, message), datetime.now(UTC)):
+            self._warned.pop(said, None)
+            self._warned[said] = now
+            if len(self._warned) > REMEMBERED:
+                del self._warned[next(iter(self._warned))]
 
     def _wrote(self, crew: Crew, resource: Resource, name: str, action: str) -> None:
         self._metrics.writes.labels(resource.plural, action).inc()

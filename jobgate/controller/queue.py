@@ -20,6 +20,8 @@ RETRY_PERIOD = 1.0
 FREE_WRITES = 10
 #: Seconds after its delay in which a key must not write for its writes to be forgotten.
 QUIET = 3.0
+#: Outdated times that may stay in the heap, in addition to as many as there is work.
+_SPARE = 64
 
 
 class ReconcileResult(Enum):
@@ -82,6 +84,7 @@ class WorkQueue(Generic[K]):
         elif when < self._due.get(key, float("inf")):
             self._due[key] = when
             heapq.heappush(self._heap, (when, next(self._order), key))
+            self._tidy()
             self._wake.set()
 
     async def get(self) -> K:
@@ -137,6 +140,12 @@ class WorkQueue(Generic[K]):
         while now > self._writes[oldest := next(iter(self._writes))][1] + QUIET:
             del self._writes[oldest]
         return now + rest
+
+    def _tidy(self) -> None:
+        """Drop outdated times before they outnumber the rest."""
+        if len(self._heap) > 2 * len(self._due) + _SPARE:
+            self._heap = [one for one in self._heap if self._due.get(one[2]) == one[0]]
+            heapq.heapify(self._heap)
 
     def _next(self) -> float | None:
         """Return in how many seconds the next work is due, or None where none is."""

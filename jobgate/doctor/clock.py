@@ -15,6 +15,8 @@ from jobgate.installation import certificates, controller, runner
 
 #: Time since the last renewal after which a Lease has no holder. The time is that of the holder's clock.
 STALE = timedelta(minutes=1)
+#: A renewal so far in the future means that the clock of the holder is wrong.
+AHEAD = timedelta(minutes=1)
 
 
 def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
@@ -24,12 +26,11 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         what = f"the clock is {round(abs(observed.clock.skew).total_seconds())}s {side} the API server's"
         yield fault_at("clock-skew", "this machine", what)
     for name in leases(expected):
+        where = place(LEASES, name, expected.namespace)
         if observed.missing(LEASES, name, expected.namespace):
-            why = "not found"
-        else:
-            why = _unheld(observed.get(LEASES, name, expected.namespace) or {}, observed.now)
-        if why:
-            yield fault_at("lease-not-held", place(LEASES, name, expected.namespace), why)
+            yield fault_at("lease-not-held", where, "not found")
+        elif (found := observed.get(LEASES, name, expected.namespace)) is not None:
+            yield from _held(found.get("spec") or {}, observed.now, where)
 
 
 def leases(expected: Expected) -> list[str]:
@@ -42,16 +43,17 @@ def leases(expected: Expected) -> list[str]:
     return [lease for lease, account in accounts.items() if account in expected.deployments]
 
 
-def _unheld(lease: Mapping[str, Any], now: datetime | None) -> str:
-    """Return why a Lease has no holder; empty if it has one or could not be read."""
-    spec = lease.get("spec")
-    if spec is None:
-        return ""
-    if not spec.get("holderIdentity"):
-        return "it has no holder"
-    if now is None or not spec.get("renewTime"):
-        return ""
-    renewed = datetime.fromisoformat(spec["renewTime"]).astimezone(UTC)
-    if now - renewed <= max(STALE, 4 * timedelta(seconds=spec.get("leaseDurationSeconds") or 0)):
-        return ""
-    return f"the holder {spec['holderIdentity']} last renewed it at {renewed:%Y-%m-%d %H:%M:%S} UTC"
+def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterator[FoundFault]:
+    """Yield why the holder of a Lease is not at work: nobody holds it, or it is late, or its clock is ahead."""
+    holder = lease.get("holderIdentity")
+    if not holder:
+        yield fault_at("lease-not-held", where, "it has no holder")
+    if not holder or now is None or not lease.get("renewTime"):
+        return
+    renewed = datetime.fromisoformat(lease["renewTime"]).astimezone(UTC)
+    if now - renewed > max(STALE, 4 * timedelta(seconds=lease.get("leaseDurationSeconds") or 0)):
+        last = f"{renewed:%Y-%m-%d %H:%M:%S} UTC"
+        yield fault_at("lease-not-held", where, f"the holder {holder} last renewed it at {last}")
+    elif renewed - now > AHEAD:
+        ahead = round((renewed - now).total_seconds())
+        yield fault_at("clock-skew", where, f"the clock of the holder {holder} is {ahead}s ahead of the API server's")

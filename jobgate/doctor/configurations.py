@@ -6,10 +6,11 @@ namespaces. Their selectors must exclude the namespaces that the cluster needs t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jobgate.cluster import Resource
+from jobgate.cluster.endpoints import SERVICES
 from jobgate.difference import deviations
 from jobgate.doctor.expected import Expected, differences
 from jobgate.doctor.finding import FoundFault, fault_at, grouped
@@ -17,6 +18,7 @@ from jobgate.doctor.jobs import resource_of
 from jobgate.doctor.observed import (
     CONFIGURATIONS,
     NAMESPACES,
+    PODS,
     POLICIES,
     ClusterSnapshot,
     entries_of,
@@ -26,6 +28,7 @@ from jobgate.doctor.observed import (
 from jobgate.installation.configurations import NAME
 from jobgate.kinds.common.members import selects
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from webhook import Kind
 
 _NAME_LABEL = "kubernetes.io/metadata.name"
 
@@ -107,19 +110,45 @@ _COMPARED: Mapping[str, tuple[str, Any]] = {
 
 
 def _others(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
-    """Yield other webhook configurations that name our kinds. Webhooks for everything are policies of the cluster."""
+    """Yield other configurations that name our kinds, and those that deny our objects because no Service answers.
+
+    Webhooks for everything are policies of the cluster: they are reported only if they deny.
+    """
     for resource in CONFIGURATIONS:
         for configuration in observed.all(resource) or ():
-            kinds = {
-                kind.qualified_plural
-                for entry in entries_of(configuration)
-                for rule in entry.get("rules") or ()
-                for kind in expected.kinds
-                if kind.group in rule["apiGroups"] and {kind.plural, "*", "*/*"} & set(rule.get("resources") or ())
-            }
+            where = place(resource, configuration["metadata"]["name"])
+            kinds, dead = set[str](), set[str]()
+            for entry in entries_of(configuration):
+                kinds |= {
+                    kind.qualified_plural for kind in expected.kinds if _has_rule(entry, {kind.group}, kind.plural)
+                }
+                if (service := service_called(entry, expected.kinds)) and observed.missing(SERVICES, *service):
+                    dead.add(place(SERVICES, *service))
             if kinds and configuration["metadata"]["name"] != NAME:
-                where = place(resource, configuration["metadata"]["name"])
                 yield fault_at("other-webhook", where, f"also has rules for {', '.join(sorted(kinds))}")
+            if dead and configuration["metadata"]["name"] != NAME:
+                yield fault_at("other-webhook-dead", where, f"calls {', '.join(sorted(dead))}, which does not exist")
+
+
+def service_called(entry: Mapping[str, Any], kinds: Iterable[Kind]) -> tuple[str, str] | None:
+    """Return name and namespace of the Service without which a webhook denies jobs or pods; None if there is none."""
+    service = entry["clientConfig"].get("service")
+    ours = [(PODS.group, PODS.plural), *((kind.group, kind.plural) for kind in kinds)]
+    if (
+        not service
+        or entry.get("failurePolicy") == "Ignore"
+        or not any(_has_rule(entry, {"*", group}, plural) for group, plural in ours)
+    ):
+        return None
+    return service["name"], service["namespace"]
+
+
+def _has_rule(entry: Mapping[str, Any], groups: set[str], plural: str) -> bool:
+    """Return whether a webhook has a rule for a resource of one of these groups."""
+    return any(
+        not groups.isdisjoint(rule["apiGroups"]) and not {plural, "*", "*/*"}.isdisjoint(rule.get("resources") or ())
+        for rule in entry.get("rules") or ()
+    )
 
 
 def opted_out(namespace: Mapping[str, Any]) -> bool:

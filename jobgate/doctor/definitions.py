@@ -7,7 +7,8 @@ from typing import Any
 
 from crdgen.diff.versions import schemas
 from crdgen.schema.look import schema_of
-from jobgate.cluster.bundles import CRDS
+from jobgate.cluster.bundles import CRDS, clients
+from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, labels_of, place
@@ -33,17 +34,30 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         if observed.missing(CRDS, name):
             yield fault_at("crd-missing", where, "not found")
         elif (found := observed.get(CRDS, name)) is not None:
-            yield from _established(found, where)
+            yield from _whole(found, shipped, where)
+            yield from _conversion(observed, found, where)
             yield from _versions(found, shipped, where)
             of_it = [kind for kind in expected.kinds if kind.qualified_plural == name]
             yield from _schemas(found, shipped, of_it, where)
 
 
-def _established(found: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
+def _whole(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
     conditions = {one["type"]: one for one in (found.get("status") or {}).get("conditions") or ()}
     established = conditions.get("Established") or {}
     if established.get("status") != "True":
-        yield fault_at("crd-not-established", where, f"not Established: {established.get('message') or 'no condition'}")
+        names = conditions.get("NamesAccepted") or {}
+        why = (names if names.get("status") == "False" else established).get("message") or "no condition"
+        yield fault_at("crd-not-established", where, f"not Established: {why}")
+    if (scope := found["spec"]["scope"]) != shipped["spec"]["scope"]:
+        yield fault_at("crd-scope-differs", where, f"scope is {scope}, must be {shipped['spec']['scope']}")
+
+
+def _conversion(observed: ClusterSnapshot, found: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
+    for _, client in clients(CRDS, found):
+        service = client.get("service")
+        if service and observed.missing(SERVICES, service["name"], service["namespace"]):
+            there = place(SERVICES, service["name"], service["namespace"])
+            yield fault_at("conversion-points-nowhere", where, f"its conversion calls {there}, which does not exist")
 
 
 def _versions(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[FoundFault]:

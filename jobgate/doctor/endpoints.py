@@ -1,4 +1,4 @@
-"""Checks the path from a webhook to a server: the Service, and whether servers are ready."""
+"""Checks the path from a webhook to a server: the Service, its ports and pods, and whether servers are ready."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jobgate.cluster.endpoints import SERVICES, SLICES
-from jobgate.doctor.expected import Expected, differences
+from jobgate.difference import deviations
+from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
-from jobgate.doctor.observed import DEPLOYMENTS, ClusterSnapshot, place
+from jobgate.doctor.observed import DEPLOYMENTS, PODS, ClusterSnapshot, labels_of, place
 from jobgate.installation.workload import ACCOUNT
 
 
@@ -21,10 +22,34 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         return
     service = observed.get(SERVICES, name, namespace)
     shipped = next(one for one in expected.of("Service") if one["metadata"]["name"] == name)
-    if service is not None and (differs := differences(shipped, service)):
+    if service is not None and (differs := "; ".join(_deviations(shipped["spec"], service["spec"], expected))):
         yield fault_at("service-differs", where, differs)
-    if not expected.outside:
+    elif not expected.outside and (labels := _selects_nothing(service, observed.all(PODS, namespace))):
+        yield fault_at("service-selects-nothing", where, f"no pod has labels {labels}")
+    elif not expected.outside:
         yield from _ready(observed, expected, where)
+
+
+def _deviations(shipped: Mapping[str, Any], found: Mapping[str, Any], expected: Expected) -> Iterator[str]:
+    """Yield where calls do not reach servers by a Service. It may have further ports, and further labels to select."""
+    for field in ("selector", "externalName"):
+        if field in shipped:
+            yield from deviations({"spec": {field: shipped[field]}}, {"spec": {field: found.get(field)}}, added=False)
+    ports = {port["port"]: port.get("targetPort") or port["port"] for port in found.get("ports") or ()}
+    for port in shipped["ports"]:
+        number, target = port["port"], port.get("targetPort") or port["port"]
+        if number not in ports:
+            yield f"spec.ports lacks port {number}, which webhooks call: {', '.join(map(str, ports)) or 'none'}"
+        elif ports[number] not in {target, expected.installation.target_port}:
+            yield f"targetPort of port {number} is {ports[number]}, must be {target}"
+
+
+def _selects_nothing(service: Mapping[str, Any] | None, pods: Sequence[Mapping[str, Any]] | None) -> str:
+    """Return the labels that a Service selects if no pod has them; empty if one has, or if that is not known."""
+    selector = (service or {}).get("spec", {}).get("selector") or {}
+    if pods is None or any(selector.items() <= labels_of(pod).items() for pod in pods):
+        return ""
+    return ", ".join(f"{key}={value}" for key, value in selector.items())
 
 
 def _ready(observed: ClusterSnapshot, expected: Expected, where: str) -> Iterator[FoundFault]:

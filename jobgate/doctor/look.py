@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from certs import Refusal, Unavailable
 from jobgate.cluster import ApiError
 from jobgate.cluster.access import REVIEWS, is_allowed, service_account
-from jobgate.cluster.bundles import CRDS
+from jobgate.cluster.bundles import CRDS, clients
 from jobgate.cluster.client import Client
 from jobgate.cluster.endpoints import SERVICES, SLICES, Address, addresses_of, shown
 from jobgate.cluster.errors import translated_errors
@@ -21,7 +21,7 @@ from jobgate.cluster.server import ApiServerClock
 from jobgate.doctor import clock, jobs, rights
 from jobgate.doctor.certificates import of_this_server
 from jobgate.doctor.choices import namespace_of, read_back, service_of
-from jobgate.doctor.configurations import opted_out
+from jobgate.doctor.configurations import opted_out, service_called
 from jobgate.doctor.expected import Expected, expected
 from jobgate.doctor.observed import (
     ACCOUNTS,
@@ -37,13 +37,14 @@ from jobgate.doctor.observed import (
     NotChecked,
     Permission,
     Ref,
+    entries_of,
 )
 from jobgate.installation import certificates, controller, runner, workload
 from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import LABELS
 from jobgate.kinds.common.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
-from webhook import Registry
+from webhook import Kind, Registry
 
 T = TypeVar("T")
 
@@ -97,12 +98,12 @@ async def look(
         raise CannotDiagnose(f"webhook configurations cannot be read: {first.why}")
 
     namespace = namespace_of(reader.seen, given)
-    crds = (Ref(CRDS, name) for name in dict.fromkeys(kind.qualified_plural for kind in kinds))
+    crds = [Ref(CRDS, name) for name in dict.fromkeys(kind.qualified_plural for kind in kinds)]
     await reader.gather(*_of_installation(namespace), *crds)
     service = service_of(reader.seen, namespace, given)
     slices = Ref(SLICES, "", namespace)
     reader.selectors[slices] = f"kubernetes.io/service-name={service}"
-    await reader.gather(Ref(SERVICES, service, namespace), slices)
+    await reader.gather(Ref(SERVICES, service, namespace), slices, *_others(reader.seen, kinds, crds))
 
     try:
         wanted = expected(kinds, read_back(reader.seen, kinds, namespace, given))
@@ -127,6 +128,18 @@ def _of_installation(namespace: str) -> list[Ref]:
         Ref(BINDINGS),
         Ref(PODS, "", namespace),
     ]
+
+
+def _others(observed: ClusterSnapshot, kinds: Iterable[Kind], crds: Iterable[Ref]) -> Iterator[Ref]:
+    """Yield the Services that other webhooks for jobs and pods, and the conversions of our CRDs, call."""
+    kinds = tuple(kinds)
+    for configuration in (one for resource in CONFIGURATIONS for one in observed.all(resource) or ()):
+        for entry in entries_of(configuration):
+            if service := service_called(entry, kinds):
+                yield Ref(SERVICES, *service)
+    for _, client in (one for ref in crds for one in clients(CRDS, observed.get(*ref) or {})):
+        if client.get("service"):
+            yield Ref(SERVICES, client["service"]["name"], client["service"]["namespace"])
 
 
 def _jobs(observed: ClusterSnapshot, wanted: Expected) -> list[Ref]:
@@ -170,12 +183,12 @@ class _SnapshotReader:
         self.selectors = {Ref(BINDINGS): _NAMED}
 
     async def first(self) -> None:
-        """Read the clock."""
+        """Read the clock and the version of the API server."""
+        server = ApiServerClock(self._client)
         try:
-            reading = await ApiServerClock(self._client).read()
+            self.seen = replace(self.seen, clock=await server.read(), version=await server.version())
         except (Refusal, Unavailable) as error:
             raise CannotDiagnose(str(error)) from error
-        self.seen = replace(self.seen, clock=reading)
 
     async def gather(self, *refs: Ref) -> None:
         """Read objects and lists, each once."""

@@ -88,6 +88,7 @@ class ClusterSnapshot:
         permissions: whether accounts have them.
         served: the handshake with each server.
         clock: of the API server, and of this machine.
+        version: of the API server, for example `v1.36.3`; empty if it is not known.
     """
 
     objects: dict[Ref, Mapping[str, Any] | NotChecked | None] = field(default_factory=dict)
@@ -95,6 +96,7 @@ class ClusterSnapshot:
     permissions: dict[Permission, bool | NotChecked] = field(default_factory=dict)
     served: Sequence[Handshake] | NotChecked = ()
     clock: Reading | NotChecked = NotChecked("not checked")
+    version: str = ""
 
     def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return an object; None if there is none, or if it could not be read."""

@@ -1,4 +1,4 @@
-"""Checks the workloads: whether they run, in one version."""
+"""Checks the workloads: whether they run, in one version, and whether that of the API server fits."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import LABELS
 from jobgate.installation.workload import ACCOUNT
 
+#: The oldest supported minor version of Kubernetes 1: it has stable admission policies.
+OLDEST = 30
 _VERSION = re.compile(r"v?(?P<version>\d+\.\d+\.\d+(?:[-.+_a-z0-9]*)?)\Z")
 
 
@@ -37,6 +39,9 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
                 yield fault_at("workload-missing", where, "not found")
             elif (found := observed.get(resource, name, namespace)) is not None:
                 yield from _runs(found, where)
+    minor = re.match(r"v?1\.(\d+)", observed.version)
+    if minor and int(minor[1]) < OLDEST:
+        yield fault_at("api-server-too-old", "the API server", f"version {observed.version}")
     if not expected.outside:
         yield from _versions(observed, expected)
 
@@ -70,9 +75,10 @@ def _versions(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFa
         every = "; ".join(f"{image}: {', '.join(sorted(where))}" for image, where in sorted(images.items()))
         yield fault_at("versions-mixed", f"pods in {expected.namespace}", f"different images: {every}")
     for image, where in sorted(images.items()):
-        if version_of(image) not in {None, __version__}:
+        if (version := version_of(image)) != __version__:
+            fault = "version-skew" if version else "version-unknown"
             what = f"runs {image}; this command has version {__version__}"
-            yield fault_at("version-skew", ", ".join(sorted(where)), what)
+            yield fault_at(fault, ", ".join(sorted(where)), what)
 
 
 def version_of(image: str) -> str | None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from webhook import Cause, Forbidden, Invalid, NotSupported, Path, Required, TypeInvalid
+from webhook.review import ENOUGH
 
 A = TypeVar("A", bound="Arguments")
 
@@ -75,22 +76,35 @@ def parse(model: type[A], plugin: str, written: Any, path: Path) -> tuple[A | No
             if not isinstance(one, str)
         ]
         for place, name, value in () if causes else _read(written, flags):
+            if len(causes) >= ENOUGH:
+                break
             if cause := _fault(path / place, plugin, name, value, flags):
                 causes.append(cause)
-            else:
-                values[name] = True if value is None else value
-                places[name] = path / place
+                continue
+            if name in values:  # the last counts, and each must be right
+                _, wrong = _validated(model, plugin, {name: values[name]}, path, places)
+                causes += [cause for cause in wrong if cause.path == places[name]]
+            values[name] = True if value is None else value
+            places[name] = path / place
     elif written is not None:
         text = f"must be a list of flags, such as [{_choices(flags)}], or a mapping"
         return None, [TypeInvalid(path, type(written).__name__, text)]
+    parsed, wrong = _validated(model, plugin, values, path, places)
+    causes += wrong
+    return (None if causes else parsed), causes
+
+
+def _validated(
+    model: type[A], plugin: str, values: Mapping[str, Any], path: Path, places: Mapping[str, Path]
+) -> tuple[A | None, list[Cause]]:
     try:
-        parsed = model.model_validate(values)
+        return model.model_validate(values), []
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=False, include_input=False)
         # One for each argument, the first.
         first = {str(one["loc"][0]) if one["loc"] else "": one for one in reversed(errors)}
-        return None, causes + [_cause(flags, plugin, name, one, path, places) for name, one in reversed(first.items())]
-    return (None if causes else parsed), causes
+        flags = _flags(model)
+        return None, [_cause(flags, plugin, name, one, path, places) for name, one in reversed(first.items())]
 
 
 class _Flag(NamedTuple):

@@ -9,7 +9,7 @@ from threading import RLock
 from typing import Any, Final, TypeAlias
 from weakref import WeakValueDictionary, finalize
 
-import orjson
+import msgspec
 
 from jobgate.kinds.common.crew import crew_of
 from jobgate.kinds.common.pod.reading import metadata_of, text
@@ -152,7 +152,7 @@ def _seal(document: dict[str, Any]) -> bytes:
     """Return a fingerprint of all of a job but its status, and what the API server counts and notes of it."""
     metadata = {key: value for key, value in metadata_of(document).items() if key not in _PASSING}
     said = {**document, "metadata": metadata, "status": None}
-    return blake2b(orjson.dumps(said), digest_size=32).digest()
+    return blake2b(msgspec.json.encode(said), digest_size=32).digest()  # orjson writes no more than 254 levels
 
 
 def _identity(crew: Crew) -> Crew:

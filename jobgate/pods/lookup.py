@@ -94,6 +94,7 @@ class Lookup:
         self._budget = budget or Budget(clock)
         self._turns = asyncio.Semaphore(AT_ONCE)
         self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._firsts: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._flights: dict[tuple[str, str, str], asyncio.Task[Read | LookupVerdict | None]] = {}
 
     def part(self, namespace: str, claim: Claim) -> Part | None:
@@ -147,11 +148,13 @@ class Lookup:
     async def _fly(self, namespace: str, claim: Claim) -> Read | LookupVerdict | None:
         """Wait for a turn of the namespace, of which it has no more than its share, and read the job."""
         share = self._shares.setdefault(namespace, asyncio.Semaphore(SHARE))
+        first = self._firsts.setdefault(namespace, asyncio.Lock())
         async with AsyncExitStack() as turn:
             try:
                 async with asyncio.timeout(TIMEOUT):
                     await turn.enter_async_context(share)
-                    await turn.enter_async_context(self._turns)
+                    async with first:  # of each namespace one waits, so that namespaces take turns
+                        await turn.enter_async_context(self._turns)
             except TimeoutError:
                 return self._too_many(claim)
             return await self._fetch(claim.job, namespace)

@@ -84,8 +84,8 @@ class PodReviewer:
             return replace(response, causes=causes, patch=() if causes else draft.patch)
         lacking: list[Cause] = []
         if member is not None:
-            lacking += missing(draft.patch, f"the plugins of {member.crew.kind} {short(member.crew.name)}")
-        return replace(response, causes=[*lacking, *(missing(named.patch, "prerequisites") if asked else ())])
+            lacking += missing(pod, draft.patch, f"the plugins of {member.crew.kind} {short(member.crew.name)}")
+        return replace(response, causes=[*lacking, *(missing(pod, named.patch, "prerequisites") if asked else ())])
 
 
 def _answered(response: Response, found: ClaimedJob, verdict: LookupVerdict) -> Response:
@@ -104,7 +104,7 @@ def _answered(response: Response, found: ClaimedJob, verdict: LookupVerdict) -> 
             return response
 
 
-def missing(operations: Iterable[Mapping[str, Any]], by: str) -> Iterator[Cause]:
+def missing(pod: Mapping[str, Any], operations: Iterable[Mapping[str, Any]], by: str) -> Iterator[Cause]:
     """Yield the fields of a pod that lack something or are wrong, by the operations that fix it; `by` sets them."""
     lacking: dict[Path, list[str]] = {}
     for operation in operations:
@@ -117,7 +117,10 @@ def missing(operations: Iterable[Mapping[str, Any]], by: str) -> Iterator[Cause]
         if added:
             lacking.setdefault(path, []).extend(_added(operation["value"], steps[depth:]))
         else:
-            yield Required(path, f"has a wrong value; {by} set it; check for a webhook or client that changes it")
+            of = ""
+            if steps[3:4] == ["env"]:  # a denied pod cannot be looked at: its place alone would say little
+                of = f" of {short(pod['spec'][steps[1]][int(steps[2])]['env'][int(steps[4])]['name'])}"
+            yield Required(path, f"has a wrong value{of}; {by} set it; check for a webhook or client that changes it")
     for path, names in lacking.items():
         what = ", ".join(map(short, names)) or "its value"
         yield Required(path, f"lacks {what}, set by {by}; check for a webhook or client that removes it")

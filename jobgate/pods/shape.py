@@ -57,5 +57,5 @@ def fault(pod: Mapping[str, Any]) -> Cause | None:
     try:
         msgspec.convert({"spec": None, **pod}, _Pod)
     except ValueError as error:  # also of half a character, which has no UTF-8
-        return Cause("spec", f"not the spec of a pod: {str(error)[:200]!a}")
+        return Cause("", f"not a pod: {str(error)[:200]!a}")
     return None

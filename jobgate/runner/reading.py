@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
+import msgspec
 import orjson
 
 from jobgate.cluster import Informer, Resource
@@ -36,8 +37,8 @@ def keep_job(kind: Kind) -> Callable[[dict[str, Any]], dict[str, Any]]:
         metadata = dict(slim(found)["metadata"])
         if _LAST_APPLIED in mapping(metadata.get("annotations")):
             metadata["annotations"] = {key: one for key, one in metadata["annotations"].items() if key != _LAST_APPLIED}
-        # A copy: what orjson gives back keeps up to twice its size.
-        spec = bytes(memoryview(orjson.dumps(found.get("spec"))))
+        # A copy: what is given back keeps up to twice its size. A job may have more levels than orjson writes.
+        spec = bytes(memoryview(msgspec.json.encode(found.get("spec"))))
         return {**found, "apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": metadata, "spec": spec}
 
     return keep

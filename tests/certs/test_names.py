@@ -11,7 +11,7 @@ NAME = (
     "must be labels of at most 63 lower-case letters, digits and '-' joined by dots, each starting and ending with a "
     "letter or digit, in all at most 253 characters"
 )
-DNS_NAME = f"{NAME}, where '*.' may be before two labels or more; or an IP address"
+DNS_NAME = f"{NAME}, where '*.' may be before two labels or more; or an IP address without a zone"
 LONG = f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 63}"
 OWN = ("web", "web.jobs", "web.jobs.svc", "web.jobs.svc.cluster.local")
 
@@ -85,6 +85,7 @@ def test_each_ip_address_is_kept_once_however_it_is_written() -> None:
             {"extra_names": ["10.0.0.0/8"]},
             f"DNS name '10.0.0.0/8': {DNS_NAME}",
         ),
+        ({"extra_names": ["fe80::1%eth0"]}, f"DNS name 'fe80::1%eth0': {DNS_NAME}"),
     ],
 )
 def test_a_bad_name_is_rejected_with_what_would_be_right(given: Mapping[str, Any], fault: str) -> None:

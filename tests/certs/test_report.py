@@ -6,10 +6,10 @@ Level: fake API, injected clock.
 from datetime import timedelta
 from typing import Any
 
-from certs import RotationSettings, report
+from certs import RotationSettings, issue_generation, report
 from certs.rotation import Rotation
 from tests.certs.test_rotation import DUE, FOREIGN
-from tests.certs.world import CRD, MUTATING, SETTINGS, World, installed
+from tests.certs.world import CRD, MUTATING, NAMES, SETTINGS, World, installed
 
 
 async def reported(world: World, settings: RotationSettings = SETTINGS) -> dict[str, Any]:
@@ -42,6 +42,14 @@ async def test_a_bundle_that_does_not_fit_what_is_served_is_a_problem() -> None:
     found = await reported(world)
     assert found["problems"] == ["crds/dijobs: conversion does not trust generation 1"]
     assert found["next"]["step"] == "trust"
+
+
+async def test_a_bundle_that_does_not_trust_a_certificate_without_its_ca_is_a_problem() -> None:
+    brought = issue_generation(NAMES, World().time, authority_name="the company's CA")
+    world = await installed()
+    world.put(tls_crt=brought.certificate, tls_key=brought.key, ca_crt=b"")
+    problems = (await reported(world))["problems"]
+    assert "crds/dijobs: conversion does not trust the stored certificate" in problems
 
 
 async def test_a_server_that_serves_something_else_is_told() -> None:

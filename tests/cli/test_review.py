@@ -225,6 +225,15 @@ def test_of_a_folder_the_files_are_read_that_kubectl_reads(tmp_path: Path) -> No
     assert review(str(tmp_path / "empty")).stderr.startswith(f"{tmp_path}/empty/link.yaml: No such file")
 
 
+def test_a_folder_that_cannot_be_read_is_told_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    result = review(str(tmp_path))
+    assert (result.exit_code, result.stderr) == (2, f"{tmp_path}: Permission denied\n")
+
+
 @pytest.mark.parametrize(
     "arguments, near",
     [(["reviews"], "review"), (["certs", "issues"], "issue"), (["review", "--namspace"], "--namespace")],

@@ -326,6 +326,10 @@ def test_a_limit_that_is_none_is_an_error(written: str, said: str) -> None:
         limits_of((written,))
 
 
+def test_a_wrong_limit_ends_the_server_before_it_starts_workers() -> None:
+    assert "'x' must be one of body" in complaint(CliRunner().invoke(main, ["serve", "--workers=2", "--limit=x=1"]))
+
+
 def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
     broken = ASKING.replace("type: learner", "type: none")
     assert CliRunner().invoke(main, ["review", "-"], input=broken).exit_code == 1

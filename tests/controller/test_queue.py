@@ -215,3 +215,12 @@ async def test_a_waiting_worker_is_woken() -> None:
     for key in "abc":
         queue.add(key, 0.01)
     assert sorted(await asyncio.gather(*tasks)) == ["a", "b", "c"]
+
+
+async def test_what_is_asked_for_ever_earlier_does_not_pile_up() -> None:
+    queue: WorkQueue[str] = WorkQueue(clock=lambda: 0.0)
+    for _ in range(1000):  # a deadline of the job, and each time what happens before it
+        queue.add("a", 86_400)
+        queue.add("a")
+        queue.done(await queue.get(), ReconcileResult.FINE)
+    assert len(queue._heap) < 100

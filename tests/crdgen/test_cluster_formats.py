@@ -20,13 +20,18 @@ INTEGER, NUMBER = {"type": "integer"}, {"type": "number"}
 EITHER, OPEN = {"x-kubernetes-int-or-string": True}, {"x-kubernetes-preserve-unknown-fields": True}
 #: The schema of a field, and values for it.
 SCALARS: list[tuple[dict[str, Any], list[Any]]] = [
+    (INTEGER | {"maximum": 9.5}, [3, 9, 10]),
+    (INTEGER | {"minimum": 0.5}, [0, 1]),
     (INTEGER | {"minimum": 1.0, "maximum": 9.0}, [0, 1, 9, 10]),
+    (INTEGER | {"multipleOf": 2.5}, [4, 5]),
+    (INTEGER | {"format": "int32", "maximum": 2**40}, [3, 2**31, 2**41]),
     (INTEGER | {"format": "int32"}, [2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2.0]),
     (INTEGER | {"format": "int64"}, [2**63 - 1, 2**63, -(2**63), -(2**63) - 1]),
     (INTEGER | {"format": "uint32"}, [-1, 2**40]),
     (INTEGER | {"format": "float"}, [2**40]),
     (NUMBER | {"format": "float"}, [1, 1e300, -1e39, 3.4e38, 2.0**128 - 2.0**103, 3.402823567797337e38, 10**39]),
     (NUMBER | {"format": "float", "nullable": True}, [None, 1e300]),
+    (NUMBER | {"format": "float", "maximum": 1e300}, [1.0]),
     (NUMBER | {"format": "double"}, [1e300]),
     (NUMBER | {"format": "int32"}, [2**40, 1.5]),
     (NUMBER | {"maximum": 9.5}, [9, 9.6, 10]),

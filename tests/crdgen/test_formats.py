@@ -46,6 +46,8 @@ from crdgen.formats import FORMATS
         ("email", "a@", False),
         ("hostname", "a-b.example", True),
         ("hostname", "a..b", False),
+        ("mac", "00:00:5e:00:53:01", True),
+        ("mac", "00:00:5e:00:53", False),
         ("uri", "https://a.b/c?d", True),
         ("uri", "a b", False),
         ("uri", f"http://[{'9' * 5000}.1.1.1]", False),

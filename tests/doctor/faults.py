@@ -186,6 +186,27 @@ def _foreign(world: World, configuration: str, **service: str) -> None:
     world.put({"apiVersion": api_version, "kind": kind, "metadata": metadata, "webhooks": [entry]})
 
 
+def dead_webhook(world: World) -> None:
+    _foreign(world, "gone-admission", namespace=TEAM, name="gone")
+    world.get("ValidatingWebhookConfiguration", "gone-admission")["webhooks"][0]["rules"][0] |= {
+        "apiGroups": [""],
+        "resources": ["pods", "pods/status"],
+        "operations": ["CONNECT"],
+    }
+
+
+def selects_more(world: World) -> None:
+    world.get("Service", SERVICE, SYSTEM)["spec"]["selector"]["team"] = "training"
+
+
+def names_taken(world: World) -> None:
+    conditions = [
+        {"type": "Established", "status": "False", "message": "not all names are accepted"},
+        {"type": "NamesAccepted", "status": "False", "message": '"DIJobList" is already in use'},
+    ]
+    crd("status conditions", conditions)(world)
+
+
 def none_ready(world: World) -> None:
     for endpoint in world.get("EndpointSlice", f"{SERVICE}-abcde", SYSTEM)["endpoints"]:
         endpoint["conditions"]["ready"] = False
@@ -231,6 +252,19 @@ def other_version(world: World) -> None:
     version["storage"] = False
     versions = world.get("CustomResourceDefinition", DIJOBS)["spec"]["versions"]
     versions.append({**deepcopy(version), "name": "v3", "storage": True})
+
+
+def converted_by_nobody(world: World) -> None:
+    client = {
+        "service": {"namespace": TEAM, "name": "converter", "path": "/", "port": 443},
+        "caBundle": text(world.current.ca_certificate),
+    }
+    conversion = {"strategy": "Webhook", "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]}}
+    world.get("CustomResourceDefinition", DIJOBS)["spec"]["conversion"] = conversion
+
+
+def old_api_server(world: World) -> None:
+    world.version = "v1.29.14-gke.1"
 
 
 def _set_images(world: World, image: str) -> None:
@@ -293,11 +327,13 @@ FAULTS: Mapping[str, Planted] = {
     "an unnamed writer erases fields": Planted("fields-erased", "di-orchestrator has erased minReplicas, plugins", erased_fields),
     "a namespace with jobs has opted out": Planted("namespace-opted-out", f"contains {DIJOBS}", opted_out, round=Round.FIRST),
     "an operator has a webhook of its own": Planted("other-webhook", "also has rules for jobs.batch.volcano.sh", lambda world: _foreign(world, "operator-admission", namespace=SYSTEM, name=SERVICE), round=Round.FIRST),
+    "a webhook of others calls nobody": Planted("other-webhook-dead", f"services/gone in {TEAM}", dead_webhook, round=Round.FIRST),
     "the Service is gone": Planted("service-missing", f"services/{SERVICE} in {SYSTEM}", gone("Service", SERVICE, SYSTEM), round=Round.SECOND),
     "the Service selects nothing": Planted("service-differs", 'is "server", must be "webhook"', field("Service", SERVICE, SYSTEM, "spec selector app.kubernetes.io/component", "server"), round=Round.FIRST),
     "the Service selects other pods": Planted("service-differs", "is absent, must be", field("Service", SERVICE, SYSTEM, "spec selector app.kubernetes.io/component", GONE)),
-    "the Service has another port": Planted("service-differs", "spec.ports[0].port is 8443, must be 443", field("Service", SERVICE, SYSTEM, "spec ports 0 port", 8443)),
-    "the target port is no port of the pods": Planted("service-differs", 'spec.ports[0].targetPort is "https", must be "webhook"', field("Service", SERVICE, SYSTEM, "spec ports 0 targetPort", "https")),
+    "the Service selects more than pods have": Planted("service-selects-nothing", "team=training", selects_more),
+    "the Service has another port": Planted("service-differs", "spec.ports lacks port 443, which webhooks call: 8443", field("Service", SERVICE, SYSTEM, "spec ports 0 port", 8443)),
+    "the target port is no port of the pods": Planted("service-differs", "targetPort of port 443 is https, must be webhook", field("Service", SERVICE, SYSTEM, "spec ports 0 targetPort", "https")),
     "no endpoint is ready": Planted("no-ready-endpoint", "no ready endpoints", none_ready, round=Round.THIRD),
     "one endpoint is ready": Planted("single-server", "only one endpoint is ready: 10.1.0.1", field("EndpointSlice", f"{SERVICE}-abcde", SYSTEM, "endpoints 1 conditions ready", False)),
     "spec.replicas is 1 is asked for": Planted("single-server", "spec.replicas is 1", field("Deployment", SERVER, SYSTEM, "spec replicas", 1)),
@@ -310,6 +346,8 @@ FAULTS: Mapping[str, Planted] = {
     "the controller may execute in pods": Planted("right-too-wide", "create pods/exec", executes),
     "a CRD is gone": Planted("crd-missing", f"customresourcedefinitions/{MXJOBS}", gone("CustomResourceDefinition", MXJOBS), round=Round.FIRST),
     "a CRD is not established": Planted("crd-not-established", "names are taken", crd("status conditions", [{"type": "Established", "status": "False", "reason": "NotAccepted", "message": "names are taken"}])),
+    "the names of a CRD are taken": Planted("crd-not-established", '"DIJobList" is already in use', names_taken),
+    "a CRD is for the cluster": Planted("crd-scope-differs", "Cluster, must be Namespaced", crd("spec scope", "Cluster")),
     "a version is not served": Planted("crd-version-missing", "v2alpha1 is not served", crd("spec versions 0 served", False)),
     "another version is stored": Planted("crd-version-not-stored", "stores v3, must store v2alpha1", other_version),
     "a CRD lacks a field": Planted("crd-schema-lacks-fields", "spec.cleanPodPolicy (the schema has no such field)", crd(f"{_SPEC} cleanPodPolicy", GONE), round=Round.FIRST),
@@ -318,9 +356,13 @@ FAULTS: Mapping[str, Planted] = {
     "a CRD of another chart refuses values": Planted("crd-refuses", "spec.cleanPodPolicy", of_another_chart(f"{_SPEC} cleanPodPolicy", {"type": "integer"})),
     "a CRD of another chart has a default": Planted("crd-defaults-differ", "spec.minReplicas", of_another_chart(f"{_SPEC} minReplicas default", 1)),
     "a CRD has no status": Planted("crd-lacks-status", "no status subresource", crd("spec versions 0 subresources", {"scale": {"specReplicasPath": ".spec.x", "statusReplicasPath": ".status.y"}})),
+    "a CRD is converted by nobody": Planted("conversion-points-nowhere", f"services/converter in {TEAM}", converted_by_nobody, round=Round.FIRST),
+    "the API server is old": Planted("api-server-too-old", "v1.29.14", old_api_server),
     "pods run an older version": Planted("version-skew", "jobgate:v0.0.9", lambda world: _set_images(world, "registry.example/jobgate:v0.0.9"), round=Round.SECOND),
+    "the version of pods is unknown": Planted("version-unknown", "registry.example/jobgate@sha256", lambda world: _set_images(world, "registry.example/jobgate@sha256:" + 64 * "0")),
     "pods run different images": Planted("versions-mixed", "registry.example/jobgate", mixed_images),
     "this machine's clock is wrong": Planted("clock-skew", "1200s behind", wrong_clock),
+    "a holder's clock is ahead": Planted("clock-skew", "7200s ahead of the API server's", lambda world: world.put(lease(CONTROLLER, world.now + timedelta(hours=2)))),
     "a Lease is gone": Planted("lease-not-held", f"leases/{ROTATOR}", gone("Lease", ROTATOR, SYSTEM)),
     "nobody holds a Lease": Planted("lease-not-held", f"leases/{CONTROLLER}", field("Lease", CONTROLLER, SYSTEM, "spec holderIdentity", "")),
     "a Lease is not renewed": Planted("lease-not-held", "last renewed it at", lambda world: world.put(lease(ROTATOR, world.now - timedelta(days=1))), round=Round.FIRST),

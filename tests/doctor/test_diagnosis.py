@@ -284,6 +284,22 @@ def test_a_server_of_two_addresses_is_one(world: World) -> None:
     assert (finding.id, f"only one endpoint is ready: {SERVER}-0" in finding.what) == ("single-server", True)
 
 
+def test_a_service_may_have_further_ports_and_name_the_target_by_its_number(world: World) -> None:
+    ports = world.get("Service", SERVICE, SYSTEM)["spec"]["ports"]
+    ports[0]["targetPort"] = 9443
+    ports.insert(0, {"name": "metrics", "port": 8080, "targetPort": "health"})
+    assert ids(world) == []
+
+
+def test_a_webhook_for_everything_that_calls_nobody_is_told(world: World) -> None:
+    faults.dead_webhook(world)
+    (entry,) = world.get("ValidatingWebhookConfiguration", "gone-admission")["webhooks"]
+    entry["rules"][0] |= {"apiGroups": ["*"], "resources": ["*/*"]}
+    assert ids(world) == ["other-webhook-dead"]
+    entry["failurePolicy"] = "Ignore"
+    assert ids(world) == []
+
+
 def test_what_others_inject_into_pods_is_not_taken_for_ours(world: World) -> None:
     for name in (SERVER, ROTATOR):
         spec = world.get("Deployment", name, SYSTEM)["spec"]["template"]["spec"]

@@ -127,6 +127,7 @@ class World:
     denied: set[Permission] = field(default_factory=set)
     rights_unseen: str = ""
     skew: timedelta = timedelta()
+    version: str = "v1.36.3"
     shown: list[Handshake] = field(default_factory=list)
 
     def get(self, kind: str, name: str, namespace: str = "") -> dict[str, Any]:
@@ -181,7 +182,7 @@ class World:
             for namespace in {"", *(ref.namespace for ref in self.objects), *self._namespaces()}
             for ref in [Ref(resource, "", namespace)]
         }
-        return ClusterSnapshot(found, lists, {}, self.shown, Reading(self.now, self.skew))
+        return ClusterSnapshot(found, lists, {}, self.shown, Reading(self.now, self.skew), self.version)
 
     def looked(self, **given: Any) -> tuple[ClusterSnapshot, Expected]:
         """What the doctor sees of it, and what it takes for right; some choices may be given."""

@@ -2,12 +2,14 @@
 
 import gc
 import logging
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
+from jobgate.cluster import Informer, Page, Resource
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 from jobgate.plugins import Crew, parse
@@ -15,6 +17,7 @@ from jobgate.plugins.queueing import QueueingArguments
 from jobgate.plugins.weight import too_large, weight
 from jobgate.pods import DigestMemory, Digests, UncachedJob, digest_of
 from jobgate.pods.digest import OVERSIZED, UNREADABLE, UnusableJob
+from jobgate.runner.reading import keep_job
 from tests.kinds.dijob import jobs
 from tests.plugins.crews import crew, part
 from tests.pods.pods import NAMESPACE, UID, job
@@ -88,6 +91,24 @@ def test_a_digest_that_nobody_has_any_more_is_not_kept() -> None:
     digests.of(job(jobs.task("learner")))
     gc.collect()
     assert not digests._made
+
+
+@pytest.mark.parametrize("keep", [Digests(DIJOB).of, keep_job(DIJOB)])
+async def test_a_job_of_many_levels_keeps_no_other_from_being_known(keep: Any) -> None:
+    deep: Any = {}
+    for _ in range(900):
+        deep = {"a": deep}
+
+    class Played:
+        async def pages(self, _: Resource) -> AsyncIterator[Page]:
+            yield Page(iter([job(), job(name="deep") | {"spec": {"plugins": deep}}]), "1")
+
+        async def watch(self, *_: Any) -> AsyncIterator[dict[str, Any]]:
+            yield {}
+
+    known: Informer[Any] = Informer(Resource("dijobs", "v2alpha1", "diengine.opendilab.org"), keep=keep)
+    await known._list(Played())
+    assert sorted(known.keys()) == [(NAMESPACE, "deep"), (NAMESPACE, "train")]
 
 
 def test_of_a_job_that_is_too_large_only_is_remembered_which_it_is(caplog: pytest.LogCaptureFixture) -> None:

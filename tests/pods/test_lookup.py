@@ -189,6 +189,29 @@ async def test_a_namespace_that_invents_jobs_keeps_no_other_waiting() -> None:
     await asyncio.gather(*attack)
 
 
+async def test_namespaces_take_turns() -> None:
+    turns, asked = asyncio.Semaphore(0), []
+
+    async def fetch(_: str, namespace: str) -> Any:
+        asked.append(namespace)
+        await turns.acquire()
+
+    found = Lookup("DIJob", Known(), fetch, Budget(Clock()))
+    namespaces = [f"attacker-{number}" for number in range(20) for _ in range(budget.SHARE)] + [NAMESPACE]
+    claims = [Claim(f"job-{number}", "work", 0) for number in range(len(namespaces))]
+    waiting = asyncio.gather(*map(found.find, namespaces, claims))
+    while NAMESPACE not in asked:
+        turns.release()
+        for _ in range(10):
+            await asyncio.sleep(0)
+    assert len(asked) <= budget.AT_ONCE + 20
+    for _ in namespaces:
+        turns.release()
+    await waiting
+    assert not found._shares
+    assert not found._firsts
+
+
 async def test_who_gets_no_turn_in_time_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookups, "TIMEOUT", 0.01)
     go = asyncio.Event()

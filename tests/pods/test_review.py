@@ -32,7 +32,7 @@ def _arguments(*names: str) -> dict[str, Any]:
 
 
 def missing(document: dict[str, Any], of: Member) -> list[Cause]:
-    return list(reviewer.missing(patch(document, of), "the plugins of SweepJob train"))
+    return list(reviewer.missing(document, patch(document, of), "the plugins of SweepJob train"))
 
 
 def wired(document: dict[str, Any], of: Member) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def test_a_pod_that_lacks_everything_is_told_all_of_it() -> None:
     assert all(name in str(cause) for name in ("DI_RANK", "VC_TASK_INDEX", "VC_GLOBAL_RANK"))
 
 
-def test_a_wrong_value_of_the_operators_is_told_by_its_place() -> None:
+def test_a_wrong_value_of_the_operators_is_told_by_its_name_and_place() -> None:
     whole = wired(pod(1), member())
     main = whole["spec"]["containers"][0]
     assert main["env"][0]["name"] == "DI_RANK"
@@ -88,7 +88,7 @@ def test_a_wrong_value_of_the_operators_is_told_by_its_place() -> None:
     (cause,) = missing(whole, member())
     assert cause.path == "spec.containers[0].env[0].value"
     assert str(cause).endswith(
-        "has a wrong value; the plugins of SweepJob train set it; check for a webhook or client that changes it"
+        "has a wrong value of DI_RANK; the plugins of SweepJob train set it; check for a webhook or client that changes it"
     )
 
 
@@ -110,7 +110,7 @@ def test_a_wrong_value_of_the_operators_is_told_by_its_place() -> None:
     ],
 )
 def test_fields_that_are_wrong_or_missing_as_a_whole_are_named(operation: Any, path: str, says: str) -> None:
-    (cause,) = reviewer.missing([operation], "the plugins of SweepJob train")
+    (cause,) = reviewer.missing(pod(1), [operation], "the plugins of SweepJob train")
     assert cause.path == path
     assert f": {says}" in str(cause)
 

@@ -277,6 +277,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             return
         # What has not arrived of a body must not be taken for the next request.
         partial = not self._reader.complete
+        self._reader.drop_body()
         close = partial or self._close_after or self._handler.draining
         self._write(rendered(code, body, media, headers, close=close, bare=self._without_body))
         if partial:

@@ -227,6 +227,7 @@ class Endpoint:
         else:
             self.metrics.rejected.labels(error.reason).inc()
         self._send(call, error.code, f"{error}\n".encode(), {"reason": error.reason}, headers=error.headers)
+        _forget_origin(error)
 
     def failed(self, why: Rejection | Failure) -> None:
         """Count what never came to a request."""
@@ -355,6 +356,7 @@ class Endpoint:
         self.metrics.panics.inc()
         logger.error("failed to answer", extra={"fields": {**call.fields(), **origin(error)}})
         self._send(call, 500, b"jobgate failed to review this; its log says why\n", {})
+        _forget_origin(error)
 
     def _send(
         self,
@@ -405,6 +407,11 @@ class Endpoint:
         if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
             return None
         return review(admission, route.phase, self.kinds, self.settings, self.objects, access=self.access, spent=spent)
+
+
+def _forget_origin(error: BaseException) -> None:
+    """Forget where an error was raised: the frames hold the body, and the error, until the garbage is collected."""
+    error.__traceback__ = error.__context__ = error.__cause__ = None
 
 
 def _encoded(call: Call, outcome: Any) -> tuple[Any, bytes]:

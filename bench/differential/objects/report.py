@@ -20,7 +20,7 @@ that the CRD has a rule for and the model has not, values that a serializer writ
 `Base64Bytes` of no bytes, and a `dict` that is not a pod template.
 
 Formats are checked as the API server checks them, in every spelling of their names (`date-time` is `datetime`). So are the
-bounds of `int32`, `int64` and `float`.
+bounds of `int32`, `int64` and `float`. A bound that is not a value of its type rejects every value in both.
 
 ## Differences from the API server
 
@@ -31,8 +31,7 @@ Intended:
 Known differences:
 
 - What an admission webhook would do, whether a namespace is there, and what the API server fills into `metadata`.
-- Formats that CRDs rarely use (`isbn`, `creditcard`, …), unusual e-mail addresses, unusual URLs, and bounds that are no value of
-  their type may have another verdict:
+- Formats that CRDs rarely use (`isbn`, `creditcard`, …), unusual e-mail addresses and unusual URLs may have another verdict:
   [the list](crdgen-fidelity.md#where-the-linter-and-the-local-evaluation-differ-from-the-api-server).
 - A pattern that takes RE2 more than 8 MiB (`\\pL{1000}`), or has more than 65,536 characters, is not checked.
 - Rules' types: lists of lists and maps of lists or maps are not typed inside, when a rule is compiled here. `indexOf` and

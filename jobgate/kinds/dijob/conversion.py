@@ -37,8 +37,17 @@ def convert(document: Mapping[str, Any]) -> ConvertedJob | None:
     return None
 
 
-#: What of its metadata a new job has; the rest the API server has written into the stored one.
-_METADATA = ("name", "generateName", "namespace", "labels", "annotations")
+#: What the API server, or `kubectl apply`, has written into the metadata of a stored object.
+_STORED = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+    "selfLink",
+)
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -57,8 +66,8 @@ def _metadata(written: Any, decisions: list[str]) -> Any:
     """Return the metadata for a new job. Invalid metadata is left for the review to reject."""
     if not isinstance(written, Mapping):
         return {} if written is None else written
-    metadata = {key: written[key] for key in _METADATA if key in written}
-    gone = [key for key in written if key not in _METADATA]
+    metadata = {key: value for key, value in written.items() if key not in _STORED}
+    gone = [key for key in written if key in _STORED]
     annotations = metadata.get("annotations")
     if isinstance(annotations, Mapping) and _LAST_APPLIED in annotations:
         metadata["annotations"] = {key: value for key, value in annotations.items() if key != _LAST_APPLIED}

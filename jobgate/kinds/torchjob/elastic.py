@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from jobgate.kinds.common.operator import runs_here
+from jobgate.kinds.common.tasks import expected_name
 from jobgate.kinds.torchjob.models import RendezvousBackend, TorchJobSpec
-from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, annotation, scaled_by_ai_master
+from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, TORCH_ON_K8S, annotation, scaled_by_ai_master
 from jobgate.kinds.torchjob.tasks import TASKS, TaskType, task_of
+from jobgate.names import LABEL_LIMIT
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, readable, rule
 
 POLICY = Path("spec") / "torchElasticPolicy"
@@ -62,6 +64,21 @@ def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterato
     if most is not None and worker.replicas > most:
         detail = f"must be at most {POLICY}.numMaxReplicas, which is {most}"
         yield Invalid(worker.at("replicas"), worker.replicas, detail)
+
+
+@rule("enable_torch_elastic", reads=("min_replicas", "max_replicas"), whole=("tasks.replicas",))
+def the_most_workers_have_names(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
+    """All pods up to numMaxReplicas need valid names: otherwise the job could not be scaled later."""
+    most, name, worker = job.word("max_replicas"), expected_name(context), task_of(job, TaskType.WORKER)
+    if not job.spec.enable_torch_elastic or most is None or not name or not worker:
+        return
+    now, scaled = (
+        len(TORCH_ON_K8S.pod_name.format(job=name, task=worker.name, index=count - 1))
+        for count in (worker.replicas, most)
+    )
+    if now <= LABEL_LIMIT < scaled:
+        detail = f"pods are named <job>-<task>-<index>, and names with such an index exceed {LABEL_LIMIT} characters"
+        yield Invalid(job.at("max_replicas"), most, f"{detail}: use a shorter job name")
 
 
 #: A name or an address, as torchrun reads them.
@@ -128,6 +145,7 @@ elastic_rules = (
     an_elastic_job_has_a_policy,
     the_rendezvous_is_at_a_port,
     workers_are_within_the_bounds,
+    the_most_workers_have_names,
     a_policy_counts_when_it_is_enabled,
     one_of_two_scales_the_job,
     elastic_training_is_asked_for_in_so_many_words,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
@@ -15,6 +15,8 @@ from webhook import Path
 
 def _number(written: str) -> int:
     """Return what Go reads: a number may begin with `0x` or, in base eight, with `0`."""
+    if not written.isascii() or written.strip() != written:
+        raise ValueError("no number to Go")
     try:
         return int(written, 0)
     except ValueError:
@@ -29,14 +31,11 @@ _Seconds: TypeAlias = Annotated[
 ]
 
 
-class SshFlags(Arguments):
-    """Arguments of ssh. `no_root` it had once: manifests still have it, and run."""
-
+class _Ssh(Arguments):
     ssh_key_file_path: str = ""
     ssh_private_key: str = ""
     ssh_public_key: str = ""
     ssh_port: _Port = 22
-    no_root: Annotated[bool, Takes(offered=False)] = False
 
 
 class _TensorFlow(Arguments):
@@ -78,7 +77,7 @@ class _Ray(Arguments):
 
 
 PLUGINS: Final[Mapping[str, type[Arguments]]] = {
-    "ssh": SshFlags,
+    "ssh": _Ssh,
     "env": NoArguments,
     "svc": SvcArguments,
     "tensorflow": _TensorFlow,
@@ -90,6 +89,8 @@ PLUGINS: Final[Mapping[str, type[Arguments]]] = {
 
 
 def flags_of(plugin: str, written: list[str]) -> dict[str, str]:
-    """Return the flags of a plugin by name, those of Volcano's defaults if one cannot be read."""
-    found: Any = parse(PLUGINS[plugin], plugin, written, Path())[0] or PLUGINS[plugin]()
+    """Return the flags of a plugin by name, as Volcano reads them: with its defaults, and up to the first fault."""
+    found, causes = parse(PLUGINS[plugin], plugin, written, Path())
+    if found is None:
+        return flags_of(plugin, written[: min(int(cause.path.steps[0]) for cause in causes)])
     return {flag: str(value) for flag, value in found.model_dump(by_alias=True).items()}

@@ -10,7 +10,7 @@ from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.common.ordinary import is_ordinary
 from jobgate.kinds.common.runner import taken_over
 from jobgate.kinds.common.tasks import expected_name
-from jobgate.kinds.vcjob.flags import PLUGINS, SshFlags, flags_of
+from jobgate.kinds.vcjob.flags import PLUGINS, flags_of
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.plugins import installed, parse
 from jobgate.plugins.ssh import SshArguments
@@ -37,11 +37,12 @@ def plugins_understand_their_arguments(job: Job[JobSpec], context: Context) -> I
     for name, arguments in (job.spec.plugins or {}).items():
         if (model := PLUGINS.get(name)) is None or name in own:
             continue
-        flags, causes = parse(model, name, arguments, _PLACE.key(name))
-        yield from causes
-        if isinstance(flags, SshFlags) and flags.no_root:
-            text = "ssh no longer has the flag --no-root, and ignores all arguments after it: remove it"
-            yield Notice(_PLACE.key(name), text)
+        _, causes = parse(model, name, arguments, _PLACE.key(name))
+        for cause in causes:
+            # It had the flag once: manifests still have it, and run.
+            if retired := (name, cause.value) == ("ssh", "--no-root"):
+                text = "ssh no longer has the flag --no-root, and ignores all arguments after it: remove it"
+            yield Notice(cause.path, text) if retired else cause
 
 
 #: The task without which a plugin has nothing to do, or fails: the flag that names it, and what becomes of a job

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
 from jobgate.names import dns_subdomain
 from jobgate.plugins.arguments import Arguments, Takes
@@ -23,6 +23,8 @@ _SYSTEM = frozenset(
 )
 _KERNEL = ("/dev/", "/proc/", "/sys/")
 
+_PORT = re.compile(r"[1-9][0-9]{0,4}\Z")
+
 
 def _folder(written: Any) -> str:
     if not isinstance(written, str) or len(written) > PATH_LIMIT or not _PATH.match(written):
@@ -31,6 +33,14 @@ def _folder(written: Any) -> str:
     if not {".", ".."}.isdisjoint(folder.split("/")) or folder in _SYSTEM or f"{folder}/".startswith(_KERNEL):
         raise ValueError("no folder of keys")
     return folder
+
+
+def _port(written: Any) -> int:
+    # Volcano takes the default where it cannot read the port, and reads 022 as 18.
+    text = str(written) if type(written) is int else written
+    if not isinstance(text, str) or not _PORT.match(text) or int(text) > 65535:
+        raise ValueError("no port")
+    return int(text)
 
 
 def _secret(written: Any) -> str:
@@ -55,7 +65,7 @@ class SshArguments(Arguments):
             "characters (letters, digits, '.', '_', '-' and '/') and without '.' and '..' as elements"
         ),
     ] = "/root/.ssh"
-    ssh_port: Annotated[int, Field(ge=1, le=65535), Takes("a port number from 1 to 65535")] = 22
+    ssh_port: Annotated[int, BeforeValidator(_port), Takes("a port number from 1 to 65535")] = 22
     ssh_key_type: Annotated[Literal["ed25519", "rsa"], Takes("ed25519, or rsa for an old OpenSSH or for FIPS mode")] = (
         "ed25519"
     )

@@ -117,8 +117,13 @@ def test_an_optional_old_self_has_to_be_unwrapped() -> None:
     "expression, uses",
     [
         ("self == oldSelf", True),
+        ("'oldSelf' == self", False),
+        ('self == """oldSelf"""', False),
+        (r"self == 'it\'s' && oldSelf == 'a'", True),
+        (r"self == r'\' && oldSelf == 'a'", True),
         ("self.oldSelf == 1", False),
         ("oldSelfie == 1", False),
+        ("self == 1 // oldSelf", False),
     ],
 )
 def test_a_transition_rule_names_old_self(expression: str, uses: bool) -> None:
@@ -131,9 +136,9 @@ def test_a_transition_rule_names_old_self(expression: str, uses: bool) -> None:
         ("self.tasks.all(t, t.n > 0)", ["self.tasks"]),
         ("self.tasks.all(t, t.name.matches('a'))", ["self.tasks", "self.tasks[].name"]),
         ("self.name == oldSelf.name", ["self.name"]),
-        ("self.labels.all(k, v, v == 'a')", ["self.labels", "self.labels.*"]),
-        ("size(self.tasks) > 1 && self.short.contains('a')", ["self.tasks"]),
-        ("self.name.startsWith('a') || 'a' in self.labels", ["self.name"]),
+        ("self.labels.all(k, v, v == 'a')", ["self.labels"]),
+        ("size(self.tasks) > 1 && self.short.contains('a')", []),
+        ("self.name.startsWith('a') || self.name == 'a' || 'a' in self.labels", []),
     ],
 )
 def test_what_is_walked_without_a_bound_is_named(expression: str, paths: list[str]) -> None:

@@ -46,6 +46,7 @@ FAULTS = [
     ("generate", "the following arguments are required: MODULE:MODEL"),
     (f"generate {SHOP}", "must be MODULE:MODEL, such as"),
     (f"generate {SHOP}:Nothing", "has no Nothing"),
+    (f"generate {SHOP}:OderSpec", "has no OderSpec: use OrderSpec"),
     (f"generate {SHOP}:NUMBER", "must be a Pydantic model, a dataclass, a TypedDict or a crdgen.CustomResource"),
     ("generate nowhere:Spec", "nowhere cannot be imported: ModuleNotFoundError"),
     ("generate shop/models.py:Spec", "such as shop.models:OrderSpec"),

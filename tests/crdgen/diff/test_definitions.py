@@ -64,6 +64,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str, set[Break]]] = [
     ("a webhook that is gone", two(conversion=HOOK), two(), "spec.conversion.strategy", {S, C}),
     ("a webhook", two(), two(conversion=HOOK), "spec.conversion.strategy", set()),
     ("a webhook of one version", definition(conversion=HOOK), definition(), "spec.conversion.strategy", set()),
+    ("everything kept", definition(preserveUnknownFields=True), definition(), "spec.preserveUnknownFields", {S, C}),
     ("a version that was stored", two(), definition(version("v1")), "spec.versions[v2]", {S, C}),
     ("a version that may have been stored", two(), definition(version("v2")), "spec.versions[v1]", {S, C}),
     ("a version that may have been stored, unserved", hidden(), definition(version("v2")), "spec.versions[v1]", {S}),
@@ -91,6 +92,22 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str, set[Break]]] = [
 def test_one_change_of_a_crd(old: Any, new: Any, path: str, breaks: set[Break]) -> None:
     found = [change for change in diff(old, new) if not change.path.endswith(".storage")]
     assert {change.path: set(change.breaks) for change in found} == ({path: breaks} if path else {})
+
+
+@pytest.mark.parametrize(
+    ("replicas", "breaks"),
+    [
+        ({"type": "integer", "format": "int32", "minimum": 0}, set()),
+        ({"type": "integer", "maximum": 9, "minimum": 0}, set()),
+        ({"type": "integer", "format": "int32"}, {S, C}),
+        ({"type": "integer", "minimum": 0}, {S, C}),
+        ({"type": "number", "format": "int32", "minimum": 0}, {S, C}),
+    ],
+)
+def test_a_new_scale_is_held_against_what_its_field_may_be(replicas: dict[str, Any], breaks: set[Break]) -> None:
+    spec = obj(replicas=replicas)
+    old, new = definition(version(spec=spec)), definition(version(spec=spec, subresources={"scale": SCALE}))
+    assert {one for change in diff(old, new) for one in change.breaks} == breaks
 
 
 def test_a_version_in_which_objects_are_still_stored_is_not_removed() -> None:

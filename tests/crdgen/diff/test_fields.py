@@ -39,6 +39,7 @@ def opened(**properties: Any) -> dict[str, Any]:
 
 CASES: list[tuple[str, Any, Any, set[Break], str]] = [
     ("a lower maximum", count(maximum=9), count(maximum=5), REJECTS, "maximum 9 is now 5"),
+    ("a higher maximum that no integer can have", count(maximum=5), count(maximum=9.5), REJECTS, "is now 9.5"),
     ("a higher maximum", count(maximum=5), count(maximum=9), set(), "maximum 5 is now 9"),
     ("a new minimum", INT, count(minimum=1), REJECTS, "minimum 1 is new"),
     ("a minimum that is gone", count(minimum=1), INT, set(), "minimum 1 is removed"),
@@ -102,6 +103,7 @@ CASES: list[tuple[str, Any, Any, set[Break], str]] = [
     ("an atomic object", obj(), obj() | {"x-kubernetes-map-type": "atomic"}, {A}, "map type granular is now atomic"),
     ("a rule", TEXT, ruled("self != ''"), REJECTS, "rule \"self != ''\" is new"),
     ("a rule of changes", TEXT, ruled("self == oldSelf"), {C}, "changes that were allowed"),
+    ("a rule that speaks of it only", TEXT, ruled("self != 'oldSelf'"), REJECTS, "previously valid objects"),
     ("a rule of changes and new ones", TEXT, ruled("oldSelf == self", optionalOldSelf=True), REJECTS, "is new"),
     ("a rule that is gone", ruled("self != ''"), TEXT, set(), "is removed"),
     (
@@ -173,12 +175,28 @@ FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
         "new and required",
     ),
     (
+        "a default that its own rule lets nobody keep",
+        obj(a=TEXT),
+        obj(a=TEXT, b=count(default=1) | {"x-kubernetes-validations": [{"rule": "self > oldSelf"}]}),
+        "spec.b",
+        REJECTS,
+        "counts in a rule or bound",
+    ),
+    (
         "a default that its own rule keeps",
         obj(a=TEXT),
         obj(a=TEXT, b=count(default=1) | {"x-kubernetes-validations": [{"rule": "self >= oldSelf"}]}),
         "spec.b",
         set(),
         "is new",
+    ),
+    (
+        "a default for what its rule lets nobody keep",
+        obj(b=count() | {"x-kubernetes-validations": [{"rule": "self > oldSelf"}]}),
+        obj(b=count(default=1) | {"x-kubernetes-validations": [{"rule": "self > oldSelf"}]}),
+        "spec.b",
+        REJECTS,
+        "affects a rule",
     ),
     (
         "below lists and maps",

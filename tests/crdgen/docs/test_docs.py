@@ -195,3 +195,14 @@ def test_the_command_prints_it_or_writes_a_file_a_kind(crdgen: Crdgen, folder: A
     assert "What is wanted, and how much \\| of it." in text
     assert crdgen("docs tests.crdgen.cli.shop:ORDER --output-dir pages") == (0, "", "")
     assert (folder / "pages" / "orders.shop.example.com.md").read_text() == text
+
+
+NEEDED: list[tuple[dict[str, Any], Any]] = [
+    ({"type": "string", "pattern": None, "minLength": None}, "text"),
+    ({"type": "array", "items": {"type": "integer"}, "minItems": 2}, [1, 1]),
+]
+
+
+@pytest.mark.parametrize(("schema", "value"), NEEDED, ids=["a keyword that is null", "several items"])
+def test_an_example_is_what_the_schema_takes(schema: dict[str, Any], value: Any) -> None:
+    assert example({}, {"type": "object", "required": ["a"], "properties": {"a": schema}}) == {"a": value}

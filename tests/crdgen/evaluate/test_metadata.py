@@ -1,4 +1,4 @@
-"""The metadata of objects, held against Kubernetes' rules here and by a real API server."""
+"""The metadata of objects, and what scaling reads, held against Kubernetes' rules here and by a real API server."""
 
 import re
 from collections.abc import Iterator
@@ -24,12 +24,22 @@ SCHEMA = {
         "spec": {
             "type": "object",
             "properties": {
+                "replicas": {"type": "number"},
                 "one": RESOURCE,
                 "many": {"type": "array", "items": RESOURCE},
                 "named": {"type": "object", "additionalProperties": RESOURCE},
             },
         },
+        "status": {
+            "type": "object",
+            "properties": {"replicas": {"type": "integer"}, "selector": {"x-kubernetes-int-or-string": True}},
+        },
     },
+}
+SCALE = {
+    "specReplicasPath": ".spec.replicas",
+    "statusReplicasPath": ".status.replicas",
+    "labelSelectorPath": ".status.selector",
 }
 DEFINITION: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -44,6 +54,7 @@ DEFINITION: dict[str, Any] = {
                 "name": "v1",
                 "served": True,
                 "storage": True,
+                "subresources": {"scale": SCALE},
                 "schema": {"openAPIV3Schema": SCHEMA},
             }
         ],
@@ -90,8 +101,13 @@ METADATA: list[tuple[Any, bool]] = [
     ({"name": "a", "annotations": {"a": "x" * 262_144}}, False),
     ({"name": "a", "finalizers": ["example.com/a", "orphan"]}, True),
     ({"name": "a", "finalizers": ["a b"]}, False),
+    ({"name": "a", "finalizers": ["orphan", "foregroundDeletion"]}, False),
     ({"name": "a", "finalizers": "orphan"}, False),
     ({"name": "a", "ownerReferences": [OWNER, OWNER | {"controller": True, "name": "b"}]}, True),
+    ({"name": "a", "ownerReferences": [OWNER | {"uid": ""}]}, False),
+    ({"name": "a", "ownerReferences": [OWNER | {"apiVersion": "a/b/c"}]}, False),
+    ({"name": "a", "ownerReferences": [OWNER | {"apiVersion": "v1", "kind": "Event"}]}, False),
+    ({"name": "a", "ownerReferences": [OWNER | {"controller": True, "uid": uid} for uid in "12"]}, False),
     ({"name": "a", "ownerReferences": [OWNER | {"controller": "true"}]}, False),
     ({"name": "a", "creationTimestamp": None, "generation": -1, "resourceVersion": ""}, True),
     ({"name": "a", "creationTimestamp": "2026-01-02t03:04:05Z"}, False),
@@ -114,11 +130,25 @@ EMBEDDED: list[tuple[Any, bool]] = [
     ({"name": 1}, False),
     ({"namespace": "default", "unknown": {"a": 1}}, True),
     ({"namespace": "Default"}, False),
+    ({"generation": -1}, False),
     ({"labels": {"a": "b c"}}, False),
     ({"labels": {"a": 1}}, False),
     ({"annotations": {"a b": ""}}, False),
     ({"finalizers": ["a b"]}, False),
+    ({"ownerReferences": [OWNER | {"name": ""}]}, False),
     ({"managedFields": [{"operation": "Apply", "fieldsType": "FieldsV1", "manager": "a b"}]}, True),
+]
+#: Fields that scaling reads, and whether they are taken.
+SCALED: list[tuple[dict[str, Any], bool]] = [
+    ({"spec": {"replicas": 3}}, True),
+    ({"spec": {"replicas": 2**31 - 1}}, True),
+    ({"spec": {"replicas": 2**31}}, False),
+    ({"spec": {"replicas": -1}}, False),
+    ({"spec": {"replicas": 3.0}}, False),
+    ({"spec": {"replicas": None}}, True),
+    ({"spec": {}, "status": {"replicas": -1}}, False),
+    ({"status": {"selector": "a=b"}}, True),
+    ({"status": {"selector": 1}}, False),
 ]
 
 
@@ -140,12 +170,13 @@ CASES: list[tuple[dict[str, Any], bool]] = [
     *((whole(spec={"one": resource(metadata)}), taken) for metadata, taken in EMBEDDED),
     (whole(spec={"many": [resource({"name": "a"}), resource({"name": "/"})]}), False),
     (whole(spec={"named": {"a.b": resource({"name": "/"})}}), False),
+    *((whole(**fields), taken) for fields, taken in SCALED),
 ]
 
 
 def _plain(field: str) -> str:
-    """The API server writes a key of a map in brackets."""
-    return re.sub(r"\[(\D[^\]]*)\]", r".\1", f".{field}")
+    """The API server writes a key of a map in brackets, and the path of what is scaled with its first dot."""
+    return re.sub(r"\[(\D[^\]]*)\]", r".\1", f".{field.removeprefix('.')}")
 
 
 def ours(object_: dict[str, Any]) -> list[str]:

@@ -3,9 +3,10 @@
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model
 
-from crdgen import Int32, MaxItems, MinItems, SchemaError, crd, of
+from crdgen import Int32, MaxItems, MinItems, SchemaError, crd, of, structural_schema
+from crdgen.evaluate import Evaluator
 
 
 def definition(annotation: Any) -> dict[str, Any]:
@@ -43,3 +44,21 @@ def test_bounds_that_exclude_each_other_are_an_error(annotation: Any, problem: s
 )
 def test_bounds_that_leave_one_value_are_taken(annotation: Any) -> None:
     assert definition(annotation)
+
+
+Small, Large = Annotated[float, Field(gt=1, lt=3)], Annotated[float, Field(ge=1, lt=9)]
+
+
+@pytest.mark.parametrize("annotation", [Small | Annotated[float, Field(gt=5, le=9)], Small | Large])
+def test_variants_of_a_union_keep_their_exclusive_bounds(annotation: Any) -> None:
+    adapter, schema = TypeAdapter(annotation), structural_schema(create_model("Spec", value=(annotation, ...)))
+    for value in (1, 2, 3, 5, 6, 9):
+        accepted = not Evaluator(schema).validate({"value": value})
+        assert accepted == is_taken(adapter, value), value
+
+
+def is_taken(adapter: TypeAdapter[Any], value: float) -> bool:
+    try:
+        return bool(adapter.validate_python(value) == value)
+    except ValidationError:
+        return False

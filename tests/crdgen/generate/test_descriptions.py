@@ -28,7 +28,7 @@ class Box(BaseModel):
         (bool | str, "Takes a boolean or a string."),
         (int | list[str] | dict[str, int], "Takes an integer, a list or an object."),
         (str | Box, "Takes a string or an object."),
-        (Literal["auto"] | Annotated[float, Field(gt=0)], "Takes a string or a number."),
+        (Literal["auto"] | Annotated[float, Field(gt=0)], 'Takes "auto" or a number.'),
         (bool | str | None, "Takes a boolean, a string or null."),
         (Annotated[bool | str, Doc("Where to.")], "Where to.\nTakes a boolean or a string."),
         (Decimal, "Takes a number or a string."),

@@ -1,7 +1,7 @@
 """What cannot be structural is an error that names the field and the fix."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum, Flag
 from typing import Annotated, Any
@@ -79,6 +79,9 @@ class Later(Model):
     next: list["Later"]
 
 
+Twins = create_model("Twins", first=(int, Field(alias="own")), other=(int, Field(alias="own")))
+
+
 class Unfinished(BaseModel):
     value: "NowhereDefined"  # type: ignore[name-defined]  # noqa: F821
 
@@ -109,6 +112,10 @@ class Answer(Enum):
     YES = "yes"
     COUNT = 1
     NONE = None
+
+
+class Days(Enum):
+    FIRST = date(2026, 1, 1)
 
 
 class Address(str):
@@ -212,6 +219,13 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "`ModelDefault`",
         ),
         (
+            "a default made by such a factory",
+            field(Stamped, value=Stamped()),
+            "Spec.value",
+            "Stamped.id",
+            "in the default",
+        ),
+        (
             "a factory that fails",
             field(Circle, value=Field(default_factory=Circle)),
             "Spec.value",
@@ -269,7 +283,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "a default at an exclusive bound, of a type that writes it otherwise",
             field(Annotated[float, Field(gt=1)], value=1),
             "Spec.value",
-            "the default 1 is not valid for the schema of the field: must be greater than 1",
+            "the default 1.0 is not valid for the schema of the field: must be greater than 1",
             "bounds of the field",
         ),
         (
@@ -290,7 +304,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "a duration out of bounds",
             field(Annotated[Duration, Field(ge=timedelta(0))], value=timedelta(hours=-1)),
             "Spec.value",
-            "the default '-PT1H' is not valid for the schema of the field: must match",
+            "the default '-1h' is not valid for the schema of the field: must be at least 0s",
             "bounds of the field",
         ),
         (
@@ -316,8 +330,15 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
         ("keys of tuples", field(dict[tuple[int, int], int]), "Spec.value", "must be strings in JSON", "keys of text"),
         ("look-ahead", field(Annotated[str, looking("^(?!a)b")]), "Spec.value", "look-ahead", "a rule"),
         ("a callable", field(Callable[[], None]), "Spec.value", "a function has no form in JSON", "JSON can carry"),
+        (
+            "an enum of days",
+            field(Days),
+            "Spec.value",
+            "no JSON is read as the value datetime.date(",
+            "texts or numbers",
+        ),
         ("a half character", field(str, value="\ud800"), "Spec.value", "cannot be written as JSON", "or None"),
-        ("another package", Mail, "Mail", "addresses is not installed", "that Pydantic supports"),
+        ("another package", Mail, "Mail", "addresses is not installed", "install the package"),
         ("a class", field(type[int]), "Spec.value", "a class has no form", "JSON can carry"),
         ("an object of any class", field(Opaque), "Spec.value", "class Opaque", "WithJsonSchema"),
         (
@@ -348,6 +369,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "read as `in` and written as `value`",
             "`alias=`",
         ),
+        ("one name for two", Twins, "Twins", "two fields are called `own`", "another alias"),
         (
             "a condition",
             field(Annotated[str, WithJsonSchema({"type": "string", "if": {}})]),
@@ -356,6 +378,13 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "rule",
         ),
         ("no forward reference", Unfinished, "Unfinished", "not fully defined", "defined in the module"),
+        (
+            "too large a bound",
+            field(Annotated[int, Int32(minimum=2**40)]),
+            "Spec.value",
+            "no integer of 32 bits is within its bound",
+            "correct the bound",
+        ),
         (
             "MinItems on text",
             field(Annotated[str, MinItems(1)]),
@@ -370,6 +399,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "Atomic is for",
             "annotate a list",
         ),
+        ("a set of lists", field(Annotated[list[list[int]], SetList]), "Spec.value", "lists of scalars", "MapList"),
         ("a set of models", field(Annotated[list[Part], SetList]), "Spec.value[].replicas", "Int32", "annotate"),
         ("an unknown key", field(Annotated[list[Part], MapList("id")]), "Spec.value[].replicas", "Int32", "annotate"),
         ("a flag", field(Access), "Spec.value", "every combination", "a set of an Enum's members"),

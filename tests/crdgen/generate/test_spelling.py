@@ -1,5 +1,6 @@
 """A default is written as its model writes it, if the model reads that again; otherwise as its type is written."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -7,6 +8,7 @@ import pytest
 from pydantic import (
     BaseModel,
     BeforeValidator,
+    Field,
     PlainSerializer,
     PlainValidator,
     WithJsonSchema,
@@ -81,6 +83,27 @@ class Suffixed(BaseModel):
         return int(value.rstrip("s")) if isinstance(value, str) else value
 
 
+class Shouted(BaseModel):
+    value: str = "info"
+
+    @field_serializer("value")
+    def in_capitals(self, value: str) -> str:
+        return value.upper()
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def in_small(cls, value: Any) -> Any:
+        return value.lower()
+
+
+class InSeconds(BaseModel):
+    value: Annotated[
+        timedelta,
+        BeforeValidator(lambda given: timedelta(seconds=int(given[:-1])) if str(given).endswith("s") else given),
+        PlainSerializer(lambda value: f"{value.total_seconds():.0f}s"),
+    ] = timedelta(seconds=30)
+
+
 class Joined(BaseModel):
     value: set[str] = {"b", "a"}
 
@@ -93,6 +116,8 @@ class Joined(BaseModel):
     "case, model, default",
     [
         ("the field reads what its serializer writes", ReadAgain, "50%"),
+        ("the field's own serializer", Shouted, "INFO"),
+        ("read again, and rejected by the pattern of durations", InSeconds, "PT30S"),
         ("seconds are no ISO duration", Seconds, "PT30S"),
         ("a day as people write it", Day, "2026-01-02T00:00:00Z"),
         ("a number that would be read as another", Scaled, 0.5),
@@ -114,6 +139,20 @@ class Left(BaseModel):
 
 
 def test_a_default_that_the_field_cannot_read_is_an_error() -> None:
-    with pytest.raises(SchemaError, match=r"^Unread\.value: the default <code 7> cannot be written as JSON"):
+    with pytest.raises(SchemaError, match=r"^Unread.value: the default 7 is not valid for the schema"):
         structural_schema(Unread)
     assert "default" not in structural_schema(Left)["properties"]["value"]
+
+
+@dataclass
+class Limit:
+    most: Annotated[int, Field(alias="max")] = 2
+
+
+class Twice(BaseModel):
+    value: Limit = Limit()
+    other: Limit = Limit()
+
+
+def test_the_default_of_a_type_that_is_used_twice_has_its_names_in_json() -> None:
+    assert structural_schema(Twice)["properties"]["value"]["default"] == {"max": 2}

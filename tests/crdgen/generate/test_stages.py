@@ -291,6 +291,16 @@ def test_bounds_of_integers_are_what_the_api_server_reads(
     assert ranges(before, "Spec.count") == after
 
 
+@pytest.mark.parametrize(
+    "schema, bits",
+    [(COUNT | {"minimum": 2**63}, 64), (COUNT | {"format": "int32", "maximum": -(2**31) - 1}, 32)],
+    ids=["above", "below"],
+)
+def test_bounds_that_no_integer_is_within_are_rejected(schema: dict[str, Any], bits: int) -> None:
+    with pytest.raises(SchemaError, match=rf"^Spec\.count: no integer of {bits} bits is within its bound -?\d+; "):
+        ranges(schema, "Spec.count")
+
+
 def test_what_is_in_a_default_keeps_its_order() -> None:
     class Spec(BaseModel):
         value: Any = {"required": ["b", "a"], "enum": [{"z": 1, "a": 2}]}

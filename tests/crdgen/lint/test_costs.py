@@ -72,7 +72,7 @@ _DEAR = [
         _list(_list(_ruled(_TEXT, "self != 'a'")), maxItems=4),
         "items.items.x-kubernetes-validations[0].rule",
         f"the rule is estimated to cost about 21 % of {_AFFORDED}",
-        "give self maxLength and spec.a[] maxItems, directly and not in allOf",
+        "give spec.a[] maxItems, directly and not in allOf",
     ),
     (
         "any text for each of any number",

@@ -1,5 +1,6 @@
 """Each rule: a definition that it passes, one that breaks it, and what is said then."""
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -17,7 +18,9 @@ _ITEM = {"type": "object", "required": ["k"], "properties": {"k": _TEXT}}
 _MAP = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
 _SCALE = {"specReplicasPath": ".spec.count", "statusReplicasPath": ".status.replicas"}
 _SERVICE = {"service": {"namespace": "ns", "name": "hook"}}
+_PEM = b64encode(b"-----BEGIN CERTIFICATE-----\nMIIBaTCC\n-----END CERTIFICATE-----\n").decode()
 _OTHER = {"name": "v2", "served": True, "storage": False, "schema": {"openAPIV3Schema": {"type": "object"}}}
+_PODS = {"type": "object", "properties": {"containers": {"type": "array", "items": {"type": "object"}}}}
 
 
 def _webhook(client: dict[str, Any], *versions: str) -> dict[str, Any]:
@@ -45,6 +48,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     ),
     ("document-is-a-definition", ("kind",), "CustomResourceDefinition", "Deployment", "kind must be"),
     ("document-says-what-it-is", ("kind",), "CustomResourceDefinition", DROP, "there is no kind"),
+    ("document-fits-a-request", (*SPEC, "description"), "x", "x" * 3_200_000, "requests are limited to"),
     ("document-fits-client-side-apply", (*SPEC, "description"), "x", "x" * 270_000, "without --server-side"),
     (
         "name-is-plural-and-group",
@@ -58,10 +62,12 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     ("group-of-the-community-is-approved", ("spec", "group"), "lint.example.com", "lint.k8s.io", "names no approval"),
     ("scope-is-known", ("spec", "scope"), "Cluster", "namespaced", "scope must be"),
     ("names-are-labels", ("spec", "names", "kind"), "W" * 59, "W" * 60, "listKind"),
+    ("list-has-a-kind-of-its-own", ("spec", "names", "listKind"), "Widgets", "Widget", "are the same"),
     ("one-version-is-stored", (*_VERSION, "storage"), True, False, "exactly one version"),
     ("version-names-are-labels", (*_VERSION, "name"), "v1", "V1", "must be a label"),
     ("fields-are-pruned", ("spec", "preserveUnknownFields"), False, True, "must not be true"),
     ("some-version-is-served", (*_VERSION, "served"), True, False, "no version is served"),
+    ("stored-versions-stay", ("status",), {"storedVersions": ["v1"]}, {"storedVersions": ["v0"]}, "stored as v0"),
     (
         "versions-hold-the-same-fields",
         ("spec", "versions", 1),
@@ -105,6 +111,13 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         _webhook({"service": {"name": "hook"}}, "v1"),
         "has no namespace",
     ),
+    (
+        "ca-bundle-is-pem",
+        ("spec", "conversion"),
+        _webhook(_SERVICE | {"caBundle": _PEM}, "v1"),
+        _webhook(_SERVICE | {"caBundle": "Cg=="}, "v1"),
+        "not a PEM certificate",
+    ),
     ("version-has-a-schema", (*_VERSION, "schema"), {"openAPIV3Schema": {"type": "object"}}, {}, "there is no schema"),
     ("deprecation-warning-is-printable", (*_VERSION, "deprecationWarning"), None, "old", "not deprecated"),
     ("root-keeps-status-apart", (*SCHEMA, "minProperties"), DROP, 1, "if the version has a status subresource"),
@@ -143,6 +156,13 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         _SCALE,
         _SCALE | {"specReplicasPath": ".spec.nothing"},
         "which is not declared",
+    ),
+    (
+        "service-can-be-there",
+        ("spec", "conversion"),
+        _webhook(_SERVICE, "v1"),
+        _webhook({"service": {"namespace": "ns", "name": "Hook"}}, "v1"),
+        "must be a label",
     ),
     (
         "columns-print-something",
@@ -244,6 +264,20 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     ("keyword-is-supported", _NEW, _TEXT, _TEXT | {"$ref": "#/x"}, "$ref is not supported"),
     ("pattern-is-of-go", _NEW, _TEXT | {"pattern": "^\\pL"}, _TEXT | {"pattern": "(?=x)"}, "it has look-ahead"),
     ("format-is-checked", _NEW, _TEXT | {"format": "date-time"}, _TEXT | {"format": "path"}, "format path is ignored"),
+    (
+        "duration-is-of-go",
+        _NEW,
+        _TEXT | {"format": "duration", "default": "30s"},
+        _TEXT | {"format": "duration"},
+        "reads PT0.5S as 5 seconds",
+    ),
+    (
+        "duration-is-of-go",
+        _NEW,
+        _TEXT | {"format": "duration", "example": "720h"},
+        _TEXT | {"format": "duration", "default": "P90D"},
+        "P90D is ISO 8601, but format duration has Go's syntax",
+    ),
     ("keyword-fits-the-type", _NEW, _TEXT | {"maxLength": 1}, _TEXT | {"maximum": 1}, "maximum has no effect"),
     (
         "bounds-leave-something",
@@ -350,6 +384,17 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         _TEXT | {"x-kubernetes-validations": [{"rule": f"{'(' * 40}self{')' * 40} != 'a'"}]},
         "was not checked: is too deep",
     ),
+    (
+        "rule-sees-declared-fields",
+        _NEW,
+        _object(**{"x-kubernetes-validations": [{"rule": "true"}]}),
+        {
+            "type": "object",
+            "x-kubernetes-preserve-unknown-fields": True,
+            "x-kubernetes-validations": [{"rule": "true"}],
+        },
+        "invisible to rules",
+    ),
     ("default-is-allowed-here", (*SCHEMA, "properties", "kind", "default"), DROP, "Widget", "must be no default"),
     ("default-is-pruned", _NEW, _object(default={"a": "x"}), _object(default={"b": "x"}), "are not declared"),
     ("default-is-valid", _NEW, _TEXT | {"default": "x"}, _TEXT | {"default": 1}, "the default breaks the schema"),
@@ -363,9 +408,9 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     (
         "default-leaves-the-object-valid",
         _NEW,
-        _MAP | {"items": _ITEM, "default": [{"k": "a"}, {"k": "b"}]},
-        _MAP | {"items": _ITEM, "default": [{"k": "a"}, {"k": "a"}]},
-        "already has this k",
+        {"x-kubernetes-int-or-string": True, "default": 1},
+        {"x-kubernetes-int-or-string": True, "default": True},
+        "an integer or a string",
     ),
     (
         "default-leaves-the-object-valid",
@@ -409,6 +454,13 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
         {"type": "object", "additionalProperties": True},
         "lose their fields",
+    ),
+    (
+        "names-fit-what-is-made-of-them",
+        _NEW,
+        _object(properties={"spec": _object()}),
+        _object(properties={"spec": _PODS}),
+        "names of 253 characters",
     ),
 ]
 

@@ -148,8 +148,10 @@ SERVICE = Service("convert", "system")
         (Conversion(url="http://a.b"), ".url", "must begin with https://"),
         (Conversion(url="https://u@a.b"), ".url", "must not have a user"),
         (Conversion(replace(SERVICE, namespace="")), ".service.namespace", "has no namespace"),
+        (Conversion(replace(SERVICE, name="A")), ".service.name", "'A' must be a label"),
         (Conversion(replace(SERVICE, port=0)), ".service.port", "0 is not a port number"),
-        (Conversion(replace(SERVICE, path="c")), ".service.path", "'c' is not a path"),
+        (Conversion(replace(SERVICE, path="c")), ".service.path", "'c' is not a valid path"),
+        (Conversion(SERVICE, ca_bundle="MIIB"), ".caBundle", "not a PEM certificate"),
     ],
 )
 def test_a_conversion_that_cannot_be_called_is_rejected(conversion: Conversion, at: str, words: str) -> None:
@@ -243,7 +245,9 @@ def test_kind_and_plural_can_be_given() -> None:
         ("match", "matches"),
         ("status", "statuses"),
         ("alias", "aliases"),
+        ("analysis", "analyses"),
         ("settings", "settings"),
+        ("trainingdata", "trainingdata"),
     ],
 )
 def test_a_plural_is_english(word: str, plural: str) -> None:
@@ -269,6 +273,30 @@ def test_a_spec_may_be_a_dataclass_or_a_typed_dict(model: type[Any], field: str)
 
 class Metadata(BaseModel):
     name: str
+
+
+class Headless(BaseModel):
+    apiVersion: str  # noqa: N815
+    kind: Literal["Headless"]
+    metadata: Metadata
+    size: int
+
+
+class Loose(BaseModel):
+    api_version: Annotated[str, Field(alias="apiVersion")]
+    metadata: dict[str, str]
+    spec: dict[str, int]
+
+
+@pytest.mark.parametrize(
+    "model, found", [(Headless, "apiVersion and kind and metadata"), (Loose, "apiVersion and metadata")]
+)
+def test_a_whole_object_without_a_spec_is_taken_for_no_spec(model: type[BaseModel], found: str) -> None:
+    with pytest.raises(SchemaError, match=f"has {found}, as a whole object, and no field `spec`") as raised:
+        of(model, group="example.com", version="v1")
+    assert "then the model is the spec itself" in raised.value.fix
+    version = Version("v1", spec=model)  # who says that it is the spec is believed
+    assert root(crd(replace(RESOURCE, versions=(version,))))["required"] == ["spec"]
 
 
 class Kinds(BaseModel):

@@ -1,5 +1,6 @@
-"""The size report counts what `kubectl` counts, field by field."""
+"""The size report counts what `kubectl` counts, and its savings are what the CRD would lose."""
 
+import copy
 import json
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -10,9 +11,9 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from controlplane.client import ClusterApi
-from crdgen import Doc, Model, PodTemplate, crd
+from crdgen import Doc, Model, OpenPodTemplate, PodTemplate, crd
 from crdgen.resource.resource import of
-from crdgen.resource.size import SizedField, annotations, parts, size
+from crdgen.resource.size import SizedField, annotations, parts, savings, size
 from crdgen.schema import limits
 from tests.crdgen.cli.conftest import Crdgen, crdgen, folder
 
@@ -31,6 +32,11 @@ class Talkative(Model):
 class Spec(Model):
     talk: Talkative = Field(default_factory=Talkative)
     template: PodTemplate
+
+
+class Open(Model):
+    talk: Talkative = Field(default_factory=Talkative)
+    template: OpenPodTemplate
 
 
 def definition(model: type[Model], **metadata: Any) -> dict[str, Any]:
@@ -68,6 +74,25 @@ def test_each_part_has_the_bytes_of_its_schema() -> None:
     assert whole.descriptions == size(schema) - size(without_descriptions(schema))
 
 
+def test_savings_are_what_the_crd_would_lose() -> None:
+    made = definition(Spec)
+    found = savings(made)
+    template = found["v1 spec.template: make the pod template open (OpenPodTemplate)"]
+    assert template == size(made) - size(definition(Open))
+    quiet = copy.deepcopy(made)
+    schema = quiet["spec"]["versions"][0]["schema"]
+    schema["openAPIV3Schema"] = without_descriptions(schema["openAPIV3Schema"])
+    assert found["v1: leave out the descriptions"] == size(made) - size(quiet)
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+
+
+def test_a_version_that_is_not_served_can_go() -> None:
+    made = definition(Talkative)
+    old = copy.deepcopy(made["spec"]["versions"][0]) | {"name": "v0", "served": False, "storage": False}
+    made["spec"]["versions"].append(old)
+    assert any(how.startswith("v0: remove the version") for how in savings(made))
+
+
 def test_all_annotations_count_and_html_is_escaped() -> None:
     plain = definition(Talkative)
     kept = annotations(plain)
@@ -96,6 +121,7 @@ def test_any_json_has_a_size(value: Any) -> None:
         assert size(made) > 0
         assert annotations(made) > 0
         parts(made)
+        savings(made)
 
 
 def test_the_command_tells_it_and_fails_above_the_limit(crdgen: Crdgen) -> None:
@@ -103,6 +129,7 @@ def test_the_command_tells_it_and_fails_above_the_limit(crdgen: Crdgen) -> None:
     answer = crdgen(line)
     assert answer.status == 0
     assert "v1 spec.template.spec.containers" in answer.out
+    assert "make the pod template open" in answer.out
     small = crdgen(f"{line} --limit 1000 --output json --depth 1")
     assert small.status == 1
     (entry,) = json.loads(small.out)

@@ -139,10 +139,11 @@ def test_nothing_is_left_out_without_a_word(document: dict[str, Any], decision: 
 
 def test_what_was_written_into_the_stored_job_does_not_come_along() -> None:
     applied = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "team": "games"}
-    stored = {"name": "old", "uid": "1", "resourceVersion": "7", "managedFields": [], "annotations": applied}
+    own = {"name": "old", "finalizers": ["example.com/cleanup"], "ownerReferences": [{"name": "workflow"}]}
+    stored = {**own, "uid": "1", "resourceVersion": "7", "managedFields": [], "annotations": applied}
     conversion = convert(OLD | {"metadata": stored})
     assert conversion is not None
-    assert conversion.job["metadata"] == {"name": "old", "annotations": {"team": "games"}}
+    assert conversion.job["metadata"] == {**own, "annotations": {"team": "games"}}
     assert (
         "metadata: removed uid, resourceVersion, managedFields, "
         "annotations[kubectl.kubernetes.io/last-applied-configuration], which belong to the stored job."

@@ -63,7 +63,13 @@ def test_what_a_plugin_understands_is_allowed(plugins: dict[str, list[str]]) -> 
          ["spec.plugins[ssh][0]: Required value: --ssh-port takes a port number between 1 and 65535: use "
           "--ssh-port=<value>"]),
         ({"ssh": ["--ssh-port=0", "--ssh-port=99999", "--ssh-port=x"]},
-         ['spec.plugins[ssh][2]: Invalid value: "--ssh-port": its value must be a port number between 1 and 65535']),
+         [f'spec.plugins[ssh][{place}]: Invalid value: "--ssh-port": its value must be a port number between 1 and 65535'
+          for place in range(3)]),
+        ({"ssh": ["--ssh-port= 22", "--ssh-port", "\uff12\uff12"]},
+         [f'spec.plugins[ssh][{place}]: Invalid value: "--ssh-port": its value must be a port number between 1 and 65535'
+          for place in range(2)]),
+        ({"mpi": ["--master=head", "--prot=1"]},
+         ['spec.plugins[mpi][1]: Unsupported value: "--prot": supported values: "--master", "--worker", "--port"']),
         ({"pytorch": ["--wait-master-timeout=1m"]},
          ['spec.plugins[pytorch][0]: Invalid value: "--wait-master-timeout": its value must be an integer '
           "number of seconds"]),
@@ -92,8 +98,8 @@ def test_no_value_of_an_argument_is_shown(arguments: list[str]) -> None:
         ({"ray": ["--head=boss"]},
          'spec.plugins[ray]: Not found: "boss": no task has this name, and ray fails without it, so that '
          "the job stays Pending: rename a task, or name one with --head=<task>"),
-        ({"ssh": ["--no-root"]},
-         "spec.plugins[ssh]: ssh no longer has the flag --no-root, and ignores all arguments after it: "
+        ({"ssh": ["--no-root", "true"]},
+         "spec.plugins[ssh][0]: ssh no longer has the flag --no-root, and ignores all arguments after it: "
          "remove it"),
     ],
 )  # fmt: skip
@@ -107,6 +113,10 @@ def test_what_volcano_takes_and_cannot_use_is_a_warning(plugins: dict[str, list[
     [
         ([], "master"),
         (["--master=a", "-master", "b"], "b"),
+        (["--master=a", "--unknown", "--master=b"], "a"),
+        (["--port=x", "--master=a"], "master"),
+        (["--port=x", "--master=a", "--port=1"], "master"),
+        (["word", "--master=a"], "master"),
         (["--", "--master=a"], "master"),
         (["--master="], ""),
         (["--master", "--port=1"], "--port=1"),

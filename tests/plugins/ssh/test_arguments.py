@@ -84,14 +84,16 @@ def test_a_path_that_is_none_or_the_systems_is_rejected_and_not_repeated(path: s
     assert str(cause) == f'spec.plugins[ssh].ssh-key-file-path: Invalid value: "ssh-key-file-path": {FOLDER}'
 
 
-@pytest.mark.parametrize("port", ["0", "65536", "-1", "0x16", "", "ssh", "9" * 99])
+@pytest.mark.parametrize(
+    "port", ["0", "65536", "-1", "022", "0x16", "22.0", " 22", "2_2", "", "ssh", "9" * 99, "\uff12\uff12"]
+)
 def test_a_port_that_is_none_is_rejected(port: str) -> None:
     assert list(map(str, causes([f"--ssh-port={port}"]))) == [
         f'spec.plugins[ssh][0]: Invalid value: "--ssh-port": {PORT}'
     ]
 
 
-@pytest.mark.parametrize("port", [0, 65536, 22.5, None, [22]])
+@pytest.mark.parametrize("port", [0, 65536, True, 22.0, None, [22]])
 def test_a_number_that_is_no_port_is_rejected(port: Any) -> None:
     assert list(map(str, causes({"ssh-port": port}))) == [
         f'spec.plugins[ssh].ssh-port: Invalid value: "ssh-port": {PORT}'

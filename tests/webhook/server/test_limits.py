@@ -1,7 +1,9 @@
 """What one client can hold at most, and that the others are served meanwhile."""
 
 import asyncio
+import gc
 import json
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -13,7 +15,7 @@ from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Connection, Running, body, chunked, head, post, until
 from webhook import Cause, Context, Draft, Job, Registry, Required
 from webhook.rule import rule as as_rule
-from webhook.server.limits import KIB
+from webhook.server.limits import KIB, MIB
 
 LARGE = body(parts({"name": "a", "x": "y" * 20 * KIB}))
 
@@ -397,6 +399,22 @@ async def test_a_rule_that_fails_fails_one_request(start: Start, rule: Any) -> N
         assert (answer.code, b"s3cret" in answer.body) == (500, False)
         assert (await server.metrics())["controller_runtime_webhook_panics_total"] == count
     assert (await connection.ask(post(path=MUTATE))).code == 200
+
+
+@pytest.mark.parametrize("size", [10 * KIB, MIB])
+async def test_a_rejected_body_is_freed_without_the_garbage_collector(server: Running, size: int) -> None:
+    content = b"x" * size
+    connection = await server.connect()
+    await connection.ask(post(content))
+    gc.disable()
+    tracemalloc.start()
+    try:
+        for _ in range(8):
+            assert (await connection.ask(post(content))).code == 400
+        assert tracemalloc.get_traced_memory()[0] < 3 * size
+    finally:
+        tracemalloc.stop()
+        gc.enable()
 
 
 async def test_what_no_encoder_takes_is_escaped_in_a_denial(start: Start) -> None:

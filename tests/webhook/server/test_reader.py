@@ -1,9 +1,18 @@
 """Requests out of bytes: what a remembered head says is what the parser would say."""
 
+import asyncio
+import tracemalloc
+from unittest.mock import Mock
+
 import pytest
 
-from tests.webhook.server.wire import head
-from webhook.server.reader import HEAD_SIZE, UNREADABLE, RequestReader
+from tests.webhook.kind import KINDS
+from tests.webhook.server.wire import head, post
+from webhook import Settings
+from webhook.server import Endpoint, Limits
+from webhook.server.connection import Connection
+from webhook.server.connections import Connections
+from webhook.server.reader import HEAD_SIZE, HEADS, UNREADABLE, RequestReader
 
 # What is said here is the same on every loop.
 pytestmark = pytest.mark.asyncio(loop_factories=["asyncio"])
@@ -28,6 +37,8 @@ OTHERS = {
     "lines without a carriage return": head(Content_Length="%d").replace(b"Host: x\r\n", b"Host: x\n\n"),
     "a sign": head(Content_Length="+%d"),
     "a folded line": head(X_A="1\r\n  2", Content_Length="%d"),
+    "a secret": head(Content_Length="%d", Authorization="Bearer x"),
+    "what differs each time": head(Content_Length="%d", Traceparent="x"),
     "no host": head(Host=None, Content_Length="%d"),
 }
 
@@ -63,3 +74,42 @@ async def test_a_head_is_read_once_whatever_the_length_of_the_body(text: bytes) 
     reader = RequestReader()
     first, second = (reader.feed(text.replace(b"%d", b"%d" % size) + b"x" * size) for size in (5, 700))
     assert first is second
+
+
+@pytest.mark.parametrize("text", OTHERS.values(), ids=OTHERS)
+async def test_other_heads_are_not_remembered(text: bytes) -> None:
+    def known() -> object:
+        try:
+            return RequestReader().feed(text.replace(b"%d", b"5") + b"x" * 5)
+        except UNREADABLE:
+            return object()
+
+    assert known() is not known()
+
+
+async def test_heads_of_any_number_give_way_to_others() -> None:
+    def known(number: int) -> object:
+        return RequestReader().feed(head(path=f"/{number}", Content_Length=0))
+
+    first = known(0)
+    for number in range(1, HEADS + 1):
+        known(number)
+    assert known(0) is not first
+    assert known(HEADS) is known(HEADS)
+
+
+@pytest.mark.parametrize("size", [10, HEAD_SIZE], ids=["remembered", "by the parser"])
+async def test_an_idle_connection_holds_nothing_of_a_body_that_was_not_asked_for(size: int) -> None:
+    endpoint, connections, transport = Endpoint(KINDS, Settings()), Connections(Limits()), Mock()
+    transport.is_closing.return_value = False
+    connection = Connection(endpoint, connections, endpoint.held, "192.0.2.1")
+    connections.enter(connection)
+    connection.connection_made(transport)
+    tracemalloc.start()
+    try:
+        connection.data_received(post(b"x" * 200_000, "/nowhere", X_A="x" * size))
+        await asyncio.sleep(0)
+        assert transport.write.call_args.args[0].startswith(b"HTTP/1.1 404 ")
+        assert tracemalloc.get_traced_memory()[0] < 100_000
+    finally:
+        tracemalloc.stop()
