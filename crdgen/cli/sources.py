@@ -79,7 +79,7 @@ def files(path: str) -> list[str]:
             return [path]
         return [str(file) for file in in_folder(folder, "**/*") if _mentions_definitions(file)]
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: {error}") from error
+        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def in_folder(folder: Path, pattern: str) -> list[Path]:

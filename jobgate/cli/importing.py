@@ -42,7 +42,8 @@ def openpai(context: click.Context, *, files: tuple[str, ...], target: str | Non
             text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
             found += imported(text.decode(), file, ImportedKind(target) if target else None)
         except (InvalidDocument, OSError, UnicodeDecodeError) as error:
-            faults += str(error).splitlines() if isinstance(error, InvalidDocument) else [f"{file}: {error}"]
+            fault = getattr(error, "strerror", None) or error
+            faults += str(error).splitlines() if isinstance(error, InvalidDocument) else [f"{file}: {fault}"]
     faults += [f"{one.where}: {fault}" for one in found for fault in one.faults]
     if faults:
         click.echo("\n".join(line(fault) for fault in faults), err=True)

@@ -195,9 +195,13 @@ class _SnapshotReader:
         wanted = [ref for ref in dict.fromkeys(refs) if ref not in self.seen.objects and ref not in self.seen.lists]
         await asyncio.gather(*(self._object(ref) if ref.name else self._list(ref) for ref in wanted))
 
-    async def permissions(self, asked: Iterable[Permission], namespace: str) -> None:
-        """Ask which permissions accounts of a namespace have."""
-        self.seen.permissions.update(await asyncio.gather(*(self._may(one, namespace) for one in asked)))
+    async def permissions(self, asked: Sequence[Permission], namespace: str) -> None:
+        """Ask which permissions accounts of a namespace have; if the first question has no answer, no others."""
+        _, answer = await self._may(asked[0], namespace)
+        if isinstance(answer, NotChecked):
+            self.seen.permissions.update(dict.fromkeys(asked, answer))
+        else:
+            self.seen.permissions.update(await asyncio.gather(*(self._may(one, namespace) for one in asked)))
 
     async def _object(self, ref: Ref) -> None:
         self.seen.objects[ref] = await self._seen(

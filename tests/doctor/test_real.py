@@ -25,6 +25,7 @@ from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from jobgate.cli import main
+from jobgate.cluster.access import is_allowed
 from jobgate.cluster.bundles import CRDS
 from jobgate.cluster.client import Client
 from jobgate.doctor import FoundFault, diagnose
@@ -216,7 +217,9 @@ def test_the_command_tells_a_sound_installation_and_a_fault(installed: Installed
         installed.change(world, installed.world)
 
 
-def test_who_may_read_little_is_told_what_was_not_looked_at_and_of_no_fault(installed: Installed) -> None:
+def test_who_may_read_little_is_told_what_was_not_looked_at_and_of_no_fault(
+    installed: Installed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The configurations and nothing else: no right to Secrets, Services, rights, or anything in the namespace."""
     group = "rbac.authorization.k8s.io"
     rule = {"apiGroups": ["admissionregistration.k8s.io"], "resources": ["*"], "verbs": ["get", "list"]}
@@ -235,7 +238,15 @@ def test_who_may_read_little_is_told_what_was_not_looked_at_and_of_no_fault(inst
         return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
     wait_for(lambda: run().exit_code == 0, timeout=SOON, every=1.0, what="no fault is found")
+    asked: list[Any] = []
+
+    async def counted(*arguments: Any, **attributes: Any) -> bool:
+        asked.append(attributes)
+        return await is_allowed(*arguments, **attributes)
+
+    monkeypatch.setattr("jobgate.doctor.look.is_allowed", counted)
     result = run().stdout
+    assert len(asked) == 1
     assert "secrets/jobgate-webhook-tls in jobgate-system" in result
     assert "permissions of jobgate-webhook" in result
     assert "this account cannot get secrets" in result

@@ -259,6 +259,11 @@ def test_the_command_says_all_faults_and_writes_nothing(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 4
 
 
+def test_a_file_that_cannot_be_read_is_told_once(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["import", "openpai", str(tmp_path)])
+    assert (result.exit_code, result.stderr) == (2, f"{tmp_path}: Is a directory\n")
+
+
 def test_the_command_writes_a_file_and_reads_standard_input(tmp_path: Path) -> None:
     out = tmp_path / "out.yaml"
     done = CliRunner().invoke(main, ["import", "openpai", "-", "--to", "DIJob", "--output-file", str(out)], input=job())
