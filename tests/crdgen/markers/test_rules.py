@@ -141,6 +141,7 @@ class Odd(BaseModel):
         (Annotated[int, Rule("true", optional_old_self=True)], "", "the rule does not read oldSelf"),
         (Annotated[dict[str, int], EmbeddedResource], ".*", "an embedded resource must not have additionalProperties"),
         (Annotated[Odd, EmbeddedResource], ".metadata", "type of metadata must be object"),
+        (Annotated[list[Part], MapList("name", "name")], "", "map key name is named twice"),
         (Annotated[list[Part], MapList("id")], "", "map key id is no field of the items"),
         (Annotated[list[Odd], MapList("metadata")], "[].metadata", "must be required or have a default"),
     ],
