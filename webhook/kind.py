@@ -31,7 +31,7 @@ class GroupVersionKind(NamedTuple):
 
 
 #: Further schemas of values, by place.
-Values: TypeAlias = Mapping[tuple[str, ...], Sequence[Mapping[str, Any]]]
+Values: TypeAlias = Mapping[tuple[str, ...], Sequence[tuple[str, Mapping[str, Any]]]]
 
 
 class Schema(Protocol):
@@ -53,8 +53,12 @@ class Schema(Protocol):
         """Return what tells, fast, whether an object surely fits, its templates are sound, and some values fit more.
 
         Args:
-            values: further schemas of values, by their place in the object (`*`: in each item of a list), each of
-                keywords of JSON Schema; `required`, which is true, says that the value must be there.
+            values: further schemas of values, by their place in the object (`*`: in each item of a list), each with the
+                name of its rule, and of keywords of JSON Schema; `required`, which is true, says that the value must
+                be there.
+
+        Raises:
+            ValueError: an enum of a rule has no value that the schema and the other rules allow.
         """
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
@@ -146,6 +150,7 @@ class Kind:
         Raises:
             UnknownWord: a rule reads what is no word of this kind, nor of any other.
             TypeError: a rule is a plain function.
+            ValueError: a rule can never be quiet: its `values` allow none of the values of a field.
         """
         object.__setattr__(self, "plan", Plan(self))
         object.__setattr__(self, "plain", self.schema.plain_with(self.plan.quiet.values))

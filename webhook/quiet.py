@@ -66,7 +66,8 @@ class Quiet:
     """The rules of one kind that surely find nothing in a plain job, and the defaults that add nothing.
 
     Attributes:
-        values: the schemas of values in which rules find nothing, by their place in the object (`*`: in each item).
+        values: the schemas of values in which rules find nothing, each with the name of its rule, by their place in the
+            object (`*`: in each item).
     """
 
     def __init__(self, kind: Kind, plan: Plan) -> None:
@@ -206,11 +207,11 @@ class Quiet:
         rules = {updates: by_condition(updates=updates) for updates in (False, True)}
         return _NotQuiet(rules, not_quiet(self._defaults))
 
-    def _all_values(self) -> Mapping[tuple[str, ...], list[Mapping[str, Any]]]:
-        values: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    def _all_values(self) -> Mapping[tuple[str, ...], list[tuple[str, Mapping[str, Any]]]]:
+        values: dict[tuple[str, ...], list[tuple[str, Mapping[str, Any]]]] = {}
         for rule in self._all:
             for place, schema in (self._values_of(rule) or {}).items():
-                values.setdefault(place, []).append(schema)
+                values.setdefault(place, []).append((rule.name, schema))
         return values
 
     def _values_of(self, rule: Rule) -> Mapping[tuple[str, ...], Mapping[str, Any]] | None:

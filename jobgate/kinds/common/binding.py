@@ -74,6 +74,7 @@ def bind(
     Raises:
         UnknownWord: a rule reads what is no word of the kind, nor of any other.
         TypeError: a rule is a plain function.
+        ValueError: a rule can never be quiet: its `quiet` allows none of the values of a field.
     """
     if any(rule in pod_security_rules for rule in rules):
         more["watches"] = (NAMESPACES, *more.get("watches", ()))

@@ -28,6 +28,7 @@ from webhook import (
     TooMany,
     TypeInvalid,
 )
+from webhook.kind import Values
 
 _UNKNOWN: Final[Mapping[str, Any]] = {}
 
@@ -147,10 +148,13 @@ class StructuralSchema:
         """Return, checked in C, whether `check` surely finds nothing. False says nothing: then ask it."""
         return self._fits(document)
 
-    def plain_with(self, values: Mapping[tuple[str, ...], Sequence[Mapping[str, Any]]]) -> Predicate:
+    def plain_with(self, values: Values) -> Predicate:
         """Return the predicate of objects that surely fit a schema that is narrower by far.
 
         Each pod template is sound, and so are the values at these places.
+
+        Raises:
+            ValueError: an enum of a rule has no value that the schema and the other rules allow.
         """
 
         @cache
@@ -168,9 +172,11 @@ class StructuralSchema:
                     return False
             return True
 
+        if any("enum" in more for narrower in values.values() for _, more in narrower):
+            narrow()  # raises now, not in a review; kinds without such rules do not wait for their schema
         return plain
 
-    def _plain_schema(self, values: Mapping[tuple[str, ...], Sequence[Mapping[str, Any]]]) -> Mapping[str, Any] | None:
+    def _plain_schema(self, values: Values) -> Mapping[str, Any] | None:
         """Return the schema of plain objects, which have all defaults; None of a kind without pod templates."""
         spec = self.shape.below("spec")
         parts = spec.below(self._parts)
@@ -178,13 +184,17 @@ class StructuralSchema:
         if "containers" not in part.below("template").below("spec").node.get("properties", {}):
             return None
         way = ("spec", self._parts, "*")
-        places = [((*way, "template"), [{TYPE: pod.FAMILIES.shape, "required": True}])]
+        schema = narrowed(self.shape.node, (*way, "template"), {TYPE: pod.FAMILIES.shape, "required": True})
         for owner, shape in ((("spec",), spec), (way, part)):
             defaulted = (name for name, child in shape.node["properties"].items() if "default" in child)
-            places += [((*owner, name), [{"required": True}]) for name in defaulted]
-        schema = self.shape.node
-        for place, schemas in (*places, *values.items()):
-            schema = narrowed(schema, place, schemas)
+            for name in defaulted:
+                schema = narrowed(schema, (*owner, name), {"required": True})
+        for place, narrower in values.items():
+            for rule, more in narrower:
+                try:
+                    schema = narrowed(schema, place, more)
+                except ValueError as error:
+                    raise ValueError(f"the rule {rule} can never be quiet: {'.'.join(place)}: {error}") from None
         return schema
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
@@ -204,8 +214,15 @@ class StructuralSchema:
         return [_cause(one, self.shape) for one in self._evaluator.validate(document, old) if one not in alone]
 
 
+def _common(values: Sequence[Any], others: Sequence[Any]) -> Sequence[Any]:
+    if not (found := [value for value in values if value in others]):
+        raise ValueError(f"none of {', '.join(map(repr, others))} is among {', '.join(map(repr, values))}")
+    return found
+
+
 #: How a stricter keyword of a schema is found; what two schemas say of any other must be the same.
 _STRICTER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "enum": _common,
     "maxItems": min,
     "maxLength": min,
     "maximum": min,
@@ -215,28 +232,29 @@ _STRICTER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 }
 
 
-def narrowed(
-    schema: Mapping[str, Any], place: Sequence[str], narrower: Sequence[Mapping[str, Any]]
-) -> Mapping[str, Any]:
-    """Return a schema with more schemas of the values at a place; what one type cannot say takes none of them."""
+def narrowed(schema: Mapping[str, Any], place: Sequence[str], more: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema with one more schema of the values at a place; what one type cannot say takes none of them.
+
+    Raises:
+        ValueError: the enums of the two have no value in common.
+    """
     if not place:
         node = dict(schema)
-        for more in narrower:
-            for word, value in more.items():
-                if node.get(word, value) != value and word not in _STRICTER:
-                    return {TYPE: Never}
-                node[word] = _STRICTER[word](node[word], value) if word in _STRICTER and word in node else value
+        for word, value in more.items():
+            if node.get(word, value) != value and word not in _STRICTER:
+                return {TYPE: Never}
+            node[word] = _STRICTER[word](node[word], value) if word in _STRICTER and word in node else value
         return node
     step, *rest = place
     if step == "*":
         several = "items" if "items" in schema else "additionalProperties"
-        return {**schema, several: narrowed(schema[several], rest, narrower)}
+        return {**schema, several: narrowed(schema[several], rest, more)}
     properties, required = schema["properties"], {*schema.get("required", ())}
-    if any(more.get("required") for more in narrower):
+    if more.get("required"):
         required.add(step)  # also where it is on the way to the value
     if not rest:
-        narrower = [{word: value for word, value in more.items() if word != "required"} for more in narrower]
-    properties = {**properties, step: narrowed(properties[step], rest, narrower)}
+        more = {word: value for word, value in more.items() if word != "required"}
+    properties = {**properties, step: narrowed(properties[step], rest, more)}
     return {**schema, "properties": properties, "required": sorted(required)}
 
 

@@ -5,6 +5,8 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from jobgate.kinds import built_in
 from jobgate.kinds.common.binding import JobKind
 from jobgate.kinds.common.tasks import names_have_room
@@ -46,3 +48,25 @@ def test_names_have_room_in_any_pattern_of_pod_names() -> None:
         changed = replace(kind, operator=replace(operator, pod_name=pattern))
         context = Context(namespace="default", name="a" * 30)
         assert names_have_room(Job(changed, job, plain=True), context) is room
+
+
+def with_priorities(*priorities: str) -> Kind:
+    @make_rule(quiet={"priority": {"enum": [*priorities]}})
+    def priorities_are_known(_: Job[Any], __: Context) -> Iterable[Cause]:
+        return ()
+
+    return replace(KINDS["DIJob"], rules=(*KINDS["DIJob"].rules, priorities_are_known))
+
+
+@pytest.mark.parametrize(("priority", "plain"), [("high", True), ("normal", False), ("unknown", False)])
+def test_a_rule_is_quiet_for_some_values_of_an_enum_of_the_model(priority: str, plain: bool) -> None:
+    job = deepcopy(good("DIJob"))
+    job["spec"]["priority"] = priority
+    assert with_priorities("high", "unknown").plain(job) is plain
+
+
+def test_a_rule_that_can_never_be_quiet_is_reported_when_the_kind_is_bound() -> None:
+    with pytest.raises(
+        ValueError, match=r"priorities_are_known can never be quiet: spec\.priority: none of .unknown. "
+    ):
+        with_priorities("unknown")
