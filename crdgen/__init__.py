@@ -9,8 +9,8 @@ What a type cannot say, a field says in `Annotated[…]`:
 - types of Kubernetes: `Annotated[dict[str, Any], EmbeddedResource]`, and so with `core_type("Toleration")` and
   `pod_template("1.30")`; types in themselves are `Quantity`, `IntOrString`, `Time`, `PodTemplate` and `Volumes`;
   `PreserveUnknown` is for what the schema does not know;
-- rules in CEL: `Rule`, `Immutable`, `ImmutableOnceSet`; on a whole model by the decorator `rules`, which also takes
-  `exactly_one_of`, `at_most_one_of` and `at_least_one_of`. `escape` writes a JSON name as CEL does;
+- rules in CEL: `ValidationRule`, `Immutable`, `ImmutableOnceSet`; on a whole model by the decorator `rules`, which also
+  takes `exactly_one_of`, `at_most_one_of` and `at_least_one_of`. `escape` writes a JSON name as CEL does;
 - texts: `Doc`, and `Descriptions` for how much of them stays.
 
 What a kind is beyond its models, a `CustomResource` says: `Names`, a `Version` for each version with its `Column`s,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from crdgen.markers.model import Model as Model
     from crdgen.markers.rule import Immutable as Immutable
     from crdgen.markers.rule import ImmutableOnceSet as ImmutableOnceSet
-    from crdgen.markers.rule import Rule as Rule
+    from crdgen.markers.rule import ValidationRule as ValidationRule
     from crdgen.markers.rule import at_least_one_of as at_least_one_of
     from crdgen.markers.rule import at_most_one_of as at_most_one_of
     from crdgen.markers.rule import exactly_one_of as exactly_one_of
@@ -80,7 +80,7 @@ _HOMES = {
     "markers.lists": "Atomic AtomicMap GranularMap MapList MaxItems MinItems SetList",
     "markers.marker": "Depth Descriptions Doc ModelDefault",
     "markers.model": "Model",
-    "markers.rule": "Immutable ImmutableOnceSet Rule at_least_one_of at_most_one_of exactly_one_of rules",
+    "markers.rule": "Immutable ImmutableOnceSet ValidationRule at_least_one_of at_most_one_of exactly_one_of rules",
     "markers.types": "Duration EmbeddedResource Int32 Int64 IntOrString PreserveUnknown Quantity Time",
     "podtemplate": "OpenPodTemplate PodTemplate Volumes core_type pod_template volumes",
     "resource.resource": "Column Conversion CustomResource Names Scale Service Version of",

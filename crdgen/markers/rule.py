@@ -2,7 +2,8 @@
 
 On a field a rule is in `Annotated[…]`; on a model it is given by the decorator `rules`, which leaves the model
 itself as it was. In a rule `self` is the value, or the object with its JSON names, escaped where they are no
-identifiers (`escape`). Beside `Rule` there are rules on which fields are set, and on fields that do not change.
+identifiers (`escape`). Beside `ValidationRule` there are rules on which fields are set, and on fields that do not
+change.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,7 @@ _Class = TypeVar("_Class", bound=type)
 
 
 @dataclass(frozen=True)
-class Rule(Marker):
+class ValidationRule(Marker):
     """A CEL expression that must be true of the value, and what is said where it is not.
 
     With `oldSelf`, the value before an update, it is a transition rule: checked on updates only, where both values are.
@@ -65,7 +66,8 @@ class Rule(Marker):
 def rules(*markers: Marker) -> Callable[[_Class], _Class]:
     """Put rules on a class that Pydantic describes by its fields, and on those that inherit from it.
 
-    A rule is a `Rule`, or `exactly_one_of(…)` and the like. What validates the values of the model does not change.
+    A rule is a `ValidationRule`, or `exactly_one_of(…)` and the like. What validates the values of the model does not
+    change.
     """
 
     def decorate(declared: _Class) -> _Class:
@@ -89,7 +91,7 @@ class _SetTogether(Marker):
         if len(set(self.names)) < max(2, len(self.names)):
             raise SchemaError(path, f"{self.name} needs two or more different fields", "name each field once")
         tests = ", ".join(f"has(self.{self._field(schema, name, path)})" for name in self.names)
-        return Rule(self.rule.format(tests), self.message.format(", ".join(self.names))).apply(schema, path)
+        return ValidationRule(self.rule.format(tests), self.message.format(", ".join(self.names))).apply(schema, path)
 
     def _field(self, schema: Schema, name: str, path: str) -> str:
         """Return the field's name in CEL, where it may be left out and CEL can tell."""
@@ -151,7 +153,7 @@ class _Immutable(Marker):
                 f"the API server sets the default when the object is made, and {self.name} then keeps it",
                 "write `… | None = None`, so that it may be set later, or use `Immutable`",
             )
-        changed = Rule("self == oldSelf", self.message).apply(schema, path)
+        changed = ValidationRule("self == oldSelf", self.message).apply(schema, path)
         asked = {"rule": self.rule, "message": self.parent_message}
         return changed | {PARENT: [*schema.get(PARENT, ()), asked]}
 

@@ -16,7 +16,7 @@ from typing_extensions import is_typeddict
 
 from crdgen.generate.errors import SchemaError
 from crdgen.markers.marker import KEEP, Descriptions
-from crdgen.markers.rule import Rule
+from crdgen.markers.rule import ValidationRule
 
 Scope: TypeAlias = Literal["Namespaced", "Cluster"]
 ColumnType: TypeAlias = Literal["integer", "number", "string", "boolean", "date"]
@@ -147,7 +147,7 @@ class Version:
     deprecated: bool | str = False
     scale: Scale | None = None
     selectable: tuple[str, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ValidationRule, ...] = ()
     descriptions: Descriptions | None = None
     whole: type[BaseModel] | None = None
 

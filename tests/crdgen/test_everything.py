@@ -27,11 +27,11 @@ from crdgen import (
     Names,
     PreserveUnknown,
     Quantity,
-    Rule,
     Scale,
     Service,
     SetList,
     Time,
+    ValidationRule,
     Version,
     Volumes,
     at_least_one_of,
@@ -56,25 +56,25 @@ class Limits(BaseModel):
 
 
 class Port(BaseModel):
-    name: Annotated[str, Field(max_length=15), Rule("self != 'http'", "has another port already")]
-    number: Annotated[int, Rule("self == oldSelf", "is bound")] = 80
+    name: Annotated[str, Field(max_length=15), ValidationRule("self != 'http'", "has another port already")]
+    number: Annotated[int, ValidationRule("self == oldSelf", "is bound")] = 80
 
 
 @rules(
-    Rule(
+    ValidationRule(
         "self.replicas <= self.most",
         message="more replicas than may be",
         message_expression="'more replicas than may be in queue ' + self.queue",  # a number's text would cost too much
         reason="FieldValueForbidden",
         field_path=".replicas",
     ),
-    Rule(
+    ValidationRule(
         "!has(self.labels) || !('example.com/off' in self.labels)",
         "is switched off",
         field_path=".labels['example.com/off']",
     ),
-    Rule("!has(self.x__dash__ray) || self.x__dash__ray != 'no'", "no such ray", field_path="['x-ray']"),
-    Rule("oldSelf.hasValue() || self.replicas < 9", "start small", optional_old_self=True),
+    ValidationRule("!has(self.x__dash__ray) || self.x__dash__ray != 'no'", "no such ray", field_path="['x-ray']"),
+    ValidationRule("oldSelf.hasValue() || self.replicas < 9", "start small", optional_old_self=True),
     exactly_one_of("image", "build", "x-ray"),
     at_most_one_of("first", "namespace"),
     at_least_one_of("first", "namespace", "labels"),
@@ -126,7 +126,7 @@ def everything(suffix: str, conversion: Conversion | None = None) -> CustomResou
         columns,
         scale=Scale(selector=".status.selector"),
         selectable=(".spec.queue", ".spec.urgent", ".spec.replicas"),
-        rules=(Rule("self.metadata.name != 'forbidden'", "no object has this name"),),
+        rules=(ValidationRule("self.metadata.name != 'forbidden'", "no object has this name"),),
     )
     old = Version("v1", Spec, Status, storage=False, deprecated=f"{GROUP}/v1 goes away; write v2")
     gone = Version(

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from crdgen import Atomic, Conversion, CustomResource, Model, Names, OpenPodTemplate, Rule, Version, cel
+from crdgen import Atomic, Conversion, CustomResource, Model, Names, OpenPodTemplate, ValidationRule, Version, cel
 from jobgate.kinds.common.binding import JobKind, bind
 from jobgate.kinds.common.operator import Operator
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
@@ -23,7 +23,7 @@ class OldOrder(Model):
 
 
 class Order(Model):
-    size: Annotated[int, Rule("self >= oldSelf", message="must not shrink")] = 1
+    size: Annotated[int, ValidationRule("self >= oldSelf", message="must not shrink")] = 1
     color: str = "red"
     tasks: Annotated[list[OrderTask], Atomic, Field(default_factory=list)]
 

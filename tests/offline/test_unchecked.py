@@ -5,12 +5,12 @@ from typing import Annotated
 import pytest
 from pydantic import BaseModel
 
-from crdgen import Rule, cel, of
+from crdgen import ValidationRule, cel, of
 from jobgate.kinds.common.schema import StructuralSchema
 
 
 class Counted(BaseModel):
-    count: Annotated[int, Rule("self > 3")]
+    count: Annotated[int, ValidationRule("self > 3")]
 
 
 @pytest.mark.parametrize("installed", [True, False])

@@ -171,7 +171,7 @@ def _listed(samples: list[Any]) -> str:
 
 
 STRICT = "`crdgen.Model` is as strict as the CRD"
-RULE = "say it as a `Rule`, or in a webhook"
+RULE = "say it as a `ValidationRule`, or in a webhook"
 
 TYPES: Final = (
     Type("`str`", str, ("a", "", 1, None)),
@@ -210,7 +210,7 @@ TYPES: Final = (
         "`Field(multiple_of=0.5)`",
         Annotated[float, Field(multiple_of=0.5)],
         (0.5, 1, 1.5, 0.3),
-        advice="of a step below 1 the API server takes no integer: use a `Rule`",
+        advice="of a step below 1 the API server takes no integer: use a `ValidationRule`",
     ),
     Type(
         "`str`, stripped, `min_length=1`",

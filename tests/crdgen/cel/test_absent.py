@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from bench.differential.crds.definitions import bare
-from crdgen import Rule, cel
+from crdgen import ValidationRule, cel
 from crdgen.cli import main
 from crdgen.evaluate import Evaluator, evaluate
 
@@ -20,7 +20,7 @@ WIDGET = {"apiVersion": "lint.example.com/v1", "kind": "Widget", "metadata": {"n
 
 
 class Ruled(BaseModel):
-    a: Annotated[int, Rule("self > 3")]
+    a: Annotated[int, ValidationRule("self > 3")]
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,8 @@ from crdgen import (
     ModelDefault,
     Names,
     PreserveUnknown,
-    Rule,
     SchemaError,
+    ValidationRule,
     Version,
     at_least_one_of,
     at_most_one_of,
@@ -44,7 +44,7 @@ def whole(spec: type[BaseModel]) -> dict[str, Any]:
 
 
 def test_a_rule_says_all_that_a_crd_can() -> None:
-    rule = Rule(
+    rule = ValidationRule(
         "self.min <= oldSelf.orValue(self).max",
         message="no",
         message_expression="'min is ' + self.min",
@@ -60,21 +60,21 @@ def test_a_rule_says_all_that_a_crd_can() -> None:
         "fieldPath": ".min",
         "optionalOldSelf": True,
     }
-    assert Rule("true").to_json() == {"rule": "true"}
+    assert ValidationRule("true").to_json() == {"rule": "true"}
 
 
 def test_rules_stand_in_the_order_in_which_they_are_written() -> None:
-    @rules(Rule("1 == 1"))
+    @rules(ValidationRule("1 == 1"))
     class Base(BaseModel):
-        value: Annotated[int, Rule("self > 1"), Rule("self < 9")] = 2
+        value: Annotated[int, ValidationRule("self > 1"), ValidationRule("self < 9")] = 2
 
-    @rules(Rule("2 == 2"), Rule("3 == 3"))
-    @rules(Rule("4 == 4"))
+    @rules(ValidationRule("2 == 2"), ValidationRule("3 == 3"))
+    @rules(ValidationRule("4 == 4"))
     class Derived(Base):
         pass
 
     class Outer(BaseModel):
-        inner: Annotated[Derived, Rule("5 == 5")]
+        inner: Annotated[Derived, ValidationRule("5 == 5")]
 
     schema = structural_schema(Outer)["properties"]["inner"]
     assert [rule["rule"] for rule in schema[RULES]] == ["1 == 1", "2 == 2", "3 == 3", "4 == 4", "5 == 5"]
@@ -83,7 +83,7 @@ def test_rules_stand_in_the_order_in_which_they_are_written() -> None:
 
 
 def test_a_model_with_rules_is_to_pydantic_what_it_was() -> None:
-    @rules(Rule("self.a > 1"))
+    @rules(ValidationRule("self.a > 1"))
     class Plain(BaseModel):
         a: int
 
@@ -99,8 +99,8 @@ def test_a_model_with_rules_is_to_pydantic_what_it_was() -> None:
 @pytest.mark.parametrize(
     "case, annotation, problem, fix",
     [
-        ("of anything", Annotated[Any, Rule("true")], "a value of any type", "one type"),
-        ("an open value", Annotated[Any, PreserveUnknown, Rule("true")], "a value of any type", "one type"),
+        ("of anything", Annotated[Any, ValidationRule("true")], "a value of any type", "one type"),
+        ("an open value", Annotated[Any, PreserveUnknown, ValidationRule("true")], "a value of any type", "one type"),
         ("immutable null", Annotated[int | None, Immutable], "no rule is checked on a null", "make None the default"),
     ],
 )
@@ -114,7 +114,7 @@ def test_a_rule_checks_itself(case: str, annotation: Any, problem: str, fix: str
 
 class Part(BaseModel):
     name: str
-    size: Annotated[int, Rule("self == oldSelf")] = 1
+    size: Annotated[int, ValidationRule("self == oldSelf")] = 1
 
 
 class Odd(BaseModel):
@@ -126,19 +126,19 @@ class Odd(BaseModel):
     [
         (Annotated[list[Part], Atomic], "[].size", "oldSelf is unknown here: the items of spec.value have no keys"),
         (
-            Annotated[Part, Rule("true", field_path=".sizes")],
+            Annotated[Part, ValidationRule("true", field_path=".sizes")],
             "",
             "leads to sizes, which is not declared: did you mean size?",
         ),
-        (Annotated[Part, Rule("true", field_path="size")], "", "fieldPath size cannot be read from size on"),
-        (Annotated[list[Part], Rule("true", field_path=".name")], "", "leads to name below something"),
-        (Annotated[int, Rule(" ")], "", "the rule is empty"),
-        (Annotated[int, Rule("true", " ")], "", "the message is blank"),
-        (Annotated[int, Rule("true", "a\nb")], "", "has line breaks"),
-        (Annotated[int, Rule("self > 1 &&\nself < 3")], "", "a rule of several lines needs a message"),
-        (Annotated[int, Rule("true", message_expression=" ")], "", "the messageExpression is empty"),
-        (Annotated[int, Rule("true", reason="Bad")], "", "there is no reason Bad"),  # type: ignore[arg-type]
-        (Annotated[int, Rule("true", optional_old_self=True)], "", "the rule does not read oldSelf"),
+        (Annotated[Part, ValidationRule("true", field_path="size")], "", "fieldPath size cannot be read from size on"),
+        (Annotated[list[Part], ValidationRule("true", field_path=".name")], "", "leads to name below something"),
+        (Annotated[int, ValidationRule(" ")], "", "the rule is empty"),
+        (Annotated[int, ValidationRule("true", " ")], "", "the message is blank"),
+        (Annotated[int, ValidationRule("true", "a\nb")], "", "has line breaks"),
+        (Annotated[int, ValidationRule("self > 1 &&\nself < 3")], "", "a rule of several lines needs a message"),
+        (Annotated[int, ValidationRule("true", message_expression=" ")], "", "the messageExpression is empty"),
+        (Annotated[int, ValidationRule("true", reason="Bad")], "", "there is no reason Bad"),  # type: ignore[arg-type]
+        (Annotated[int, ValidationRule("true", optional_old_self=True)], "", "the rule does not read oldSelf"),
         (Annotated[dict[str, int], EmbeddedResource], ".*", "an embedded resource must not have additionalProperties"),
         (Annotated[Odd, EmbeddedResource], ".metadata", "type of metadata must be object"),
         (Annotated[list[Part], MapList("name", "name")], "", "map key name is named twice"),
@@ -155,17 +155,17 @@ def test_what_is_said_of_a_field_is_linted_where_it_stands(annotation: Any, at: 
 def test_old_self_is_known_in_lists_merged_by_key_and_in_every_map() -> None:
     assert whole(field(Annotated[dict[str, Part], AtomicMap]))
     assert whole(field(Annotated[list[Part], MapList("name")]))
-    assert whole(field(Annotated[list[int], Atomic, Rule("self == oldSelf")]))
+    assert whole(field(Annotated[list[int], Atomic, ValidationRule("self == oldSelf")]))
 
 
 @pytest.mark.parametrize(
     "case, annotation, expression",
     [
-        ("a name that is not there", Annotated[Part, Rule("self.sizes > 1")], "sizes"),
-        ("another type", Annotated[Part, Rule("self.size > 'a'")], ""),
-        ("no truth value", Annotated[Part, Rule("self.size + 1")], ""),
-        ("no expression", Annotated[Part, Rule("self.size >")], ""),
-        ("a message that is no text", Annotated[Part, Rule("true", message_expression="self.size")], ""),
+        ("a name that is not there", Annotated[Part, ValidationRule("self.sizes > 1")], "sizes"),
+        ("another type", Annotated[Part, ValidationRule("self.size > 'a'")], ""),
+        ("no truth value", Annotated[Part, ValidationRule("self.size + 1")], ""),
+        ("no expression", Annotated[Part, ValidationRule("self.size >")], ""),
+        ("a message that is no text", Annotated[Part, ValidationRule("true", message_expression="self.size")], ""),
     ],
 )
 def test_expressions_are_compiled(case: str, annotation: Any, expression: str) -> None:
@@ -270,7 +270,7 @@ def test_immutability_holds_for_fields_that_come_and_go() -> None:
         given: Annotated[str, Immutable] = "a"
         maybe: Annotated[str | None, Immutable] = None
         later: Annotated[str | None, Field(alias="x-later"), ImmutableOnceSet] = None
-        inside: list[Annotated[str, Rule("self != ''")]] = []
+        inside: list[Annotated[str, ValidationRule("self != ''")]] = []
 
     schema = structural_schema(Spec)
     same = {"rule": "self == oldSelf", "message": "is immutable"}
@@ -306,7 +306,7 @@ def test_a_default_leaves_nothing_to_be_set_once() -> None:
 
 def test_a_rule_that_is_bounded_is_taken() -> None:
     class Step(BaseModel):
-        name: Annotated[str, Field(max_length=100), Rule("self.matches('^a$')", "must be a")]
+        name: Annotated[str, Field(max_length=100), ValidationRule("self.matches('^a$')", "must be a")]
 
     class Spec(BaseModel):
         steps: Annotated[list[Step], Field(max_length=100)]
@@ -315,7 +315,7 @@ def test_a_rule_that_is_bounded_is_taken() -> None:
 
 
 def test_a_version_has_rules_on_the_whole_object() -> None:
-    version = Version("v1", Part, rules=(Rule("self.metadata.name != 'x'", "no"),))
+    version = Version("v1", Part, rules=(ValidationRule("self.metadata.name != 'x'", "no"),))
     definition = crd(CustomResource("a.example.com", Names("Thing"), (version,)))
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     assert schema[RULES] == [{"rule": "self.metadata.name != 'x'", "message": "no"}]

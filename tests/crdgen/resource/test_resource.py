@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing_extensions import TypedDict
 
-from crdgen import Conversion, CustomResource, Doc, Names, Rule, SchemaError, Service, Version, crd, of, rules
+from crdgen import Conversion, CustomResource, Doc, Names, SchemaError, Service, ValidationRule, Version, crd, of, rules
 from crdgen.evaluate import Evaluator
 from crdgen.lint import lint
 from crdgen.resource.resource import english_plural
@@ -164,7 +164,7 @@ def test_a_conversion_speaks_a_version_of_reviews() -> None:
     rejects(replace(RESOURCE, conversion=conversion), at, "one of v1, v1beta1 must be in the list")
 
 
-@rules(Rule("self.spec.size < 5", "too large"))
+@rules(ValidationRule("self.spec.size < 5", "too large"))
 class Whole(BaseModel):
     """A whole object."""
 
@@ -325,9 +325,9 @@ class Few(BaseModel):
     low: int = 1
 
 
-Ordered = rules(Rule("self.low <= self.high"))(type("Ordered", (Pair,), {"__module__": __name__}))
-Shrinking = rules(Rule("self.middle <= oldSelf.middle"))(type("Shrinking", (Half,), {"__module__": __name__}))
-Growing = rules(Rule("self.low >= oldSelf.low"))(type("Growing", (Pair,), {"__module__": __name__}))
+Ordered = rules(ValidationRule("self.low <= self.high"))(type("Ordered", (Pair,), {"__module__": __name__}))
+Shrinking = rules(ValidationRule("self.middle <= oldSelf.middle"))(type("Shrinking", (Half,), {"__module__": __name__}))
+Growing = rules(ValidationRule("self.low >= oldSelf.low"))(type("Growing", (Pair,), {"__module__": __name__}))
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,16 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel
 
-from crdgen import Int32, Rule
+from crdgen import Int32, ValidationRule
 from crdgen.resource import resource
 from jobgate.kinds.common.schema import StructuralSchema
 
 
 class Spec(BaseModel):
-    replicas: Annotated[int, Int32(), Rule("self < 5", message="at most 4")] = 1
-    spare: Annotated[int, Int32(), Rule("self == 0", reason="FieldValueForbidden", message="there are no spares")] = 0
+    replicas: Annotated[int, Int32(), ValidationRule("self < 5", message="at most 4")] = 1
+    spare: Annotated[
+        int, Int32(), ValidationRule("self == 0", reason="FieldValueForbidden", message="there are no spares")
+    ] = 0
 
 
 SCHEMA = StructuralSchema(resource.of(Spec, group="g.example.com", version="v1", kind="Thing"))
