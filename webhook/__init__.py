@@ -38,7 +38,7 @@ from webhook.kind import ConvertedJob, Default, GroupVersionKind, Kind, Operator
 from webhook.path import Path
 from webhook.review import Phase, review
 from webhook.rule import Rule, adds_nothing, rule
-from webhook.task import DependsOn, Task, UnknownWord
+from webhook.task import Dependencies, Task, UnknownWord
 from webhook.view import readable
 
 __all__ = [
@@ -47,7 +47,7 @@ __all__ = [
     "Context",
     "ConvertedJob",
     "Default",
-    "DependsOn",
+    "Dependencies",
     "Draft",
     "Duplicate",
     "Forbidden",

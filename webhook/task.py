@@ -38,7 +38,7 @@ class UnknownWord(LookupError):
     """Something reads a word that neither this kind nor any other has: a slip of whoever wrote it."""
 
 
-class DependsOn(Protocol):
+class Dependencies(Protocol):
     """What a task waits for, as a kind writes it."""
 
     @property
@@ -129,9 +129,9 @@ class Task:
         return least
 
     @property
-    def depends_on(self) -> DependsOn | None:
+    def depends_on(self) -> Dependencies | None:
         """Which tasks must be there before the pods of this one are made, or None."""
-        dependencies: DependsOn | None = self.word("depends_on")
+        dependencies: Dependencies | None = self.word("depends_on")
         return dependencies
 
     def says(self, word: str) -> bool:
