@@ -100,7 +100,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         self._reader = RequestReader()
         self._exchange: E | None = None
         self._body: Body | None = None
-        self._reading = False
+        self._reading = self._paused = False
         self._close_after = self._without_body = False
         self._discarded = -1
         self._shaken = 0
@@ -192,6 +192,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         elif self._exchange is not None and not self._reading:
             self._reader.ahead += data
             if len(self._reader.ahead) > AHEAD and self._transport is not None:
+                self._paused = True
                 self._transport.pause_reading()
         else:
             self._feed(data)
@@ -290,11 +291,12 @@ class Connection(asyncio.Protocol, Generic[E]):
     def _go_on(self) -> None:
         """Turn to what has arrived of the next request."""
         self._connections.move(self, ConnState.IDLE, self.loop.time())
-        if (ahead := self._reader.following()) is None:
-            return
-        if len(ahead) > AHEAD and self._transport is not None:
+        if (ahead := self._reader.following()) is not None:
+            self._feed(ahead)
+        # Not before all that was sent ahead is used up: else each answer to a short request would let in much more.
+        if self._paused and self._transport is not None and (self._exchange is None or self._reading):
+            self._paused = False
             self._transport.resume_reading()
-        self._feed(ahead)
 
     def _write(self, data: bytes) -> None:
         if self._transport is None or self._transport.is_closing():

@@ -10,7 +10,7 @@ from tests.webhook.kind import KINDS
 from tests.webhook.server.wire import head, post
 from webhook import Settings
 from webhook.server import Endpoint, Limits
-from webhook.server.connection import Connection
+from webhook.server.connection import AHEAD, Connection
 from webhook.server.connections import Connections
 from webhook.server.reader import HEAD_SIZE, HEADS, UNREADABLE, RequestReader
 
@@ -113,3 +113,28 @@ async def test_an_idle_connection_holds_nothing_of_a_body_that_was_not_asked_for
         assert tracemalloc.get_traced_memory()[0] < 100_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("size", [10, HEAD_SIZE], ids=["remembered", "by the parser"])
+async def test_requests_sent_ahead_are_bounded_however_many_are_answered(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webhook.server.endpoint.SLICE", 1e-9)  # one request at a time
+    endpoint, connections, transport = Endpoint(KINDS, Settings()), Connections(Limits()), Mock()
+    transport.is_closing.return_value = False
+    connection = Connection(endpoint, connections, endpoint.held, "192.0.2.1")
+    connections.enter(connection)
+    connection.connection_made(transport)
+    ahead = post(b"", "/nowhere", X_A="x" * size) * 100
+    rounds = AHEAD // len(ahead) + 2
+    for _ in range(rounds):
+        connection.data_received(ahead)
+    assert transport.pause_reading.called
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert transport.write.called
+    assert not transport.resume_reading.called
+    for _ in range(100 * rounds):
+        await asyncio.sleep(0)
+    assert transport.write.call_count == 100 * rounds
+    assert transport.resume_reading.call_count == 1
