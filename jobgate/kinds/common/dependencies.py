@@ -157,7 +157,7 @@ def gangs_can_start(*, deny: bool) -> Rule:
         if not waiting or len(waiting) == len(job.tasks):
             return  # a cycle, which its own rule reports
         stated = job.word("min_available")
-        fault = _deadlock(job, waiting)
+        fault = _deadlock(job, waiting, "set the job's minimum to" if stated is None else "set it to")
         if fault is None:
             return
         path = waiting[0].at("depends_on") if stated is None else job.at("min_available")
@@ -167,18 +167,19 @@ def gangs_can_start(*, deny: bool) -> Rule:
     return gangs_do_not_wait_for_themselves
 
 
-def _deadlock(job: Job[Any], waiting: Sequence[Task]) -> str | None:
+def _deadlock(job: Job[Any], waiting: Sequence[Task], fix: str) -> str | None:
     """Return why no pod of a gang would ever start, and how to fix it; None if they can."""
-    least = gang_minimum(job)
+    least, minima = gang_minimum(job), sum_of_minima(job)
     ready = sum(task.replicas for task in job.tasks) - sum(task.replicas for task in waiting)
     bound = next((task for task in waiting if task.min_available), None)
     if ready < least:
         why = f"the gang starts with {least} pods, but only {ready} do not wait for other tasks"
-    elif bound is not None and least >= sum_of_minima(job):
+    elif bound is not None and least >= minima:
         why = f"the gang starts with the minimum of every task, but task {_said(bound)} waits for other tasks"
     else:
         return None
-    return f"{why}; give the job a lower minimum, or remove dependsOn"
+    most = ready if bound is None else min(ready, minima - 1)
+    return f"{why}; {fix} at most {most}" if most > 0 else f"{why}; remove dependsOn"
 
 
 def _enumerated(tasks: Sequence[Task]) -> str:

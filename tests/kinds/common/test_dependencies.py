@@ -110,21 +110,21 @@ def test_gangs_that_can_start_are_allowed(case: str, document: Json) -> None:
     assert faults(document, (gangs_can_start(deny=True),)) == [], case
 
 
-FIX = "give the job a lower minimum, or remove dependsOn"
 ONLY = "the gang starts with {} pods, but only {} do not wait for other tasks"
 EACH = "the gang starts with the minimum of every task, but task {} waits for other tasks"
 STUCK = [
     (job(task("a", 2), task("b", 4, "a"), minAvailable=6), "spec.minAvailable", "6",
-     f"{ONLY.format(6, 2)}; {FIX}"),
+     f"{ONLY.format(6, 2)}; set it to at most 2"),
     (job(task("a", 2), task("b", 4, "a")), "spec.tasks[1].dependsOn", '["a"]',
-     f"{ONLY.format(6, 2)}; {FIX}"),
+     f"{ONLY.format(6, 2)}; set the job's minimum to at most 2"),
     (job(task("a", 2, minAvailable=1), task("b", 4, "a", minAvailable=1), minAvailable=3), "spec.minAvailable", "3",
-     f"{ONLY.format(3, 2)}; {FIX}"),
+     f"{ONLY.format(3, 2)}; set it to at most 1"),
     (job(task("a", 2, minAvailable=1), task("b", 4, "a", minAvailable=1), minAvailable=2), "spec.minAvailable", "2",
-     f"{EACH.format('b')}; {FIX}"),
+     f"{EACH.format('b')}; set it to at most 1"),
     (job(task("a", 2, minAvailable=1), task("b", 4, "a", minAvailable=1)), "spec.tasks[1].dependsOn", '["a"]',
-     f"{EACH.format('b')}; {FIX}"),
-    (job(task("a", 0), task("b", 4, "a")), "spec.tasks[1].dependsOn", '["a"]', f"{ONLY.format(4, 0)}; {FIX}"),
+     f"{EACH.format('b')}; set the job's minimum to at most 1"),
+    (job(task("a", 0), task("b", 4, "a")), "spec.tasks[1].dependsOn", '["a"]', f"{ONLY.format(4, 0)}; remove "
+                                                                               "dependsOn"),
 ]  # fmt: skip
 
 
