@@ -9,8 +9,8 @@ from bench.differential.tables import Steps
 
 Pod = dict[str, Any]
 
-#: Fields of the Pod's spec that make a family of their own, and that family. What is not listed is `scheduling`.
-_SPEC_FAMILIES = {
+#: Fields of the Pod's spec that make a group of their own, a row of the page, and that group. What is not listed is `scheduling`.
+_SPEC_GROUPS = {
     "ephemeralContainers": "containers",
     "restartPolicy": "containers",
     "volumes": "volumes",
@@ -42,7 +42,7 @@ _SPEC_FAMILIES = {
     "terminationGracePeriodSeconds": "probes",
 }
 
-_CONTAINER_FAMILIES = {
+_CONTAINER_GROUPS = {
     "env": "env and envFrom",
     "envFrom": "env and envFrom",
     "ports": "ports",
@@ -57,7 +57,7 @@ _CONTAINER_FAMILIES = {
     "securityContext": "security contexts",
 }
 
-FAMILIES = (
+GROUPS = (
     "containers",
     "init containers",
     "env and envFrom",
@@ -85,13 +85,13 @@ class Case:
     """A Pod and the story of its making.
 
     Attributes:
-        family: one of `FAMILIES`.
-        mutation: what was done, in words that tell this case from every other of its family.
+        group: one of `GROUPS`.
+        mutation: what was done, in words that tell this case from every other of its group.
         pod: the Pod, without `apiVersion` and `kind`.
         origin: `tricky` (written by hand), `systematic` (a walk over the schema) or `mixed` (several at once).
     """
 
-    family: str
+    group: str
     mutation: str
     pod: Pod
     origin: str
@@ -99,19 +99,19 @@ class Case:
     @property
     def title(self) -> str:
         """The name of the case in tests and reports."""
-        return f"{self.family}: {self.mutation}"
+        return f"{self.group}: {self.mutation}"
 
 
-def family_of(steps: Steps) -> str:
-    """Return the family of the field at `steps`."""
+def group_of(steps: Steps) -> str:
+    """Return the group of the field at `steps`."""
     if not steps or steps[0] == "metadata":
         return "metadata"
     field = steps[1] if len(steps) > 1 else ""
     if field in ("containers", "initContainers"):
         plain = "containers" if field == "containers" else "init containers"
         inner = steps[3] if len(steps) > 3 else ""
-        return _CONTAINER_FAMILIES.get(str(inner), plain)
-    return _SPEC_FAMILIES.get(str(field), "scheduling")
+        return _CONTAINER_GROUPS.get(str(inner), plain)
+    return _SPEC_GROUPS.get(str(field), "scheduling")
 
 
 def written(steps: Steps) -> str:

@@ -54,7 +54,7 @@ class Comparison:
 
 @dataclass
 class Figures:
-    """Counts of one family.
+    """Counts of one group.
 
     Attributes:
         schema_only: rejections of both where only our schema rejects, not our rules.
@@ -126,13 +126,13 @@ def asking(api: ClusterApi) -> Oracle:
 
 
 def figures(comparisons: Iterable[Comparison]) -> tuple[dict[str, Figures], Figures]:
-    """Return the figures by family, and those of all."""
-    by_family: dict[str, Figures] = {}
+    """Return the figures by group, and those of all."""
+    by_group: dict[str, Figures] = {}
     total = Figures()
     for comparison in comparisons:
-        by_family.setdefault(comparison.case.family, Figures()).add(comparison)
+        by_group.setdefault(comparison.case.group, Figures()).add(comparison)
         total.add(comparison)
-    return by_family, total
+    return by_group, total
 
 
 def brief(answer: Answer, limit: int = 400) -> str:

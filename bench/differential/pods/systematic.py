@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.differential.pods import definitions, values
 from bench.differential.pods.bases import BASES
-from bench.differential.pods.case import Case, Pod, family_of, written
+from bench.differential.pods.case import Case, Pod, group_of, written
 from bench.differential.pods.definitions import Type
 from bench.differential.tables import ABSENT, Steps, changed
 
@@ -33,7 +33,7 @@ def systematic(seed: int, per_field: int, draw_only: int | None = None) -> Itera
         found = random.Random(seed).sample(found, draw_only)
     for base, (steps, words, value) in found:
         yield Case(
-            family_of(steps), f"{base} {written(steps)} {words}", changed(BASES[base], steps, value), "systematic"
+            group_of(steps), f"{base} {written(steps)} {words}", changed(BASES[base], steps, value), "systematic"
         )
 
 

@@ -1,11 +1,11 @@
-"""Cases written by hand, in `tricky/`, a file a family: what a walk over the schema would not think of."""
+"""Cases written by hand, in `tricky/`, a file a group: what a walk over the schema would not think of."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from bench.differential import tables
-from bench.differential.pods.case import FAMILIES, Case, Pod
+from bench.differential.pods.case import GROUPS, Case, Pod
 from bench.differential.pods.values import MAP_KEYS, QUANTITIES, QUANTITY_NUMBERS
 
 _PLAIN: Pod = {"metadata": {"name": "judged"}, "spec": {"containers": [{"name": "main", "image": "busybox"}]}}
@@ -14,12 +14,12 @@ _LIMITS = ("spec", "containers", 0, "resources", "limits")
 
 def tricky() -> Iterator[Case]:
     """Yield every case."""
-    for family in FAMILIES:
-        file = Path(__file__).parent / "tricky" / f"{family.replace(' ', '-')}.yaml"
+    for group in GROUPS:
+        file = Path(__file__).parent / "tricky" / f"{group.replace(' ', '-')}.yaml"
         for mutation, pod in tables.cases(file, _PLAIN) if file.exists() else ():
-            yield Case(family, mutation, pod, "tricky")
-    for family, mutation, steps, value in _computed():
-        yield Case(family, mutation, tables.changed(_PLAIN, steps, value), "tricky")
+            yield Case(group, mutation, pod, "tricky")
+    for group, mutation, steps, value in _computed():
+        yield Case(group, mutation, tables.changed(_PLAIN, steps, value), "tricky")
 
 
 def _computed() -> Iterator[tuple[str, str, tables.Steps, Any]]:

@@ -6,29 +6,31 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jobgate.kinds.common.pod import host, metadata, placement, scheduling
+from jobgate.kinds.common.pod import FAMILIES
+from jobgate.kinds.common.pod.family import Family
 from tests.kinds.common.pod import (
     test_affinity,
+    test_containers,
     test_dns,
+    test_env,
     test_host,
     test_metadata,
+    test_ports,
     test_scheduling,
     test_selectors,
     test_spread,
     test_tolerations,
 )
-from tests.kinds.common.pod.verdict import Check, findings
+from tests.kinds.common.pod.templates import PLAIN
+from tests.kinds.common.pod.verdict import findings
 
-FAMILIES: list[tuple[str, Check, Any]] = [
-    ("affinity", placement.FAMILY.check, test_affinity.CASES),
-    ("dns", host.FAMILY.check, test_dns.CASES),
-    ("host", host.FAMILY.check, test_host.CASES),
-    ("metadata", metadata.FAMILY.check, test_metadata.CASES),
-    ("scheduling", scheduling.FAMILY.check, test_scheduling.CASES),
-    ("selectors", placement.FAMILY.check, test_selectors.CASES),
-    ("spread", placement.FAMILY.check, test_spread.CASES),
-    ("tolerations", placement.FAMILY.check, test_tolerations.CASES),
+#: Pods with what valid templates hardly ever have, for families that have no plain type for it.
+CASES = [
+    *(test_affinity.CASES + test_containers.CASES + test_dns.CASES + test_env.CASES + test_host.CASES),
+    *(test_metadata.CASES + test_ports.CASES + test_scheduling.CASES + test_selectors.CASES),
+    *(test_spread.CASES + test_tolerations.CASES),
 ]
+PODS: list[Any] = [*PLAIN.values(), *(of for _, of, _ in CASES)]
 
 ANYTHING: list[Any] = [
     None,
@@ -51,16 +53,21 @@ ANYTHING: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("check", "cases"), [family[1:] for family in FAMILIES], ids=[family[0] for family in FAMILIES]
-)
+@pytest.mark.parametrize("family", list(FAMILIES), ids=lambda family: family.check.__module__.rpartition(".")[2])
 @given(data=st.data())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_no_json_makes_a_rule_fail(check: Check, cases: Any, data: st.DataObject) -> None:
-    _, of, _ = data.draw(st.sampled_from(cases))
+def test_no_json_makes_a_rule_fail(family: Family, data: st.DataObject) -> None:
+    keys = family.metadata.keys() | family.spec.keys() | family.container.keys()
+    of = data.draw(st.sampled_from([pod for pod in PODS if not keys.isdisjoint(_keys(pod))]))
     for mangled in _mangled(of, data.draw(st.sampled_from(ANYTHING))):
-        for says in findings(check, mangled):
+        for says in findings(family.check, mangled):
             assert ": " in says
+
+
+def _keys(pod: Any) -> set[str]:
+    """Return the keys of a pod that families have."""
+    parts = [pod.get("metadata") or {}, pod["spec"], *pod["spec"].get("containers", ())]
+    return {key for part in parts for key in part}
 
 
 def _mangled(value: Any, instead: Any) -> list[Any]:
