@@ -21,7 +21,8 @@ _VERSION: Final = "-version"
 #: The oldest Kubernetes that jobgate is installed on. An API server judges by its own version's definition where a
 #: namespace names none, or a newer one.
 OLDEST: Final = 30
-#: The oldest definition of the levels that is known here; a namespace that asks for an older one is held to this.
+#: The oldest definition of the levels that is known here. Of older ones, baseline asked for the same,
+#: restricted for less: then a violation is a warning.
 FIRST: Final = 25
 
 _LEVELS: Final = {level.word: level for level in Level}
@@ -54,7 +55,8 @@ class Standard:
         oldest = min(OLDEST, newest)
         if violation.level > self.level or violation.since > newest or violation.until <= oldest:
             return Certainty.NO
-        everywhere = violation.since <= oldest and violation.until > newest
+        known = self.minor is None or self.minor >= FIRST or violation.level is Level.BASELINE
+        everywhere = known and violation.since <= oldest and violation.until > newest
         return Certainty.YES if everywhere else Certainty.BY_VERSION
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jobgate.kinds.common.pod.reading import mapping, spec_of
 from jobgate.kinds.common.pod_security.checks import ALWAYS, Level, PodSecurityViolation, violations
-from jobgate.kinds.common.pod_security.policy import NOTHING, Certainty, Policy, policy_of
+from jobgate.kinds.common.pod_security.policy import FIRST, NOTHING, Certainty, Policy, policy_of
 from jobgate.kinds.common.templates import judged
 from webhook import Cause, Context, Invalid, Job, Notice, Path, Required, rule
 from webhook.text import shown
@@ -86,7 +86,7 @@ def _denial(violation: PodSecurityViolation, detail: str) -> Cause:
 def _versions(violation: PodSecurityViolation) -> str:
     """Return which versions of Kubernetes reject a violation."""
     if violation.until == ALWAYS:
-        return f"Kubernetes 1.{violation.since} and later"
+        return f"Kubernetes 1.{max(violation.since, FIRST)} and later"
     return f"Kubernetes before 1.{violation.until}"
 
 

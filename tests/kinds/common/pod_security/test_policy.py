@@ -46,6 +46,8 @@ def test_a_standard_is_written_as_it_is_read(text: str) -> None:
 def test_a_namespace_that_pins_an_unknown_definition_is_held_to_the_oldest_known_one() -> None:
     assert Standard(Level.BASELINE, 20).violated_by(violation()) is Certainty.YES
     assert Standard(Level.BASELINE, 20).violated_by(violation(since=27)) is Certainty.NO
+    # Which asked for less.
+    assert Standard(Level.RESTRICTED, 20).violated_by(violation(Level.RESTRICTED)) is Certainty.BY_VERSION
 
 
 @pytest.mark.parametrize("text, fault", [("strict", "must be one of privileged, baseline, restricted"),
