@@ -24,11 +24,11 @@ from crdgen.reading import Manifest
 
 
 def at_revision(path: str, revision: str) -> dict[str, bytes]:
-    """Return the texts of a file, or of all files below a folder, at a git revision, by name."""
+    """Return the texts of a file, or of all files below a directory, at a git revision, by name."""
     here = Path(path).absolute()
     folder, name = (here, ".") if here.is_dir() else (here.parent, here.name)
     if not folder.is_dir():
-        raise UsageError(f"{path}: no such file or folder")
+        raise UsageError(f"{path}: no such file or directory")
     commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if commit is None:
         raise UsageError(f"{path}: {revision} is not a revision, or the file is not in a git repository")
@@ -53,7 +53,7 @@ ABOUT: Final = """Compare CRDs and report what each change breaks:
   clients  manifests, typed clients or controllers stop working
   apply    server-side apply loses field ownership, or merges differently
 
-OLD and NEW are files or folders. CRDs are compared by name, except two files with one CRD each, which are always
+OLD and NEW are files or directories. CRDs are compared by name, except two files with one CRD each, which are always
 compared. A change that is not reported as breaking stored objects does not break them. If that cannot be determined,
 for example when a pattern changes, the change is reported as breaking.
 
@@ -68,7 +68,7 @@ EXAMPLES: Final = """
 
 def arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("files", metavar="OLD NEW", nargs="+", help="two files or folders; one with --against")
+    parser.add_argument("files", metavar="OLD NEW", nargs="+", help="two files or directories; one with --against")
     parser.add_argument("--against", metavar="REV", help="compare with the file at this git revision")
     output_argument(parser, "json")
 
@@ -92,7 +92,7 @@ def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list
             raise UsageError("specify two files, OLD and NEW, or one with --against REV")
         return definitions(paths[0]), definitions(paths[1])
     if len(paths) != 1:
-        raise UsageError("--against takes one file or folder")
+        raise UsageError("--against takes one file or directory")
     (path,) = paths
     texts = at_revision(path, revision)
     old = [
@@ -104,7 +104,7 @@ def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list
     ]
     if not old and not texts:
         sys.stderr.write(f"{path}: does not exist at {revision}: every CRD is new\n")
-    # A folder may have no CRD left.
+    # A directory may have no CRD left.
     new = definitions(path, some=old == [] or Path(path).is_file())
     return old, new
 

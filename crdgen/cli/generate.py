@@ -12,7 +12,7 @@ ABOUT: Final = """Print the CustomResourceDefinition of a Pydantic model as YAML
 
 The model describes the spec. If it has a field `spec` that is a model, it describes the whole object, and its field
 `status` the status. Dataclasses and TypedDicts work too, and a crdgen.CustomResource brings its own names. Modules are
-also imported from the current folder.
+also imported from the current directory.
 
 Exit status: 0, or 2 if the model has no CRD; the errors name each field and the fix."""
 

@@ -12,14 +12,14 @@ from crdgen.lint import Finding, LintSeverity, lint
 ABOUT: Final = """Report errors, which the API server rejects, and warnings, for fields that have no effect or a
 surprising one.
 
-FILE is a YAML or JSON file with one or more objects, a folder to search for CRDs, or - for standard input. Ignores
+FILE is a YAML or JSON file with one or more objects, a directory to search for CRDs, or - for standard input. Ignores
 objects of other kinds.
 
 Exit status: 0 if there are no errors, 1 if there are errors (with --strict, also warnings), 2 if a file cannot be read
 or there is no CRD."""
 
 EXAMPLES: Final = """
-  crdgen lint crds/                                   # all CRDs in the folder
+  crdgen lint crds/                                   # all CRDs in the directory
   crdgen lint --strict widget.yaml                    # fail on warnings too
   kubectl get crd -o yaml | crdgen lint -             # all CRDs in a cluster
   crdgen lint --output sarif crds/ > findings.sarif   # for code scanning
@@ -28,7 +28,7 @@ EXAMPLES: Final = """
 
 def arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("files", metavar="FILE", nargs="+", help="a file, a folder, or - for standard input")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a file, a directory, or - for standard input")
     output_argument(parser, "json", "sarif")
     parser.add_argument("--strict", action="store_true", help="fail on warnings, too")
 

@@ -20,7 +20,7 @@ _FLAGS: Final = ("group", "version", "kind", "plural", "scope")
 
 def subject_argument(parser: ArgumentParser) -> None:
     """Add the argument for CRDs or a model."""
-    parser.add_argument("subject", metavar="FILE|MODULE:MODEL", help="a file or folder of CRDs, -, or a model")
+    parser.add_argument("subject", metavar="FILE|MODULE:MODEL", help="a file or directory of CRDs, -, or a model")
 
 
 def subject(options: Namespace, **otherwise: str) -> dict[str, dict[str, Any]]:
@@ -33,7 +33,7 @@ def subject(options: Namespace, **otherwise: str) -> dict[str, dict[str, Any]]:
 
 def model_arguments(parser: ArgumentParser) -> None:
     """Add the flags that name a model's resource."""
-    names = parser.add_argument_group("names", "names of a model's resource; a CustomResource has its own")
+    names = parser.add_argument_group("names", "Names of the custom resource. Not needed for a CustomResource object.")
     names.add_argument("--group", metavar="G", help="the API group, such as example.com")
     names.add_argument("--version", metavar="V", help="the version, such as v1alpha1")
     names.add_argument("--kind", metavar="K", help="the kind (default: name of the model without the suffix Spec)")

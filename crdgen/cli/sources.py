@@ -1,4 +1,4 @@
-"""Reads objects from files, folders and standard input as `kubectl` does, and writes files and JSON."""
+"""Reads objects from files, directories and standard input as `kubectl` does, and writes files and JSON."""
 
 import json
 import sys
@@ -44,7 +44,7 @@ def parsed(text: bytes, file: str) -> list[Manifest]:
 
 
 def definitions(path: str, *, some: bool = True) -> list[Manifest]:
-    """Return the CRDs in a file, below a folder, or from standard input; `some` says that there must be one."""
+    """Return the CRDs in a file, below a directory, or from standard input; `some` says that there must be one."""
     found = [manifest for file in files(path) for manifest in objects(file) if manifest.object.get("kind") == KIND]
     if some and not found:
         raise UsageError(f"{path}: contains no {KIND}")
@@ -69,7 +69,7 @@ def one_definition(path: str) -> Manifest:
 
 
 def files(path: str) -> list[str]:
-    """Return the file itself, or the files below a folder that mention CRDs: not every YAML file is a manifest.
+    """Return the file itself, or the files below a directory that mention CRDs: not every YAML file is a manifest.
 
     A file that cannot be read is among them, to be reported by its name.
     """
@@ -84,7 +84,7 @@ def files(path: str) -> list[str]:
 
 def in_folder(folder: Path, pattern: str) -> list[Path]:
     """Return the YAML and JSON files that match a pattern, and symbolic links to nothing, which are to be reported."""
-    next(folder.iterdir(), None)  # raises an error if the folder cannot be read, which glob() takes for empty
+    next(folder.iterdir(), None)  # raises an error if the directory cannot be read, which glob() takes for empty
     found = (file for file in sorted(folder.glob(pattern)) if file.suffix in SUFFIXES)
     return [file for file in found if file.is_file() or not file.exists()]
 
@@ -103,7 +103,7 @@ def _mentions_definitions(file: Path) -> bool:
 
 
 def write(file: Path, text: str) -> None:
-    """Write a file, and the folders that it is in."""
+    """Write a file, and the directories that it is in."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode())

@@ -28,7 +28,7 @@ def _rewritten(schema: Schema, path: str, stage: Transform, errors: SchemaErrors
 
 
 def map_children(schema: Schema, path: str, function: Transform) -> Schema:
-    """Return a shallow copy of the node whose direct children went through the function."""
+    """Return a shallow copy of the node, with the function applied to each direct child."""
     result = with_children(schema, lambda child, step: function(child, path + step))
     if KEYS in schema:
         result[KEYS] = function(schema[KEYS], f"{path} (its keys)")

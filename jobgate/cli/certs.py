@@ -40,7 +40,7 @@ def _names(*, service: str, namespace: str, cluster_domain: str, names: tuple[st
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write ca.crt, tls.crt and tls.key to this folder, which is created if missing.",
+    help="Write ca.crt, tls.crt and tls.key to this directory, which is created if missing.",
 )
 @click.option("--secret", is_flag=True, help="Print a Kubernetes Secret, including the key, instead of writing files.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")

@@ -31,8 +31,8 @@ def explain(
 
     Shows command, variables, mounts and hosts of the first pod of each task, and the Services and other objects of the
     job, each with the plugin or prerequisite that it comes from. Prerequisites are looked up in FILEs. FILE may be a
-    folder, whose YAML and JSON files are read, or - for standard input. Exit status: 0; 1 if a job would be denied; 2
-    if the input is invalid, or no object makes pods.
+    directory, whose YAML and JSON files are read, or - for standard input. Exit status: 0; 1 if a job would be denied;
+    2 if the input is invalid or contains no job.
     """
     manifests, broken = read_files(files)
     warn(manifests)
@@ -50,7 +50,7 @@ def explain(
             click.echo(f"{title(manifest)}{': denied' if explanation.denied else ''}")
             click.echo("\n".join(report(explanation)))
     denied = any(explanation.denied for _, explanation in found)
-    finish(context, "explained: no object makes pods", broken=broken, done=bool(found), denied=denied)
+    finish(context, "explained: the input contains no job", broken=broken, done=bool(found), denied=denied)
 
 
 def _entry(manifest: Manifest, explanation: Explanation) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def fit(
     """Check whether the CRDs in FILEs, or those of the cluster, are compatible with the kinds of jobs.
 
     Use it if another chart installs the CRDs. Reports each field that would be dropped or rejected. FILE may be a
-    folder. Exit status: 0 if all are compatible, 1 if one is not or is missing, 2 if they cannot be read.
+    directory. Exit status: 0 if all are compatible, 1 if one is not or is missing, 2 if they cannot be read.
     """
     stored = _read(files) if files else asyncio.run(_stored(kubeconfig))
     found = {
@@ -52,7 +52,7 @@ def _loses(found: Sequence[Misfit]) -> bool:
 
 
 def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    """Return the CRDs in files and below folders, by name."""
+    """Return the CRDs in files and below directories, by name."""
     try:
         return _by_name(manifest.object for file in files for manifest in definitions(file, some=False))
     except UsageError as error:

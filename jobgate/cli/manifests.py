@@ -83,7 +83,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @click.option(
     "--output-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write the files of manifests/ to this folder, and print nothing.",
+    help="Write the files of manifests/ to this directory, and print nothing.",
 )
 @click.option("--check", is_flag=True, help="With --output-dir: write nothing, and fail if a file is out of date.")
 def manifests(

@@ -29,7 +29,7 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
 
     With --queueing, pods are in the gangs of that system; PodGroups of `kubernetes` are those of Kubernetes 1.37.
     Variables that differ between the pods of a task, such as RANK, are set by the pod webhook, and are not shown. Nor
-    are objects of plugins: see `jobgate explain --run KIND`. FILE may be a folder, whose YAML and JSON files are
+    are objects of plugins: see `jobgate explain --run KIND`. FILE may be a directory, whose YAML and JSON files are
     read, or - for standard input. Exit status: 0; 1 if a job would be denied; 2 if the input is invalid or contains no
     job that the runner can run.
     """

@@ -29,7 +29,7 @@ _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 
 def _files(path: str) -> Sequence[str]:
-    """Return the file, or the files that `kubectl apply -f` reads in a folder: not those of folders in it."""
+    """Return the file, or the files that `kubectl apply -f` reads in a directory: not those of directories in it."""
     if path == "-" or not Path(path).is_dir():
         return [path]
     return [str(file) for file in in_folder(Path(path), "*")]
@@ -63,7 +63,7 @@ def reading_warnings(manifest: Manifest) -> Iterator[str]:
 
 
 def read_files(files: Iterable[str]) -> tuple[list[Manifest], bool]:
-    """Return the objects in files, folders and standard input (`-`), and whether a file is unreadable or empty.
+    """Return the objects in files, directories and standard input (`-`), and whether a file is unreadable or empty.
 
     These are reported on standard error.
     """

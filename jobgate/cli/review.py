@@ -60,8 +60,8 @@ def review(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Review the objects in FILEs as the webhook would, without a cluster: errors, warnings, changes.
 
-    FILE may be a folder, whose YAML and JSON files are read, or - for standard input. Exit status: 0 if all objects are
-    allowed, 1 if one is denied, 2 if the input is invalid or contains no object of a known kind.
+    FILE may be a directory, whose YAML and JSON files are read, or - for standard input. Exit status: 0 if all objects
+    are allowed, 1 if one is denied, 2 if the input is invalid or contains no object of a known kind.
     """
     if operation == Operation.UPDATE and old is None:
         raise click.UsageError("--operation UPDATE requires the stored objects: --old FILE")

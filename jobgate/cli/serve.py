@@ -44,7 +44,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="[NAMESPACE/]NAME",
     help="Secret with the certificate. It is watched: a new certificate is served within a second.",
 )
-@setting("--tls-cert", type=_FILE, help="Certificate chain, PEM. Reloaded when it changes, like ca.crt in its folder.")
+@setting(
+    "--tls-cert", type=_FILE, help="Certificate chain, PEM. Reloaded when it changes, like ca.crt in its directory."
+)
 @setting("--tls-key", type=_FILE, help="Private key of the certificate, PEM.")
 @setting(
     "--tls-name",

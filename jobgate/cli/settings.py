@@ -242,8 +242,8 @@ _FORGETFUL_WRITER = setting(
     default=(DI_ORCHESTRATOR_ACCOUNT,),
     show_default=True,
     callback=_service_accounts,
-    help="Client whose updates erase fields that it does not know, which are then restored, as "
-    "system:serviceaccount:<namespace>:<name>; repeatable. Accounts that you name replace the default.",
+    help="Service account, as system:serviceaccount:<namespace>:<name>, whose updates drop unknown fields. The webhook "
+    "restores them. Repeatable. Accounts that you name replace the default.",
 )
 _KIND_SETTINGS = setting(
     "--kind-settings",

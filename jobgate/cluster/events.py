@@ -24,16 +24,20 @@ def event(
     said: tuple[Literal["Normal", "Warning"], str, str],
     component: str,
     now: datetime,
-    seal: str = "",
+    dedupe_key: str = "",
 ) -> dict[str, Any]:
     """Return an Event about an `involvedObject`: its type, reason and message, which is truncated.
 
-    Events with the same seal have the same name, so that each is written once; without one, the name is random.
+    Events with the same dedupe_key have the same name, so that each is written once; without one, the name is random.
     """
     kind, reason, message = said
     stamp = f"{now:%Y-%m-%dT%H:%M:%SZ}"
-    digest = hashlib.sha256(seal.encode()).hexdigest()[:16]
-    name = {"name": f"{about['name'][:230].rstrip('.-')}.{digest}"} if seal else {"generateName": f"{about['name']}."}
+    digest = hashlib.sha256(dedupe_key.encode()).hexdigest()[:16]
+    name = (
+        {"name": f"{about['name'][:230].rstrip('.-')}.{digest}"}
+        if dedupe_key
+        else {"generateName": f"{about['name']}."}
+    )
     return {
         "apiVersion": "v1",
         "kind": "Event",

@@ -129,7 +129,9 @@ class Dispatcher:
                 self.decide()
             except Exception as error:  # noqa: BLE001  # whatever it is: it is tried again, and jobs that run go on
                 reason = str(error) if isinstance(error, LookupError) else type(error).__qualname__
-                _logger.warning("nothing was decided of queues, retrying", extra={"fields": {"reason": reason}})
+                _logger.warning(
+                    "failed to decide which jobs leave their queue, retrying", extra={"fields": {"reason": reason}}
+                )
             await asyncio.sleep(SETTLE)
             with suppress(TimeoutError):
                 async with asyncio.timeout(RESYNC):

@@ -136,7 +136,7 @@ CLAIMS = [
     Claim("vcjob", "`root` is denied", vc.job(vc.task("a"), queue="root"), "denied spec.queue"),
     Claim("vcjob", "a job with `generateName` and no name", vc.job(vc.task("a"), metadata={"generateName": "a-"}), "allowed"),
     Claim("vcjob", "whose stored value is its default", vc.job(vc.task("a", 2)), "allowed", old=vc.job(vc.task("a"), queue="default", maxRetry=3)),
-    Claim("vcjob", "A gang that its dependencies keep from starting", vc.job(vc.task("a"), vc.task("b", dependsOn={"name": ["a"]}), minAvailable=2), "warned spec.minAvailable"),
+    Claim("vcjob", "a gang that its dependencies keep from starting", vc.job(vc.task("a"), vc.task("b", dependsOn={"name": ["a"]}), minAvailable=2), "warned spec.minAvailable"),
     Claim("vcjob", "a `minSuccess` above the number of pods", vc.job(vc.task("a"), minSuccess=2), "warned spec.minSuccess"),
     Claim("vcjob", "a `mountPath` with `:`", vc.job(vc.task("a"), volumes=[{"mountPath": "/a:b", "volumeClaimName": "c"}]), "warned spec.volumes[0].mountPath"),
     Claim("vcjob", "one claim mounted twice", vc.job(vc.task("a"), volumes=[{"mountPath": "/a", "volumeClaimName": "c"}, {"mountPath": "/b", "volumeClaimName": "c"}]), "warned spec.volumes[1]"),

@@ -50,7 +50,10 @@ def partitions_hold_all_pods(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
     for path, task, policy in _partitioned(job, "total_partitions", "partition_size"):
         total = policy.total_partitions * policy.partition_size
         if total > COUNT_LIMIT:
-            detail = f"{policy.total_partitions} partitions of this size exceed the maximum of {COUNT_LIMIT} pods"
+            most = f"must be at most {COUNT_LIMIT // policy.total_partitions}"
+            detail = (
+                f"{most} with totalPartitions {policy.total_partitions}: a task may have at most {COUNT_LIMIT} pods"
+            )
             yield Invalid(path / "partitionPolicy" / "partitionSize", policy.partition_size, detail)
             continue
         for _, one in readable([task], "replicas"):

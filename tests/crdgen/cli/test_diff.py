@@ -97,10 +97,10 @@ def test_a_file_that_was_not_there_is_new(crdgen: Crdgen, repository: Path) -> N
     [
         ("diff crds/orders.yaml", "specify two files, OLD and NEW, or one with --against REV"),
         ("diff a b c", "specify two files"),
-        ("diff a b --against HEAD", "--against takes one file or folder"),
+        ("diff a b --against HEAD", "--against takes one file or directory"),
         ("diff crds/orders.yaml --against nowhere", "nowhere is not a revision"),
         ("diff crds/orders.yaml --against=--help", "--help is not a revision"),
-        ("diff nowhere/at.yaml --against HEAD", "no such file or folder"),
+        ("diff nowhere/at.yaml --against HEAD", "no such file or directory"),
         ("diff nowhere.yaml crds/orders.yaml", "nowhere.yaml: No such file"),
         ("diff crds/orders.yaml old.yaml", "old.yaml:1: apiVersion is apiextensions.k8s.io/v1beta1: must be"),
         ("docs old.yaml", "old.yaml:1: apiVersion is apiextensions.k8s.io/v1beta1: must be"),
