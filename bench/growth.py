@@ -39,8 +39,8 @@ from webhook import Kind, Phase
 SERVER_CORE, CLIENT_CORE = 0, 1
 #: A point is measured until the server has used so many CPU seconds, or has had so many requests.
 ENOUGH, MOST = 0.5, 300
-#: Linear is a slope of 1 on logarithmic axes; what is above this grows faster.
-LINEAR = 1.1
+#: Linear is a slope of 1 on logarithmic axes, and up to 1.25 where objects outgrow the caches of the core.
+LINEAR = 1.3
 #: What one more variable of a container takes in a body, and what all else takes, about.
 _VARIABLE, _REST = 64, 2_500
 #: As many connections come from one address at most, and so many are opened at once.
