@@ -15,6 +15,7 @@ from jobgate.kinds.common.quantity import parse
 from jobgate.kinds.common.schema import Shape, is_private, shape_of
 from webhook import Cause, Context, Forbidden, Job, Path, Rule
 from webhook.path import steps_of
+from webhook.review import same
 from webhook.rule import Check
 from webhook.text import shown
 
@@ -183,9 +184,9 @@ def _parts(change: FieldChange, key: str) -> list[FieldChange] | None:
             return [*_items(change, _known_by(one, key), _known_by(other, key), change.path / 0 / key)]
         if len(one) == len(other):
             pairs = enumerate(zip(one, other, strict=True))
-            return [_part(change, at, *pair) for at, pair in pairs if not _same(*pair)]
+            return [_part(change, at, *pair) for at, pair in pairs if not same(*pair)]
     amounts = not _QUANTITIES.isdisjoint(change.path.steps) and _amount(one) == _amount(other) is not None
-    return [] if amounts or _same(one, other) else None
+    return [] if amounts or same(one, other) else None
 
 
 def _part(change: FieldChange, step: str | int, before: Any, after: Any, moves: str = "") -> FieldChange:
@@ -195,7 +196,7 @@ def _part(change: FieldChange, step: str | int, before: Any, after: Any, moves: 
 
 def _fields(change: FieldChange, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[FieldChange]:
     """Yield what becomes of fields, or of entries of a map, of which each that comes or goes is a change."""
-    changed = [key for key, value in one.items() if key not in other or not _same(value, other[key])]
+    changed = [key for key, value in one.items() if key not in other or not same(value, other[key])]
     for key in [*changed, *(key for key in other if key not in one)]:
         moves = ""
         if change.shape.is_map:
@@ -240,16 +241,8 @@ def _items(
     for name in gone.values():
         yield FieldChange(path, shape, name[0], None, f"item {shown(name[0])} would be removed", key)
     for at, place in enumerate(was):
-        if place is not None and not _same(one[place], other[at]):
+        if place is not None and not same(one[place], other[at]):
             yield _part(change, at, one[place], other[at])
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Return whether two values are surely equal."""
-    try:
-        return bool(one == other)
-    except RecursionError:
-        return False
 
 
 def _nothing(value: Any) -> bool:

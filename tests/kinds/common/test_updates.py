@@ -75,6 +75,7 @@ def test_what_may_change_is_let_through(case: str, old: dict[str, Any], new: dic
         ({"queue": "a"}, {"queue": "b"}, [f'spec.queue: Forbidden: {STORED}: from "a" to "b"']),
         ({}, {"queue": "b"}, [f'spec.queue: Forbidden: {STORED}: would be set to "b"']),
         ({"queue": "a"}, {}, [f'spec.queue: Forbidden: {STORED}: "a" would be removed']),
+        ({"a": True}, {"a": 1}, [f"spec.a: Forbidden: {STORED}: from true to 1"]),
         ({"tasks": [{}]}, {"tasks": [{}, {}]}, [f"spec.tasks: Forbidden: {STORED}: from 1 items to 2"]),
         ({"policy": {"a": 1}}, {"policy": {"a": 2, "b": 3}},
          [f"spec.policy.a: Forbidden: {STORED}: from 1 to 2",
