@@ -20,6 +20,7 @@ PACKAGES: Mapping[str, str] = {
     "busybox": "busybox",
     "dash": "dash",
     "ip": "iproute2",
+    "jq": "jq",
     "mount": "mount",
     "mpirun": "openmpi-bin",
     "nsenter": "util-linux",
