@@ -9,12 +9,13 @@ PYTHON ?= $(shell if ! python3 -c '$(OPTIMIZED)' && /usr/bin/python3 -c '$(USABL
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+SBOM := build/jobgate.cdx.json
 
 # Tests start hundreds of programs: none is to compile its imports again, whatever the user's habit is elsewhere.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock demo test chart chart-template check format crds docs site controlplane bench bench-all soak soak-certs fuzz golden dist clean
+.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site controlplane bench bench-all soak soak-certs fuzz golden dist sbom clean
 
 help: ## List the targets
 	@echo 'jobgate: admission webhook and CRD toolkit for distributed training jobs on Kubernetes (README.md).'
@@ -37,6 +38,9 @@ $(STAMP): requirements.lock pyproject.toml
 lock: install ## Update requirements.lock from pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra all --group dev --group docs \
 		--no-header --no-annotate pyproject.toml --output-file requirements.lock
+
+audit-deps: install ## Check the locked packages for known vulnerabilities, which a service on the internet lists
+	$(BIN)/pip-audit --strict --require-hashes --disable-pip --requirement requirements.lock
 
 demo: install ## Start here: apply the examples to a real API server with jobgate installed
 	$(BIN)/python -m examples.demo
@@ -109,6 +113,14 @@ soak-certs: install controlplane ## Rotate certificates 200 times under load, ki
 dist: install ## Build the source distribution and the wheel into dist/
 	rm -rf dist
 	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python
+
+sbom: install ## Write the SBOM of the wheel with all extras to build/jobgate.cdx.json
+	@mkdir -p $(dir $(SBOM))
+	@# Which packages: by uv, at the locked versions. Their hashes: those of the lock.
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra all --constraint requirements.lock \
+		--no-header --no-annotate pyproject.toml > $(SBOM).names
+	awk 'NR == FNR { named[$$1]; next } /^[^ ]/ { wanted = $$1 in named } wanted' $(SBOM).names requirements.lock > $(SBOM).lock
+	$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --output-file $(SBOM) $(SBOM).lock
 
 clean: ## Remove generated files; the cache of the control plane stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

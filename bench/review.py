@@ -17,8 +17,8 @@ import yaml
 
 from bench.comparison import bodies, jobs
 from bench.page import aligned, piped, renew
-from jobgate.kinds import installed
-from webhook import Context, Job, Kind, Phase, Registry, Request, review
+from jobgate.kinds import installed, registry
+from webhook import Context, Job, Kind, Phase, Request, review
 from webhook.review import mutated
 from webhook.server.answer import review as encoded
 from webhook.server.body import decode
@@ -64,7 +64,7 @@ def stages(kind: Kind, phase: Phase, job: dict[str, Any], rounds: int) -> dict[s
     circumstances = Context(namespace=job["metadata"]["namespace"], name=job["metadata"].get("name", ""))
     stored = mutated(kind, job, circumstances).value
     body = bodies.review(job if phase is Phase.MUTATE else stored, kind.qualified_plural.partition(".")[0], 1)
-    request, kinds = Request.parse(decode(body)), Registry([kind])
+    request, kinds = Request.parse(decode(body)), registry([kind])
     answer = review(request, phase, kinds)
     if not answer.allowed:
         raise SystemExit(f"the job is refused, which is another matter: {answer.causes}")

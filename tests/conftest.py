@@ -2,9 +2,12 @@
 
 import gc
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import pytest
+
+from controlplane import system
+from tests.missing import allows_missing, lacking
 
 pytest_plugins = ["controlplane.fixtures"]
 
@@ -30,6 +33,42 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Those with the runner come last, so that the webhook beside them starts with its settings only once.
     """
     items.sort(key=lambda item: (-max(map(len, _planes(item)), default=0), "running_webhook" in _fixtures(item)))
+
+
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Install what the tests need of the system once, before several workers start: apt-get has one lock."""
+    _install(system.TESTS, config)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Install what the tests of a single process need, before the first one starts."""
+    if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
+        _install({program for item in session.items for program in _needs(item)}, session.config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail a test whose programs are missing, with the command that installs them."""
+    machine, needs = system.System(), _needs(item)
+    if lacks := machine.lacks(needs, root=any(mark.kwargs.get("root") for mark in item.iter_markers("needs"))):
+        lacking(system.message(lacks))
+
+
+def _needs(item: pytest.Item) -> set[str]:
+    return {str(program) for mark in item.iter_markers("needs") for program in mark.args}
+
+
+def _install(programs: Collection[str], config: pytest.Config) -> None:
+    terminal = config.pluginmanager.getplugin("terminalreporter")
+    machine = system.System()
+    missing = machine.missing(programs)
+    if not missing or allows_missing():
+        return
+    terminal.write_line(f"installing {', '.join(missing)}")
+    try:
+        machine.install(missing)
+    except system.Missing as error:
+        terminal.write_line(str(error), red=True)  # the tests that need them fail, with the same message
 
 
 @pytest.hookimpl(wrapper=True)

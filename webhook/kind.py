@@ -174,14 +174,14 @@ class Registry:
     """The kinds that an installation serves, by GroupVersionKind, and the plugins that their jobs may ask for.
 
     Attributes:
-        plugins: by name; rules find them in their context.
+        plugins: by name; rules find them in their context. Required: without them, each job that names one is denied.
 
     Raises:
         ValueError: two kinds claim one GroupVersionKind or one plural.
     """
 
-    def __init__(self, kinds: Iterable[Kind], plugins: Mapping[str, PluginProfile] | None = None) -> None:
-        self.plugins: Mapping[str, PluginProfile] = plugins or {}
+    def __init__(self, kinds: Iterable[Kind], plugins: Mapping[str, PluginProfile]) -> None:
+        self.plugins = plugins
         self._kinds: dict[tuple[str, str], Kind] = {}
         for kind in kinds:
             for other in self._kinds.values():

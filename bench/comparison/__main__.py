@@ -11,12 +11,12 @@ from pathlib import Path
 import orjson
 
 from bench.comparison.golang import MODULES, find_or_build
-from bench.comparison.load import Missing, find_or_install_wrk
 from bench.comparison.measuring import Bench, Measured
 from bench.comparison.report import draw, markdown, table
 from bench.comparison.scenarios import QUICK, SCENARIOS
 from bench.page import renew
 from controlplane.run import BuildError
+from controlplane.system import Missing, System
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -36,14 +36,15 @@ def main(argv: list[str] | None = None) -> int:
         measured = Measured.from_json(orjson.loads(command.figures.read_bytes()))
     else:
         try:
-            wrk, modules = find_or_install_wrk(), {} if command.without_go else MODULES
+            System().install({"wrk"})
+            modules = {} if command.without_go else MODULES
             built = {name: find_or_build(module) for name, module in modules.items()}
         except (Missing, BuildError) as error:
             print(error, file=sys.stderr)
             return 1
         scenarios = [each for each in (QUICK if command.quick else SCENARIOS) if command.only in each.name]
         with tempfile.TemporaryDirectory(prefix="jobgate-bench-") as folder:
-            bench = Bench(wrk, built, Path(folder))
+            bench = Bench("wrk", built, Path(folder))
             seconds = command.seconds or (1 if command.quick else 2)
             bench.run(scenarios, command.rounds or (2 if command.quick else 4), seconds)
             measured = bench.measured

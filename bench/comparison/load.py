@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -15,10 +13,6 @@ _SCRIPT = Path(__file__).with_name("load.lua")
 CONNECTIONS = 8
 #: Where one review takes so long that a queue of them would be shed.
 CONNECTIONS_OF_LARGE = 2
-
-
-class Missing(RuntimeError):
-    """A program that is needed is not there; the message says how to get it."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +26,6 @@ class Load:
     p50: float
     p99: float
     p999: float
-
-
-def find_or_install_wrk() -> str:
-    """Return the path of `wrk`, installed by apt-get where that can be done."""
-    if found := shutil.which("wrk"):
-        return found
-    if shutil.which("apt-get") and os.geteuid() == 0:
-        for words in (["update"], ["install", "--yes", "--no-install-recommends", "wrk"]):
-            subprocess.run(["apt-get", "--quiet", *words], check=True, stdout=subprocess.DEVNULL)
-        if found := shutil.which("wrk"):
-            return found
-    raise Missing("wrk is missing: install it with the system's package manager (apt-get install wrk)")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from controlplane.processes.content import PodContent
+from controlplane.system import System, message
 
 #: What the node's network is: 10.88.0.1 is the node's own address.
 NODE_ADDRESS = "10.88.0.1"
@@ -22,6 +22,10 @@ LIFE = 1800
 #: What of this machine a pod must not write to: it gets empty ones.
 _EMPTY = ("/root", "/home", "/opt", "/run", "/tmp")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+#: Programs of a node, beside root.
+NEEDS = ("ip", "mount", "nsenter", "unshare")
 
 
 class MissingError(RuntimeError):
@@ -66,9 +70,8 @@ class Holder:
 
 def node_network() -> Holder:
     """The network of a node: a bridge that no pod of another node, and nothing outside, reaches."""
-    missing = [name for name in ("unshare", "nsenter", "ip", "mount") if not shutil.which(name)]
-    if missing or os.geteuid() != 0:
-        raise MissingError(f"a node of processes needs to be root, and {', '.join(missing) or 'to have namespaces'}")
+    if missing := System().lacks(NEEDS, root=True):
+        raise MissingError(message(missing))
     return Holder(_BRIDGE, "--mount", "--net")
 
 

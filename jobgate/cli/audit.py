@@ -75,7 +75,8 @@ async def _audit(kubeconfig: Path | None, configured: Configured) -> tuple[list[
                 missing.append(kind.qualified_plural)
             # Items of a list may lack these.
             typed = {"apiVersion": kind.gvk.api_version, "kind": kind.kind}
-            found += [audit(kind, {**typed, **job}, configured.settings, objects) for job in jobs or ()]
+            documents = ({**typed, **job} for job in jobs or ())
+            found += [audit(kind, each, configured.kinds, configured.settings, objects) for each in documents]
     return found, missing
 
 

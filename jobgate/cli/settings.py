@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 import click
 from pydantic.alias_generators import to_camel
 
-from jobgate import plugins
 from jobgate.cli.cluster import grouped, require_dns_name
-from jobgate.kinds import installed
+from jobgate.kinds import installed, registry
 from jobgate.kinds.common.ignored import WORDS
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.runner import runner_of
@@ -70,7 +69,7 @@ def _configured(  # noqa: PLR0913 - a setting each
         runs=frozenset(run),
         enforces=mode == _ENFORCE,
     )
-    return {"configured": Configured(admission, Registry(kinds, plugins.installed()), kind_settings)}
+    return {"configured": Configured(admission, registry(kinds), kind_settings)}
 
 
 def _queueing(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Mapping[str, Arguments]:
@@ -117,7 +116,7 @@ def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Re
     """Return all kinds except the named ones."""
     kinds = installed()
     among(values, [kind.qualified_plural for kind in kinds])
-    return Registry(kind for kind in kinds if kind.qualified_plural not in values)
+    return registry(kind for kind in kinds if kind.qualified_plural not in values)
 
 
 def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:

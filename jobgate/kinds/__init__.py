@@ -4,6 +4,7 @@ A package adds a kind by the entry point `jobgate.kinds`: its value is a `webhoo
 kind, except the importer and one default of the command line.
 """
 
+from collections.abc import Iterable
 from pkgutil import resolve_name
 from typing import Final
 
@@ -11,7 +12,7 @@ from jobgate import plugins
 from jobgate.packages import provided
 from webhook import Kind, Registry
 
-__all__ = ["ENTRY_POINT", "built_in", "installed"]
+__all__ = ["ENTRY_POINT", "built_in", "installed", "registry"]
 
 ENTRY_POINT: Final = "jobgate.kinds"
 
@@ -37,4 +38,9 @@ def installed() -> Registry:
         jobgate.packages.Unusable: the kind of a package cannot be loaded, or is none.
         ValueError: two kinds claim one name.
     """
-    return Registry((*built_in(), *provided(ENTRY_POINT, Kind)), plugins.installed())
+    return registry((*built_in(), *provided(ENTRY_POINT, Kind)))
+
+
+def registry(kinds: Iterable[Kind]) -> Registry:
+    """Return a registry of these kinds, whose jobs may ask for the installed plugins, as in every command."""
+    return Registry(kinds, plugins.installed())

@@ -28,8 +28,10 @@ class Audited:
     notices: tuple[Notice, ...] = ()
 
 
-def audit(kind: Kind, document: dict[str, Any], settings: Settings, objects: Objects | None = None) -> Audited:
-    """Review a stored job as if it were created now, even if the installation only warns."""
+def audit(
+    kind: Kind, document: dict[str, Any], kinds: Registry, settings: Settings, objects: Objects | None = None
+) -> Audited:
+    """Review a stored job of a kind of the registry as if it were created now, even if the installation only warns."""
     metadata = document["metadata"]
     namespace, name = str(metadata.get("namespace", "")), str(metadata["name"])
     request = Request(
@@ -41,7 +43,7 @@ def audit(kind: Kind, document: dict[str, Any], settings: Settings, objects: Obj
         namespace=namespace,
         document=document,
     )
-    answer = review(request, Phase.VALIDATE, Registry([kind]), replace(settings, enforces=True), objects)
+    answer = review(request, Phase.VALIDATE, kinds, replace(settings, enforces=True), objects)
     faults = tuple(zip(answer.rules, answer.causes, strict=True))
     return Audited(kind.qualified_plural, namespace, name, faults, tuple(answer.notices))
 

@@ -1,6 +1,5 @@
 """OpenSSL accepts every certificate in its strict mode: in Python's ssl and, where it is installed, as a command."""
 
-import shutil
 import ssl
 import subprocess
 from collections.abc import Callable
@@ -49,7 +48,7 @@ def test_a_bundle_of_two_generations_trusts_both(
         handshake(client, server_context(generation, tmp_path), ANSWERS_TO[2])
 
 
-@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl command here; Python's ssl has tested the library")
+@pytest.mark.needs("openssl")
 @pytest.mark.parametrize("key_type", KeyType)
 def test_the_openssl_command_verifies_authority_and_leaf_strictly(key_type: KeyType, tmp_path: Path) -> None:
     generation = generation_of(key_type, TODAY)

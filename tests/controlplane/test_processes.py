@@ -4,9 +4,6 @@ The programs' pods come of jobs that the runner runs, by batch Jobs of kube-cont
 the controller makes what their plugins declare.
 """
 
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,16 +14,19 @@ from controlplane.controller import controlling, install
 from controlplane.fixtures import new_namespace
 from controlplane.processes import ProcessNode
 from controlplane.processes.node import CHOSEN
-from controlplane.processes.sandbox import MissingError
+from controlplane.processes.sandbox import NEEDS, MissingError
 from controlplane.runner import RUN, runner
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane, has_account
 from jobgate.kinds import installed
+from tests.missing import lacking
+
+PYTHON = "/usr/bin/python3"
+pytestmark = pytest.mark.needs(*NEEDS, PYTHON, root=True)
 
 WAIT = 120.0
-PYTHON = "/usr/bin/python3"
 
 #: Each rank sends a number to the first, as a store of torchrun's does, and gets back what all sum up to.
 RENDEZVOUS = """
@@ -101,9 +101,7 @@ def node(plane: WholeControlPlane, tmp_path_factory: pytest.TempPathFactory) -> 
             yield found
             assert found.failure is None
     except MissingError as error:
-        if os.environ.get("ALLOW_MISSING") == "1":
-            pytest.skip(str(error))
-        pytest.fail(f"{error}: run the tests as root where namespaces are allowed, or with ALLOW_MISSING=1")
+        lacking(f"{error}: run the tests where namespaces are allowed")
 
 
 @pytest.fixture
@@ -205,8 +203,8 @@ def test_roles_of_dmlc_find_their_scheduler(node: ProcessNode, space: Space) -> 
     ]
 
 
+@pytest.mark.needs("mpirun", "ssh", "/usr/sbin/sshd")
 def test_mpirun_starts_ranks_on_all_pods(node: ProcessNode, space: Space) -> None:
-    need_mpi()
     done = [{"event": "TaskCompleted", "action": "CompleteJob"}]
     tasks = [
         {"name": "launcher", "template": template("di-container", "sh", "-c", MPIRUN), "policies": done},
@@ -217,17 +215,3 @@ def test_mpirun_starts_ranks_on_all_pods(node: ProcessNode, space: Space) -> Non
     said = [line for line in logs(node, space, "di-container") if line.startswith("rank")]
     assert sorted(line.split(" on ")[1] for line in said) == hosts
     assert [line.split(" on ")[0] for line in said] == [f"rank {rank} of 3" for rank in range(3)]
-
-
-def need_mpi() -> None:
-    """Install OpenMPI where it is missing; fail, with the command to run, where that cannot be done."""
-    command = "apt-get install --yes --no-install-recommends openmpi-bin openssh-server"
-    programs = ("mpirun", "ssh", "/usr/sbin/sshd")
-    if not all(map(shutil.which, programs)) and os.environ.get("ALLOW_MISSING") == "1":
-        pytest.skip("ALLOW_MISSING=1")
-    if not all(map(shutil.which, programs)):
-        subprocess.run(
-            f"apt-get update --quiet && {command}", shell=True, check=False, capture_output=True, timeout=300
-        )
-    if missing := [name for name in programs if not shutil.which(name)]:
-        pytest.fail(f"no {', '.join(missing)}: run `{command}`, or the tests with ALLOW_MISSING=1")

@@ -5,17 +5,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jobgate import plugins
-from jobgate.kinds import built_in
+from jobgate.kinds import built_in, registry
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from tests.kinds.dijob import jobs as di
 from tests.kinds.mxjob import jobs as mx
 from tests.kinds.torchjob import jobs as torch
 from tests.kinds.vcjob import jobs as vc
-from webhook import Operation, Registry, Settings
+from webhook import Operation, Settings
 
 PAGES = Path("docs/reference/differences")
-KINDS = Registry(built_in(), plugins.installed())
+KINDS = registry(built_in())
 
 
 class Claim(NamedTuple):

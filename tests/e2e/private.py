@@ -11,8 +11,8 @@ from controlplane.plane import ControlPlane
 from controlplane.webhook import CONFIGURATIONS, InstalledWebhook
 from jobgate.installation import Installation, objects
 from jobgate.installation.definitions import definition
-from jobgate.kinds import ENTRY_POINT, built_in
-from webhook import Kind, Registry
+from jobgate.kinds import ENTRY_POINT, built_in, registry
+from webhook import Kind
 
 
 class PrivateWebhook(InstalledWebhook):
@@ -41,7 +41,7 @@ class PrivateWebhook(InstalledWebhook):
             external_name="localhost",
             **choices,
         )
-        rendered = objects(Registry([*built_in(), *self.kinds]), chosen)
+        rendered = objects(registry([*built_in(), *self.kinds]), chosen)
         configurations = [self._own(one) for one in rendered if one["kind"].endswith("WebhookConfiguration")]
         ClusterObjects(self.plane.client).apply(*map(definition, self.kinds), *configurations)
 

@@ -3,17 +3,21 @@
 All are applied as they stand, by few kubectls: what it says of a file is found by the file's name.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from controlplane.fixtures import new_namespace
 from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane
 from controlplane.webhook import InstalledWebhook
+from jobgate.cli import main
+from jobgate.kinds import installed
 from tests.corpus import BROKEN, GOOD, announced, holds, jobs, name_of
 from tests.e2e.cluster import User
 
@@ -97,6 +101,18 @@ def test_applying_a_good_example_again_changes_nothing(applied: Mapping[Path, Ap
 def test_what_is_stored_of_a_good_example_differs_from_nothing(applied: Mapping[Path, Applied], file: Path) -> None:
     differs, text = applied[file].differs
     assert not differs, text
+
+
+def test_the_audit_would_deny_no_stored_example(applied: Mapping[Path, Applied], controlplane: ControlPlane) -> None:
+    arguments = ["audit", "--kubeconfig", str(controlplane.kubeconfig), "--output", "json"]
+    audited = json.loads(CliRunner().invoke(main, arguments, catch_exceptions=False).stdout)["jobs"]
+    faults = {(job["kind"], job["namespace"], job["name"]): job["faults"] for job in audited}
+    for file, result in applied.items():
+        for written, stored in zip(jobs(file), result.stored[1], strict=True):
+            group = written["apiVersion"].partition("/")[0]
+            kind = next(kind for kind in installed() if (kind.kind, kind.group) == (written["kind"], group))
+            key = kind.qualified_plural, stored["metadata"]["namespace"], stored["metadata"]["name"]
+            assert faults[key] == [], file
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from crdgen.evaluate import evaluate
 from crdgen.lint import LintSeverity, lint
 from crdgen.reading import UnreadableManifest, read
 from jobgate.installation.handbook import title
-from jobgate.kinds import built_in
+from jobgate.kinds import built_in, registry
 from jobgate.kinds.common.pod_security.policy import ENFORCE
 from tests.hostile.costly import blown_up, least, places, schema_of, size_of
 from tests.hostile.fuzz import Target
@@ -28,11 +28,11 @@ from tests.hostile.requests import envelope
 from tests.hostile.shapes import sound_tasks
 from tests.kinds.places import at, with_value
 from tests.pods import test_properties as of_pods
-from webhook import Kind, Objects, Operation, Phase, Registry, Request, Response, review
+from webhook import Kind, Objects, Operation, Phase, Request, Response, review
 from webhook.admission import Malformed
 from webhook.server.body import BadRequest, decode
 
-KINDS: Final = Registry(built_in())
+KINDS: Final = registry(built_in())
 #: A Status with its warnings, in bytes.
 ANSWER: Final = 64 * 1024
 #: Bytes of a patch, in base64, for one of the object.

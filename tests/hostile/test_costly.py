@@ -12,10 +12,10 @@ import orjson
 import pytest
 
 from jobgate.installation.handbook import title
-from jobgate.kinds import built_in
+from jobgate.kinds import built_in, registry
 from tests.hostile.costly import blown_up, filled, places, size_of, sized
 from tests.hostile.shapes import OF_A_JOB, OF_A_TEMPLATE, Shape, tiny_tasks, without_schedule
-from webhook import Kind, Operation, Phase, Registry, Request, Response, review
+from webhook import Kind, Operation, Phase, Request, Response, review
 
 KIB = 1024
 #: Two sizes of each object: what grows faster than its size shows between them.
@@ -30,7 +30,7 @@ ANSWER = 64 * KIB
 PATCH_PER_BYTE = 16
 #: Of the places of a schema one in so many is tried: the fuzzer comes to all of them.
 EACH = 47
-KINDS = Registry(built_in())
+KINDS = registry(built_in())
 #: The kinds take turns at what is the same for all of them.
 IN_TURN = [(shape, built_in()[turn % 4]) for turn, shape in enumerate((*OF_A_TEMPLATE, *OF_A_JOB))]
 CASES = [*IN_TURN[: len(OF_A_TEMPLATE)], *((shape, kind) for shape in OF_A_JOB for kind in built_in())]

@@ -172,7 +172,7 @@ def container(app: Path, more: Path, *arguments: str) -> Iterator["subprocess.Po
             process.terminate()
 
 
-needs_root = pytest.mark.skipif(os.getuid() != 0 or not shutil.which("unshare"), reason="mounts are for root on Linux")
+needs_root = pytest.mark.needs("mount", "setpriv", "unshare", root=True)
 
 
 @needs_root

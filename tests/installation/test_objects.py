@@ -12,11 +12,11 @@ from crdgen import Model, size
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.definitions import definition
 from jobgate.installation.files import stale
-from jobgate.kinds import installed
+from jobgate.kinds import installed, registry
 from jobgate.kinds.common import pod
 from jobgate.kinds.common.wiring import wired
 from jobgate.kinds.dijob import DIJOB
-from webhook import Kind, Phase, Registry
+from webhook import Kind, Phase
 from webhook import Path as FieldPath
 
 KINDS = installed()
@@ -171,7 +171,7 @@ class Spec(Model):
 
 
 def test_without_anything_that_rules_look_up_the_server_reads_jobs_and_prerequisites_alone() -> None:
-    rendered = objects(Registry([replace(DIJOB, spec=Spec, watches=(), rules=())]), Installation())
+    rendered = objects(registry([replace(DIJOB, spec=Spec, watches=(), rules=())]), Installation())
     (account,) = [
         one for one in rendered if one["kind"] == "ServiceAccount" and one["metadata"]["name"] == "jobgate-webhook"
     ]

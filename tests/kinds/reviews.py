@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from jobgate import plugins
+from jobgate.kinds import registry
 from jobgate.kinds.common.binding import JobKind
-from webhook import Kind, Objects, Operation, Phase, Registry, Request, Response, Settings, review
+from webhook import Kind, Objects, Operation, Phase, Request, Response, Settings, review
 
 
 def request_of(kind: Kind, document: Any, old: Any = None, **fields: Any) -> Request:
@@ -28,7 +28,7 @@ class Reviews:
     """
 
     def __init__(self, kind: JobKind) -> None:
-        self.kinds = Registry([kind], plugins.installed())
+        self.kinds = registry([kind])
         self._kind = kind
 
     def ask(  # what a case is about

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from jobgate.installation.handbook import title
-from jobgate.kinds import built_in
+from jobgate.kinds import built_in, registry
 from jobgate.names import ENTRIES_LIMIT
 from tests.hostile.shapes import job, template
-from webhook import Kind, Operation, Phase, Registry, Request, Response, review
+from webhook import Kind, Operation, Phase, Request, Response, review
 
-KINDS = Registry(built_in())
+KINDS = registry(built_in())
 MORE = ENTRIES_LIMIT + 1
 #: No boolean.
 WRONG = "yes"

@@ -23,10 +23,10 @@ from crdgen.cli import main as crdgen
 from jobgate.cli import main
 from jobgate.installation.definitions import definition
 from jobgate.installation.handbook import page
-from jobgate.kinds import ENTRY_POINT, built_in, installed
+from jobgate.kinds import ENTRY_POINT, built_in, installed, registry
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from tests.corpus import announced, holds
-from webhook import Kind, Operation, Registry
+from webhook import Kind, Operation
 
 PACKAGE = Path("examples/own-kind")
 TEXT = Path("docs/tutorials/writing-a-kind.md").read_text(encoding="utf-8")
@@ -202,5 +202,5 @@ def test_trials_are_added_while_the_sweep_is_suspended_only(kind: Kind, suspende
     stored, written = document("jobs/minimal.yaml"), document("jobs/minimal.yaml")
     stored["spec"]["suspend"] = suspended
     written["spec"]["trials"].append(written["spec"]["trials"][0] | {"name": "other", "parameters": {"rate": "1"}})
-    answer = judge(written, ReviewOptions(kinds=Registry([kind]), operation=Operation.UPDATE, stored=(stored,)))
+    answer = judge(written, ReviewOptions(kinds=registry([kind]), operation=Operation.UPDATE, stored=(stored,)))
     assert answer.allowed is suspended, answer.status

@@ -7,10 +7,11 @@ import pytest
 from pydantic import Field
 
 from crdgen import Atomic, Conversion, CustomResource, Model, Names, OpenPodTemplate, ValidationRule, Version, cel
+from jobgate.kinds import registry
 from jobgate.kinds.common.binding import JobKind, bind
 from jobgate.kinds.common.operator import Operator
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
-from webhook import Cause, Context, Invalid, Job, Operation, Path, Registry, Task, rule
+from webhook import Cause, Context, Invalid, Job, Operation, Path, Task, rule
 
 
 class OrderTask(Model):
@@ -65,7 +66,7 @@ def order(size: int, version: str = "v2", name: str = "one", **spec: Any) -> dic
 
 def verdict(document: dict[str, Any], *stored: dict[str, Any], of: JobKind | None = None) -> Verdict:
     operation = Operation.UPDATE if stored else Operation.CREATE
-    return judge(document, ReviewOptions(Registry([of or kind()]), operation=operation, stored=stored))
+    return judge(document, ReviewOptions(registry([of or kind()]), operation=operation, stored=stored))
 
 
 def causes(found: Verdict) -> list[str]:

@@ -11,7 +11,9 @@ from typing import Any, Final, Literal
 import pytest
 
 from jobgate.prerequisites.script import EventName, Hook, wrapped
-from tests.prerequisites.script_shells import SHELLS, TIMEOUT, argv_of, run, shell_in, variables
+from tests.prerequisites.script_shells import NEEDS, SHELLS, TIMEOUT, argv_of, run, shell_in, variables
+
+pytestmark = NEEDS
 
 Policy = Literal["Fail", "Ignore"]
 START: Final = "taskStarts"

@@ -11,7 +11,9 @@ from jobgate.prerequisites.models import NAMESPACED
 from jobgate.prerequisites.reference import Reference
 from jobgate.prerequisites.resolve import Resolution, resolve
 from jobgate.prerequisites.script import wrapped
-from tests.prerequisites.script_shells import SHELLS, argv_of, run, shell_in
+from tests.prerequisites.script_shells import NEEDS, SHELLS, argv_of, run, shell_in
+
+pytestmark = NEEDS
 
 #: What becomes a command, a word, an option or a way out, if it is put into a shell line as it is.
 HOSTILE = [

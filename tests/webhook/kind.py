@@ -187,7 +187,7 @@ def crew(**changes: Any) -> Kind:
 
 
 CREW = crew()
-KINDS = Registry([CREW])
+KINDS = Registry([CREW], {})
 API_VERSION = "toys.example.com/v1"
 
 

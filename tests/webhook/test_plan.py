@@ -22,7 +22,7 @@ def seen(made: Rule, document: Json, old: Json | None = None) -> list[str]:
         document=document,
         old_document=old,
     )
-    return [notice.message for notice in review(request, Phase.VALIDATE, Registry([crew(rules=(made,))])).notices]
+    return [notice.message for notice in review(request, Phase.VALIDATE, Registry([crew(rules=(made,))], {})).notices]
 
 
 def lists_its_tasks(job: Job[Any], _: Context) -> Iterator[Notice]:
@@ -119,7 +119,7 @@ def test_a_review_whose_time_is_over_says_so_and_rejects() -> None:
     request = Request(
         uid="1", api_version=API_VERSION, kind="Crew", operation=Operation.CREATE, document=parts(PART, PART)
     )
-    answer = review(request, Phase.VALIDATE, Registry([crew()]), spent=lambda: True)
+    answer = review(request, Phase.VALIDATE, Registry([crew()], {}), spent=lambda: True)
     assert [str(cause) for cause in answer.causes][-1] == (
         "it takes too long to judge: make it smaller, for example with fewer tasks"
     )

@@ -241,7 +241,7 @@ def test_a_broken_field_ends_only_the_rules_that_read_it(document: Any, causes: 
 
 
 def with_rules(*rules: Callable[[Job[Any], Context], Any]) -> Registry:
-    return Registry([crew(rules=tuple(one if isinstance(one, Rule) else rule()(one) for one in rules))])
+    return Registry([crew(rules=tuple(one if isinstance(one, Rule) else rule()(one) for one in rules))], {})
 
 
 def misspells(job: Job[Any], context: Context) -> Iterator[Cause]:
@@ -349,7 +349,7 @@ def test_the_old_object_is_defaulted_first() -> None:
 
 def test_a_default_does_not_see_the_old_object_in_either_call() -> None:
     seen: list[Any] = []
-    kinds = Registry([crew(defaults=(lambda _, context: seen.append(context.old),))])
+    kinds = Registry([crew(defaults=(lambda _, context: seen.append(context.old),))], {})
     for phase in Phase:
         answer(phase, parts(A, B), parts(A), kinds)
     assert seen
@@ -431,7 +431,7 @@ def test_a_kind_is_found_by_group_version_and_kind() -> None:
 @pytest.mark.parametrize("other", [{"plural": "others"}, {"kind": "Other"}], ids=["the kind", "the plural"])
 def test_two_kinds_cannot_claim_one_name(other: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=r"two kinds claim one name: toys.example.com/v1 Crew .* and "):
-        Registry([crew(), crew(**other)])
+        Registry([crew(), crew(**other)], {})
 
 
 def test_the_paths_of_a_kind_follow_from_its_names() -> None:
@@ -459,7 +459,7 @@ def test_rules_that_find_nothing_say_nothing() -> None:
 @pytest.mark.parametrize("phase", Phase)
 def test_time_that_is_over_between_defaults_is_a_denial(phase: Phase) -> None:
     set_by: list[str] = []
-    kinds = Registry([crew(defaults=(lambda *_: set_by.append("first"), lambda *_: set_by.append("second")))])
+    kinds = Registry([crew(defaults=(lambda *_: set_by.append("first"), lambda *_: set_by.append("second")))], {})
     found = review(Request.parse(admission_review(job())), phase, kinds, spent=lambda: bool(set_by))
     assert set_by == ["first"]
     assert (found.allowed, found.rules, list(found.patch)) == (False, ["time"], [])

@@ -5,8 +5,8 @@ from typing import Any
 from sweepjob import SWEEPJOB
 from sweepjob.models import SweepJobSpec, Trial
 
+from jobgate.kinds import registry
 from jobgate.offline.judge import ReviewOptions, judge
-from webhook import Registry
 
 
 def sweep(*rates: str) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def sweep(*rates: str) -> dict[str, Any]:
 
 def faults(job: dict[str, Any]) -> list[str]:
     """Return the causes for which a job is denied, as `kubectl` prints them."""
-    status = judge(job, ReviewOptions(kinds=Registry([SWEEPJOB]))).status
+    status = judge(job, ReviewOptions(kinds=registry([SWEEPJOB]))).status
     return [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]] if status else []
 
 

@@ -4,12 +4,13 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from crdgen import Atomic, CustomResource, Int32, Model, Names, OpenPodTemplate, PreserveUnknown, Version
+from jobgate.kinds import registry
 from jobgate.kinds.common.binding import bind
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.policies import LifecyclePolicy
 from tests.kinds.reviews import request_of
-from webhook import Path, Phase, Registry, Response, Rule, Task, review
+from webhook import Path, Phase, Response, Rule, Task, review
 
 Json = dict[str, Any]
 
@@ -82,7 +83,7 @@ def job(*tasks: Any, **spec: Any) -> Json:
 
 def validate(document: Json, rules: tuple[Rule, ...]) -> Response:
     """Return the validating answer of a kind with these rules."""
-    return review(request_of(GANG, document, name="job"), Phase.VALIDATE, Registry([replace(GANG, rules=rules)]))
+    return review(request_of(GANG, document, name="job"), Phase.VALIDATE, registry([replace(GANG, rules=rules)]))
 
 
 def faults(document: Json, rules: tuple[Rule, ...]) -> list[str]:

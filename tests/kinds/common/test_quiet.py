@@ -12,7 +12,7 @@ import pytest
 
 from crdgen.reading import read
 from jobgate import plugins
-from jobgate.kinds import built_in
+from jobgate.kinds import built_in, registry
 from jobgate.kinds.common.binding import JobKind
 from jobgate.kinds.common.pod_security.rules import NAMESPACES
 from jobgate.kinds.common.prerequisites import NAMING
@@ -22,7 +22,7 @@ from tests.corpus import BROKEN, GOOD
 from tests.kinds.common.pod.test_plain import ANYTHING, changed
 from tests.kinds.common.test_plain_jobs import parts
 from tests.kinds.reviews import request_of
-from webhook import Context, Job, Kind, NoObjects, Phase, Registry, Response, Rule, Settings, review
+from webhook import Context, Job, Kind, NoObjects, Phase, Response, Rule, Settings, review
 from webhook import rule as make_rule
 from webhook.quiet import IMPOSED
 from webhook.review import mutated
@@ -185,9 +185,7 @@ def contexts() -> Iterator[Context]:
 
 
 def answer(kind: Kind, document: Json, old: Json | None, settings: Settings, objects: Any) -> Response:
-    return review(
-        request_of(kind, document, old), Phase.VALIDATE, Registry([kind], plugins.installed()), settings, objects
-    )
+    return review(request_of(kind, document, old), Phase.VALIDATE, registry([kind]), settings, objects)
 
 
 def with_all_rules(kind: JobKind) -> JobKind:

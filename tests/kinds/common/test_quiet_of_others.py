@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds import built_in
+from jobgate.kinds import built_in, registry
 from jobgate.kinds.common.binding import JobKind
 from jobgate.kinds.common.tasks import names_have_room
 from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
 from tests.kinds.common.test_plain_jobs import good
-from webhook import Cause, Context, Job, Kind, Operation, Phase, Registry, Request, Required, review
+from webhook import Cause, Context, Job, Kind, Operation, Phase, Request, Required, review
 from webhook import rule as make_rule
 
 KINDS = {kind.kind: kind for kind in built_in() if isinstance(kind, JobKind)}
@@ -27,7 +27,7 @@ def jobs_are_queued(job: Job[Any], _: Context) -> Iterable[Cause]:
 
 def allowed(kind: Kind, document: dict[str, Any]) -> bool:
     request = Request("u", kind.gvk.api_version, kind.kind, Operation.CREATE, "train", "default", document=document)
-    return review(request, Phase.VALIDATE, Registry([kind])).allowed
+    return review(request, Phase.VALIDATE, registry([kind])).allowed
 
 
 def test_a_word_that_must_be_there_is_missed_without_the_object_around_it() -> None:

@@ -16,6 +16,8 @@ from typing import Any, Self
 LIFE = 600
 PATIENCE = 120
 
+NEEDS = ("/usr/sbin/sshd", "ssh", "ip", "unshare", "nsenter", "setpriv", "mount")
+
 PASSWD = """\
 root:x:0:0::/root:/bin/sh
 me:x:1000:1000::/home/me:/bin/sh

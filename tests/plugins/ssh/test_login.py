@@ -10,8 +10,9 @@ import pytest
 
 from jobgate.plugins import Crew, CrewContainer
 from tests.plugins.ssh.builder import crew, part, secret, stored, wired
-from tests.plugins.ssh.machine import Machine, User
-from tests.plugins.ssh.programs import need_programs
+from tests.plugins.ssh.machine import NEEDS, Machine, User
+
+pytestmark = pytest.mark.needs(*NEEDS, root=True)
 
 #: As the documentation says it.
 ROOTS_SSHD = "/usr/sbin/sshd -D -e -h /root/.ssh/ssh_host_key"
@@ -53,7 +54,6 @@ Start = Callable[..., Machine]
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start a pod of a case, with the Secrets of its namespace."""
-    need_programs()
     with ExitStack() as stack:
 
         def started(case: Case, secrets: Mapping[str, Mapping[str, str]] | None = None, *, up: bool = True) -> Machine:

@@ -47,7 +47,7 @@ def rule() -> Iterator[Held]:
 
 async def serving(start: Start, rule: Held, **limits: int) -> Running:
     server: Running = await start(
-        Registry([crew(rules=(Rule(name="held", about="", check=rule),))]), inline=10 * KIB, **limits
+        Registry([crew(rules=(Rule(name="held", about="", check=rule),))], {}), inline=10 * KIB, **limits
     )
     return server
 

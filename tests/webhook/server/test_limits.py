@@ -188,7 +188,7 @@ def many_names(job: Draft, context: Context) -> None:
 
 
 async def test_an_answer_that_is_not_taken_ends_the_connection(start: Start) -> None:
-    server = await start(Registry([crew(defaults=(many_names,))]), keepalive=0.2)
+    server = await start(Registry([crew(defaults=(many_names,))], {}), keepalive=0.2)
     connection = await server.connect()
     connection.writer.transport.pause_reading()
     request = post(body(parts(*({"name": str(place)} for place in range(2000)))), MUTATE)
@@ -392,7 +392,7 @@ def gives_what_is_no_text(job: Job[Any], context: Context) -> Iterator[Cause]:
     ],
 )
 async def test_a_rule_that_fails_fails_one_request(start: Start, rule: Any) -> None:
-    server = await start(Registry([crew(rules=(as_rule()(rule),))]))
+    server = await start(Registry([crew(rules=(as_rule()(rule),))], {}))
     connection = await server.connect()
     for count in (1, 2):
         answer = await connection.ask(post(body(job())))
@@ -418,7 +418,7 @@ async def test_a_rejected_body_is_freed_without_the_garbage_collector(server: Ru
 
 
 async def test_what_no_encoder_takes_is_escaped_in_a_denial(start: Start) -> None:
-    server = await start(Registry([crew(rules=(as_rule()(gives_what_is_no_text),))]))
+    server = await start(Registry([crew(rules=(as_rule()(gives_what_is_no_text),))], {}))
     answer = await server.ask(post(body(job())))
     (cause,) = json.loads(answer.body)["response"]["status"]["details"]["causes"]
     assert (answer.code, cause["message"]) == (200, "Required value: \\ud800")

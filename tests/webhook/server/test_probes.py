@@ -27,7 +27,7 @@ async def test_they_are_answered_while_a_review_holds_the_event_loop(start: Star
             answered.append(answer.status)
         return iter(())
 
-    servers.append(await start(Registry([crew(rules=(rule()(asks),))])))
+    servers.append(await start(Registry([crew(rules=(rule()(asks),))], {})))
     assert (await servers[0].ask(post())).code == 200
     assert answered == [200]
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds import built_in
+from jobgate.kinds import built_in, registry
 from jobgate.kinds.common.pod_security.policy import ENFORCE, WARN
 from jobgate.kinds.common.pod_security.rules import NAMESPACES
 from jobgate.kinds.dijob import DIJOB
 from tests.kinds.dijob import jobs
 from tests.kinds.reviews import request_of
-from webhook import Kind, Phase, Registry, Response, review
+from webhook import Kind, Phase, Response, review
 
 ENFORCED = "namespace ada enforces Pod Security level"
 POD, MAIN = "spec.tasks[0].template.spec", "spec.tasks[0].template.spec.containers[0]"
@@ -43,7 +43,7 @@ def ask(spec: dict[str, Any], labels: Mapping[str, str] | None = None, **of_job:
 def asked(document: Any, labels: Mapping[str, str] | None, old: Any = None, namespace: str = "ada") -> Response:
     request = request_of(DIJOB, document, old, name="job", namespace=namespace)
     return review(
-        request, Phase.VALIDATE, Registry([DIJOB]), objects=Unread() if labels is None else Namespaces(labels)
+        request, Phase.VALIDATE, registry([DIJOB]), objects=Unread() if labels is None else Namespaces(labels)
     )
 
 
