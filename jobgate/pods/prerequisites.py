@@ -114,7 +114,7 @@ class Prerequisites:
         """Put what a pod names into it, and return what cannot be.
 
         Raises:
-            LookupError: the items are not known yet.
+            LookupError: the items, or the rights of a pod's creator, are not known yet.
         """
         resolution = resolve(wanted.references, finder(self._known, request.namespace))
         content, conflicts = content_of(resolution)
@@ -122,7 +122,10 @@ class Prerequisites:
         if content.plugins and not wanted.plugins:
             detail = f"only jobs have plugins, and an item asks for {', '.join(content.plugins)}"
             causes.append(_cause(PrerequisiteProblem(ProblemReason.UNSUPPORTED_PLUGIN, (), detail), wanted))
-        if (trusted := await self._trusts(wanted, request)) is not True:
+        trusted = await self._trusts(wanted, request)
+        if trusted is None and request.kind == "Pod":
+            raise LookupError("who is an operator")
+        if trusted is not True:
             causes += await self._not_permitted(resolution, wanted, draft.value, request, known=trusted is not None)
         if causes:
             return causes

@@ -127,16 +127,22 @@ def test_an_update_of_each_reviewed_label_and_annotation_alone_is_reviewed_and_o
             if status != 200:
                 break  # denied, so there is nothing to remove
     before = reviews(whole_webhook, kind)
-    for metadata in (
+    changes: list[dict[str, Any]] = [
         {"labels": {"mine": "x"}},
         {"annotations": {"mine": "x", "kubectl.kubernetes.io/last-applied-configuration": "{}"}},
         {"finalizers": ["example.com/mine"]},
         {"finalizers": None},
-    ):
+    ]
+    for metadata in changes:
         assert api.patch(path, {"metadata": metadata}, content_type=MERGE_PATCH)[0] == 200
-    status = {"metadata": {"annotations": {ANNOTATION: NAMED}}, "status": {"phase": "Running"}}
-    api.patch(f"{path}/status", status, content_type=MERGE_PATCH)
-    assert ANNOTATION not in tenants.stored("marked", KINDS[kind].qualified_plural)["metadata"]["annotations"]
+    nothing: dict[str, Any]
+    for nothing in ({"labels": None, "annotations": None}, {"labels": {}, "annotations": {}}):
+        stored = tenants.stored("marked", KINDS[kind].qualified_plural)
+        assert api.put(path, {**stored, "metadata": {**stored["metadata"], **nothing}})[0] == 200
+    assert reviews(whole_webhook, kind) == before
+    of_status = {"metadata": {"annotations": {ANNOTATION: NAMED}}, "status": {"phase": "Running"}}
+    api.patch(f"{path}/status", of_status, content_type=MERGE_PATCH)
+    assert ANNOTATION not in str(tenants.stored("marked", KINDS[kind].qualified_plural)["metadata"])
     assert reviews(whole_webhook, kind) == before
     assert tenants.delete("marked", KINDS[kind].qualified_plural)[0]
 
@@ -187,8 +193,8 @@ CONTAINER = {"name": "main", "image": "web", "command": ["python"]}
 
 def workload(kind: str, name: str, **of_pods: str) -> dict[str, Any]:
     """A workload that makes no pods yet; `of_pods` are more labels of its template."""
-    labels = {"app": name}
-    template = {"metadata": {"labels": {**labels, **of_pods}}, "spec": {"containers": [CONTAINER]}}
+    labels: dict[str, Any] = {"app": name}
+    template: dict[str, Any] = {"metadata": {"labels": {**labels, **of_pods}}, "spec": {"containers": [CONTAINER]}}
     group = {"Job": "batch/v1", "CronJob": "batch/v1", "ReplicationController": "v1"}.get(kind, "apps/v1")
     spec: dict[str, Any] = {"template": template}
     match kind:
@@ -233,6 +239,19 @@ def test_a_stored_workload_is_annotated_by_who_may_not_use_the_item(tenants: Ten
         wait_for(lambda: bool(tenants.pods(app=name)), WAIT, what="a pod is made")
         assert not any(map(has_the_item, tenants.pods(app=name)))
     assert tenants.kubectl("delete", resource, name, "--wait=false")[0]
+
+
+def test_a_pod_gets_no_item_by_who_may_not_use_it(tenants: Tenants) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone"}, "spec": {"containers": [CONTAINER]}}
+    named = {"name": "alone", "annotations": {ANNOTATION: NAMED}}
+    for document in ({**pod, "metadata": named}, {**pod, "metadata": {**named, "generateName": "alone-"}}):
+        done, text = tenants.mallory("create", "-f", "-", document=document)
+        assert (done, DENIED in text) == (False, True), text
+    assert tenants.mallory("create", "-f", "-", document=pod)[0]
+    done, text = tenants.annotates(pod)
+    assert done, text
+    assert not has_the_item(tenants.stored("alone", "pods"))
+    assert tenants.kubectl("delete", "pod", "alone", "--wait=false", "--grace-period=0", "--force")[0]
 
 
 @pytest.fixture(scope="module")

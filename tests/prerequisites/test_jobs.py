@@ -1,5 +1,6 @@
 """Prerequisites of jobs at admission: resolved, authorized, recorded; rejected where a pod could not have them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import jsonpatch
@@ -289,7 +290,7 @@ def annotated(kind: str, text: str | None, of_template: str | None = None, **met
     return {"kind": kind, "metadata": about, **others(of_template)[kind]}
 
 
-def named_by_templates(job: dict[str, Any]) -> list[Any]:
+def named_by_templates(job: Mapping[str, Any]) -> list[Any]:
     """What the templates of a job name."""
     kind = KINDS.get(job["apiVersion"], job["kind"])
     assert kind is not None
