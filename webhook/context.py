@@ -122,6 +122,8 @@ class Context(Struct, frozen=True):
         objects: what is known of other objects of the cluster.
         plugins: what jobs may ask for, by name.
         access: who may do what; None where nobody is to be asked, as in an offline review.
+        stored: whether the object was stored before, and is read as it is. Then no default brings in what an annotation
+            asks for: it may have been written while no admission saw it.
         spent: tells whether the time for the review is over. A rule that goes through many large parts asks between
             them, and ends; the review then says that the job takes too long to judge.
     """
@@ -136,4 +138,5 @@ class Context(Struct, frozen=True):
     objects: Objects = msgspec.field(default_factory=NoObjects)
     plugins: Mapping[str, PluginProfile] = msgspec.field(default_factory=dict)
     access: Access | None = None
+    stored: bool = False
     spent: Callable[[], bool] = never

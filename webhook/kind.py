@@ -120,6 +120,9 @@ class Kind:
         task_words: by word of tasks that is no field of that name of a part: another field; a function that gives it
             from the index or key of a part, and its JSON; or the field of the spec that it is made of. None: how the
             words of tasks are made is not known.
+        reviewed: keys of `labels` and `annotations`, by these two words: an UPDATE that changes one of them is
+            reviewed, as a change of the spec is. Each key that a default, a rule or a reader of stored jobs uses is
+            here, unless something else guards it.
         plan: what the rules read, and when each is called.
         plain: tells of an object, fast, whether it surely is as most are: it fits, its templates are sound, and the
             values of its words are such that the rules that say so (`Rule.values`) find nothing.
@@ -141,6 +144,7 @@ class Kind:
     watches: tuple[str, ...] = ()
     conversion: Convert | None = None
     task_words: Mapping[str, TaskWord] | None = None
+    reviewed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     plan: Plan = field(init=False, repr=False, compare=False)
     plain: Callable[[Mapping[str, Any]], bool] = field(init=False, repr=False, compare=False)
 

@@ -50,8 +50,9 @@ def review(
 ) -> Response:
     """Review one request.
 
-    An object of a kind that is not ours, a subresource, and an UPDATE that leaves the spec as it is are allowed
-    untouched: a finalizer's removal or a label is never denied. A DELETE is allowed, too.
+    An object of a kind that is not ours, a subresource, and an UPDATE that leaves the spec, and the reviewed labels and
+    annotations of its kind, as they are, are allowed untouched: a finalizer's removal is never denied. A DELETE is
+    allowed, too.
 
     Args:
         request: what is asked.
@@ -72,7 +73,7 @@ def review(
     if not isinstance(document, dict):
         return Response(request.uid, [TypeInvalid("", document, f"must be a {kind.kind} object")], subject=subject)
     updates = request.operation is Operation.UPDATE and isinstance(old, dict)
-    if updates and same(document.get("spec"), old.get("spec")):
+    if updates and same(document.get("spec"), old.get("spec")) and _marked_alike(kind, document, old):
         return Response(request.uid)
     settings = settings or Settings()
     context = Context(
@@ -114,9 +115,35 @@ def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:
     return draft
 
 
+def as_stored(kind: Kind, document: Mapping[str, Any], **about: Any) -> dict[str, Any]:
+    """Return a stored object with the defaults of today, as those read it who act on it; `about` is for its context.
+
+    Only what admission has reviewed counts: no annotation is copied to where it grants something.
+    """
+    whole: dict[str, Any] = mutated(kind, kind.schema.default(document), Context(**about, stored=True)).value
+    return whole
+
+
+def _marked_alike(kind: Kind, document: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Tell whether the labels and annotations that are reviewed are the same in two objects."""
+    for field, keys in kind.reviewed.items():
+        new, stored = (_metadata_map(one, field) for one in (document, old))
+        if any(new.get(key) != stored.get(key) for key in keys):
+            return False
+    return True
+
+
+def _metadata_map(document: Mapping[str, Any], field: str) -> Mapping[str, Any]:
+    metadata = document.get("metadata")
+    found = metadata.get(field) if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
 def _with_old(kind: Kind, stored: dict[str, Any] | None, context: Context) -> Context:
     """Return the context of an UPDATE's rules. The old object has today's defaults, so none is taken for a change."""
-    return context if stored is None else replace(context, old=mutated(kind, stored, context).value)
+    if stored is None:
+        return context
+    return replace(context, old=mutated(kind, stored, replace(context, stored=True)).value)
 
 
 def _mutate(

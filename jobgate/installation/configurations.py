@@ -6,6 +6,7 @@ kinds. It is first: labels that a pod gets from the webhooks of operators' pods 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
@@ -31,7 +32,7 @@ from webhook import Kind, Phase
 #: Timeout of the API server, in seconds.
 TIMEOUT = 5
 
-#: Other updates, such as those of operators, never wait for a webhook.
+#: Other updates, such as those of operators, never wait for a webhook; of jobs see `_changes`.
 SPEC_CHANGES = 'request.operation == "CREATE" || object.spec != oldObject.spec'
 #: A job that is being deleted is validated, but not defaulted.
 NOT_DELETING = "!has(object.metadata.deletionTimestamp)"
@@ -80,8 +81,18 @@ def configuration(phase: Phase, kinds: Iterable[Kind]) -> If:
     )
 
 
+def _changes(kind: Kind) -> str:
+    """Return the condition of what is reviewed of a kind's jobs, as the review itself has it."""
+    marks = (
+        f"{json.dumps(keys)}.exists(key, object.metadata.?{field}[?key] != oldObject.metadata.?{field}[?key])"
+        for field, keys in kind.reviewed.items()
+        if keys
+    )
+    return " || ".join((SPEC_CHANGES, *marks))
+
+
 def _jobs(phase: Phase, kind: Kind) -> dict[str, Any]:
-    conditions = [{"name": "spec-changes", "expression": SPEC_CHANGES}]
+    conditions = [{"name": "spec-changes", "expression": _changes(kind)}]
     if phase is Phase.MUTATE:
         conditions.append({"name": "not-deleting", "expression": NOT_DELETING})
     rule = _rule(kind.group, kind.version, ["CREATE", "UPDATE"], [kind.plural])

@@ -21,7 +21,7 @@ RATE, BURST = 200.0, 400.0
 AT_ONCE: Final = 16
 TIMEOUT: Final = 2.0
 
-#: User, verb, resource, name, namespace.
+#: User, verb, resource, name, namespace; empty for any name, and for all namespaces. The plural may have a subresource.
 Question: TypeAlias = tuple[User, str, str, str, str]
 #: Asks the cluster; it may raise anything.
 Ask: TypeAlias = Callable[[User, str, str, str, str], Awaitable[bool]]
@@ -48,15 +48,18 @@ class PermissionCache:
         """Return those of some questions whose answer is not known, or not for long enough to review with it."""
         return [one for one in questions if self._answers.get(one, ahead=1.0) is None]
 
-    async def learn(self, questions: Iterable[Question]) -> None:
-        """Ask what is not known. What is not answered in time stays unknown."""
-        flights = [flight for one in self.lacks(questions) if (flight := self._flight(one)) is not None]
+    async def learn(self, questions: Iterable[Question], namespace: str = "") -> None:
+        """Ask what is not known. What is not answered in time stays unknown.
+
+        `namespace` is that on whose account questions about all namespaces are asked.
+        """
+        flights = [flight for one in self.lacks(questions) if (flight := self._flight(one, namespace)) is not None]
         if flights:
             await asyncio.wait(flights, timeout=TIMEOUT)
 
-    def _flight(self, question: Question) -> asyncio.Task[None] | None:
+    def _flight(self, question: Question, namespace: str) -> asyncio.Task[None] | None:
         flight = self._flights.get(question)
-        if flight is None and self._budget.take(question[4]) and self._for_all.take(""):
+        if flight is None and self._budget.take(question[4] or namespace) and self._for_all.take(""):
             flight = self._flights[question] = asyncio.create_task(self._fly(question))
             flight.add_done_callback(lambda _: self._flights.pop(question, None))
         return flight

@@ -15,8 +15,8 @@ from jobgate.kinds.common.crew import crew_of
 from jobgate.kinds.common.pod.reading import metadata_of, text
 from jobgate.plugins import Crew
 from jobgate.plugins.weight import LIMIT, MARGIN, weight
-from webhook import Context, Job, Kind, Settings
-from webhook.review import mutated
+from webhook import Job, Kind, Settings
+from webhook.review import as_stored
 from webhook.view import view
 
 #: Fields of metadata that change with every write.
@@ -68,8 +68,7 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
     metadata = metadata_of(document)
     namespace, name, uid = (text(metadata.get(key)) for key in ("namespace", "name", "uid"))
     try:
-        context = Context(namespace=namespace, name=name)
-        whole = mutated(kind, kind.schema.default(document), context).value
+        whole = as_stored(kind, document, namespace=namespace, name=name)
         spec, _ = view(kind.spec, whole.get("spec"))
         if not kind.plan.readable(spec):
             return UnusableJob(uid, UNREADABLE)

@@ -45,7 +45,7 @@ class PodReviewer:
         found = whose(pod, self._kinds)
         verdict = None if found is None else await self._lookups[found.kind.gvk].find(request.namespace, found.claim)
         member = verdict.member if verdict is not None else None
-        asked = wanted(pod, member.part if member else None, request) if self._prerequisites is not None else None
+        asked = wanted(pod, found, member.part if member else None, request) if self._prerequisites else None
         if found is None and asked is None:
             return None
         metadata = metadata_of(pod)

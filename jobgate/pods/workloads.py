@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jobgate.kinds.common.wiring import WORKLOADS, whose
-from jobgate.plugins import Part
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup
 from jobgate.pods.prerequisites import Prerequisites, wanted
@@ -43,18 +42,14 @@ class WorkloadReviewer:
         )
         return response if self._enforces else response.forgiving(warns=True)
 
-    def _part(self, pod: Mapping[str, Any], namespace: str) -> Part | None:
-        found = whose(pod, self._kinds)
-        return None if found is None else self._lookups[found.kind.gvk].part(namespace, found.claim)
-
     async def _faults(self, request: Request, template: Mapping[str, Any]) -> list[Cause]:
         pod = {"metadata": template.get("metadata"), "spec": template.get("spec")}
         if fault := shape.fault(pod):
             return [fault]
         start = "spec.jobTemplate.spec.template" if request.kind == "CronJob" else "spec.template"
-        found = wanted(
-            pod, self._part(pod, request.namespace), request, (Path(start) / "metadata" / "annotations").key(ANNOTATION)
-        )
+        job = whose(pod, self._kinds)
+        part = None if job is None else self._lookups[job.kind.gvk].part(request.namespace, job.claim)
+        found = wanted(pod, job, part, request, (Path(start) / "metadata" / "annotations").key(ANNOTATION))
         if found is None or isinstance(found, Cause):
             return [] if found is None else [found]
         try:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from jobgate.kinds.common.commands import COMMAND, USER_ACTIONS
 from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.kinds.common.policies.model import Action, LifecycleEvent
 from jobgate.kinds.common.runner import NO_RESTART, RunPhase, TaskProgress
 from jobgate.runner.policies import OF_JOBS, OF_PODS, Decision, decisions
 from jobgate.runner.progress import restarts_of, tasks_of
-from jobgate.runner.state import COMMAND, annotations_of
+from jobgate.runner.state import annotations_of
 from jobgate.runner.subject import Observed, PodSeen, Sight, Subject, later, moment, uid_of
 
 #: How each action on a job ends it.
@@ -19,11 +20,6 @@ _ENDS: Final = {Action.TERMINATE_JOB: RunPhase.TERMINATED, Action.COMPLETE_JOB: 
 #: The reasons of ends after which no pod may go on, whatever is cleaned up otherwise.
 STOPPED: Final = {Action.TERMINATE_JOB: "JobTerminated", Action.COMPLETE_JOB: "JobCompleted"}
 DEADLINE: Final = "DeadlineExceeded"
-#: Actions that a user may ask for.
-USER_ACTIONS: Final = {
-    str(one): one
-    for one in (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
-}
 #: What happens to pods that do not end by it.
 _OF_LIVE_PODS: Final = frozenset({LifecycleEvent.POD_PENDING, LifecycleEvent.TASK_FAILED})
 

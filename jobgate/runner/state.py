@@ -11,9 +11,8 @@ import msgspec
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 
-#: The annotation of a job that holds the state, and that by which a user asks for an action, as `ResumeJob`.
+#: The annotation of a job that holds the state.
 STATE: Final = "jobgate.dev/run-state"
-COMMAND: Final = "jobgate.dev/command"
 
 #: Longest reason that is read or stored, in characters.
 _HELD: Final = 1024

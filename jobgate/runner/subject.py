@@ -17,9 +17,9 @@ from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
 from jobgate.runner.state import RunState
-from webhook import Context, Job, Kind, Task
+from webhook import Job, Kind, Task
 from webhook.context import DOMAIN
-from webhook.review import mutated
+from webhook.review import as_stored
 from webhook.view import view
 
 #: When nothing is known.
@@ -104,8 +104,7 @@ def read(
 ) -> Subject | None:
     """Read a job as it is stored, with the defaults of today; None where it does not fit its schema."""
     metadata = metadata_of(document)
-    context = Context(namespace=text(metadata.get("namespace")), name=text(metadata.get("name")))
-    whole = mutated(kind, kind.schema.default(document), context).value
+    whole = as_stored(kind, document, namespace=text(metadata.get("namespace")), name=text(metadata.get("name")))
     if kind.schema.check(whole):
         return None
     spec, _ = view(kind.spec, whole.get("spec"))

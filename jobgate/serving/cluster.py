@@ -72,7 +72,7 @@ class ClusterView:
             for kind, digests, known in self._jobs
         ]
         self.enforces = settings is None or settings.enforces
-        prerequisites = Prerequisites(self.cache, self.access)
+        prerequisites = Prerequisites(self.cache, self.access, settings.runs if settings else ())
         self.pods = PodReviewer(pods, prerequisites, enforces=self.enforces)
         self.workloads = WorkloadReviewer(prerequisites, pods, enforces=self.enforces)
         asks = (self.cache, self.access) if reached else (None, None)
@@ -130,9 +130,10 @@ class ClusterView:
         """Return whether a user may do something with an object, by a SubjectAccessReview."""
         if self._client is None:
             raise LookupError("not connected to a cluster")
-        plural, _, group = resource.split(".", 2)
-        attributes = {"verb": verb, "group": group, "resource": plural, "name": name, "namespace": namespace}
-        return await is_allowed(self._client, user.name, user.groups, **attributes)
+        path, _, group = resource.split(".", 2)
+        plural, _, subresource = path.partition("/")
+        attributes = {"verb": verb, "group": group, "resource": plural, "subresource": subresource}
+        return await is_allowed(self._client, user.name, user.groups, **attributes, name=name, namespace=namespace)
 
     async def _fetch(self, kind: Kind, digests: Digests, name: str, namespace: str) -> Read | None:
         """Read one job."""

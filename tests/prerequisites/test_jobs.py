@@ -1,15 +1,21 @@
 """Prerequisites of jobs at admission: resolved, authorized, recorded; rejected where a pod could not have them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import jsonpatch
 import pytest
 
 from jobgate.kinds import installed
-from jobgate.kinds.common.prerequisites import wanted
+from jobgate.kinds.common.commands import COMMAND
+from jobgate.kinds.common.prerequisites import wanted, where
+from jobgate.plugins import Crew
+from jobgate.pods import digest_of
 from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.problem import ProblemReason
-from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.reference import ANNOTATION, asked
+from jobgate.runner.rendering import rendered
+from jobgate.runner.subject import read
 from tests.prerequisites.items import NAMESPACE, Granted, Known, examples, item, named, starts, wants
 from webhook import Access, Operation, Phase, Request, Response, User, review
 
@@ -275,3 +281,80 @@ def test_a_name_that_no_item_can_have_is_rejected(of_job: bool) -> None:
 
 def test_a_reference_is_the_same_whatever_the_order_of_its_values() -> None:
     assert named("a", b="1", c="2") == named("a", c="2", b="1")
+
+
+def annotated(kind: str, text: str | None, of_template: str | None = None, **metadata: Any) -> dict[str, Any]:
+    """A job of a kind without the field, with the annotation."""
+    annotations = {} if text is None else {ANNOTATION: text}
+    about = {"name": "train", "namespace": NAMESPACE, "uid": "1", "annotations": annotations, **metadata}
+    return {"kind": kind, "metadata": about, **others(of_template)[kind]}
+
+
+def named_by_templates(job: Mapping[str, Any]) -> list[Any]:
+    """What the templates of a job name."""
+    kind = KINDS.get(job["apiVersion"], job["kind"])
+    assert kind is not None
+    return [reference.name for one in asked(job, where(kind)) for reference in one.references]
+
+
+WITHOUT_FIELD = ["Job", "MxJob", "TorchJob"]
+
+
+@pytest.mark.parametrize("name", WITHOUT_FIELD)
+def test_readers_take_the_templates_of_a_stored_job_and_not_its_annotation(name: str) -> None:
+    job = annotated(name, "mnist")
+    kind = KINDS.get(job["apiVersion"], name)
+    assert kind is not None
+    crew, subject = digest_of(kind, job), read(kind, job)
+    assert isinstance(crew, Crew)
+    assert not any(part.prerequisites for part in crew.parts)
+    assert subject is not None
+    assert named_by_templates(subject.job.document) == []
+    assert not any(ANNOTATION in str(one) for one in rendered(kind, job, NAMESPACE, "cluster.local"))
+
+
+@pytest.mark.parametrize(
+    ("case", "old", "new", "may", "refused"),
+    [
+        ("it is added", annotated("TorchJob", None), annotated("TorchJob", "debug-hook"), False, True),
+        ("it is added by who may", annotated("TorchJob", None), annotated("TorchJob", "debug-hook"), True, False),
+        ("it was written past admission", annotated("TorchJob", "debug-hook"),
+         annotated("TorchJob", "debug-hook", labels={"a": "b"}, annotations={ANNOTATION: "debug-hook", COMMAND: "x"}),
+         False, True),
+        ("the template had it", annotated("TorchJob", "debug-hook", "debug-hook"),
+         annotated("TorchJob", "debug-hook, debug-hook", "debug-hook"), False, False),
+        ("it is added while the job is deleted", annotated("TorchJob", None, deletionTimestamp="2026-01-01T00:00:00Z"),
+         annotated("TorchJob", "debug-hook", deletionTimestamp="2026-01-01T00:00:00Z"), False, True),
+    ],
+)  # fmt: skip
+def test_an_update_of_the_annotation_alone_needs_the_right(
+    case: str, old: dict[str, Any], new: dict[str, Any], may: bool, refused: bool
+) -> None:
+    access = Granted({"alice": ["Prerequisite/debug-hook", "ClusterPrerequisite/debug-hook"]} if may else {})
+    patched = jsonpatch.apply_patch(new, list(answer(new, EXAMPLES, Phase.MUTATE, access, old).patch))
+    assert named_by_templates(patched) == ([] if "deleted" in case else ["debug-hook"])
+    causes = [str(cause) for cause in answer(patched, EXAMPLES, Phase.VALIDATE, access, old).causes]
+    assert any("user 'alice' cannot use Prerequisite debug-hook" in cause for cause in causes) == refused, case
+    # And no template of a TorchJob may change.
+    assert any("may not change after the job is created: it would be added" in cause for cause in causes) == (
+        "template had it" not in case
+    )
+    kind = KINDS.get(new["apiVersion"], "TorchJob")
+    assert kind is not None
+    request = Request(
+        "1", new["apiVersion"], "TorchJob", Operation.UPDATE, namespace=NAMESPACE, document=new, old_document=old
+    )
+    assert bool(wanted(kind, request, EXAMPLES)) == (refused or may)
+
+
+@pytest.mark.parametrize(("changed", "warns"), [("imagenet", True), (None, True), ("mnist", False)])
+def test_a_template_that_names_items_keeps_them_and_its_user_is_warned(changed: str | None, warns: bool) -> None:
+    old = annotated("MxJob", "mnist", "mnist")
+    new = annotated("MxJob", changed, "mnist", labels={"a": "b"})
+    new["metadata"]["annotations"][COMMAND] = "x"
+    got = answer(new, EXAMPLES, Phase.VALIDATE, None, old)
+    assert got.allowed
+    notices = [str(one) for one in got.notices if "stays mnist: change it here" in str(one)]
+    assert [one.partition(":")[0] for one in notices] == (
+        ["spec.replicaSpecs[0].template.metadata.annotations[jobgate.dev/prerequisites]"] if warns else []
+    )

@@ -8,6 +8,7 @@ import jsonpatch
 import pytest
 
 from jobgate.kinds import installed
+from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
 from jobgate.pods.lookup import Lookup
 from jobgate.prerequisites.item import RECORD, read_record
@@ -21,23 +22,40 @@ KINDS = {kind.kind: kind for kind in installed()}
 EXAMPLES = Known(examples())
 CONTROLLER = User("system:serviceaccount:kube-system:job-controller")
 
+_VOLCANO_STATUS = "jobs/status.v1alpha1.batch.volcano.sh"
+VOLCANO_ACCOUNT = "system:serviceaccount:volcano-system:volcano-controllers"
+RUNNER_ACCOUNT = "system:serviceaccount:jobgate-system:jobgate-runner"
+DI_ACCOUNT = "system:serviceaccount:di-system:operator"
+#: What the rights of operators are: the runner only patches.
+OPERATORS = {
+    VOLCANO_ACCOUNT: {("update", _VOLCANO_STATUS)},
+    RUNNER_ACCOUNT: {("patch", _VOLCANO_STATUS)},
+    DI_ACCOUNT: {("update", "dijobs/status.v2alpha1.diengine.opendilab.org")},
+}
+
 
 class Rights:
-    """Answers questions as an API server would, and counts them."""
+    """Answers questions as an API server would, and counts those about items: Volcano and DI-orchestrator may `use` none.
+
+    The accounts of `OPERATORS` may write the status of all jobs of one resource.
+    """
 
     def __init__(self, *users: str) -> None:
         self.users = set(users)
         self.asked: list[tuple[str, str, str]] = []
 
     async def __call__(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool:
+        if "/status." in resource:
+            assert (name, namespace) == ("", "")
+            return (verb, resource) in OPERATORS.get(user.name, ())
         assert (verb, namespace) == ("use", NAMESPACE)
         assert resource in RESOURCES.values()
         self.asked.append((user.name, resource, name))
         return user.name in self.users
 
 
-def prerequisites(rights: Rights, known: Known = EXAMPLES) -> Prerequisites:
-    return Prerequisites(known, PermissionCache(rights, lambda: 0.0))
+def prerequisites(rights: Rights, known: Known = EXAMPLES, runs: Iterable[str] = ()) -> Prerequisites:
+    return Prerequisites(known, PermissionCache(rights, lambda: 0.0), frozenset(runs))
 
 
 def pod(annotation: str | None, owner: tuple[str, str] | None = None, **metadata: Any) -> dict[str, Any]:
@@ -170,7 +188,7 @@ def test_a_pod_of_a_job_gets_what_the_job_names_without_a_question() -> None:
     reviewer = PodReviewer([(kind, Lookup("DIJob", Jobs(), fetch))], prerequisites(rights))
     document: dict[str, Any] = of_dijob()
     for phase in Phase:
-        answer = ask(reviewer, document, phase, User("system:serviceaccount:di-system:operator"))
+        answer = ask(reviewer, document, phase, User(DI_ACCOUNT))
         assert answer is not None
         assert answer.allowed, answer.causes
         document = jsonpatch.apply_patch(document, list(answer.patch))
@@ -185,11 +203,11 @@ VOLCANO = {"volcano.sh/job-name": "train", "volcano.sh/task-spec": "w", "volcano
 OURS = {"jobgate.dev/kind": "jobs.batch.volcano.sh", "jobgate.dev/job": "train", "jobgate.dev/task": "w"}
 
 
-def volcano(annotation: str) -> list[tuple[Kind, Lookup]]:
-    """What finds a stored Job of Volcano's, whose template names prerequisites."""
+def volcano(annotation: str | None, **annotations: str) -> list[tuple[Kind, Lookup]]:
+    """What finds a stored Job of Volcano's with annotations, whose template names prerequisites."""
     job = {
         "kind": "Job",
-        "metadata": {"name": "train", "namespace": NAMESPACE, "uid": "1"},
+        "metadata": {"name": "train", "namespace": NAMESPACE, "uid": "1", "annotations": annotations},
         **others(annotation)["Job"],
     }
     kind = KINDS["Job"]
@@ -208,7 +226,7 @@ def volcano(annotation: str) -> list[tuple[Kind, Lookup]]:
 def test_a_pod_of_volcano_gets_what_its_job_was_checked_for_and_nothing_beside(named: str, allowed: bool) -> None:
     reviewer = PodReviewer(volcano("mnist"), prerequisites(Rights()))
     document = pod(named, ("batch.volcano.sh/v1alpha1", "Job"), labels=VOLCANO)
-    answer = ask(reviewer, document, Phase.MUTATE, User("system:serviceaccount:volcano-system:volcano-controllers"))
+    answer = ask(reviewer, document, Phase.MUTATE, User(VOLCANO_ACCOUNT))
     assert answer is not None
     assert answer.allowed == allowed
 
@@ -225,7 +243,7 @@ def test_a_workload_that_runs_a_task_of_a_job_needs_no_right_of_its_own(named: s
         Operation.CREATE,
         "train-w",
         NAMESPACE,
-        user=User("system:serviceaccount:jobgate-system:jobgate-runner"),
+        user=User(RUNNER_ACCOUNT),
         document=document,
     )
     answer = asyncio.run(reviewer.review(request))
@@ -291,22 +309,67 @@ def test_an_item_that_is_wrong_by_itself_is_rejected(spec: dict[str, Any], expec
     assert [str(cause).startswith(expected) for cause in answer.causes] == [True] * bool(expected)
 
 
+JOB, OF_ANOTHER_KIND = ("batch.volcano.sh/v1alpha1", "Job"), ("diengine.opendilab.org/v2alpha1", "DIJob")
 FORGED = [
-    ("a person", "mallory", False),
-    ("an account of the namespace", f"system:serviceaccount:{NAMESPACE}:default", False),
-    ("the operator", "system:serviceaccount:volcano-system:volcano-controllers", True),
-    ("the control plane", "system:kube-controller-manager", True),
-]
+    ("a person", "mallory", JOB, None, False),
+    ("an account of the namespace", f"system:serviceaccount:{NAMESPACE}:default", JOB, None, False),
+    ("an account of another namespace", "system:serviceaccount:ci:builder", JOB, None, False),
+    ("the operator of another kind", DI_ACCOUNT, JOB, None, False),
+    ("the operator", VOLCANO_ACCOUNT, JOB, None, True),
+    ("the operator, by a template of another kind's job", VOLCANO_ACCOUNT, OF_ANOTHER_KIND, None, False),
+    ("the control plane", "system:kube-controller-manager", JOB, None, False),
+    ("a tenant's ReplicaSet", "system:serviceaccount:kube-system:replicaset-controller", ("apps/v1", "ReplicaSet"),
+     None, False),
+    ("a tenant's batch Job", CONTROLLER.name, ("batch/v1", "Job"), None, False),
+    ("a batch Job that was checked", CONTROLLER.name, ("batch/v1", "Job"), "mnist", True),
+    ("an account that is called so", "system:serviceaccount:kube-system:job-controller-2", ("batch/v1", "Job"), "mnist",
+     False),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("case", "user", "allowed"), FORGED)
+@pytest.mark.parametrize(("case", "user", "owner", "annotation", "allowed"), FORGED)
 def test_who_copies_the_labels_and_owner_of_a_job_does_not_get_what_its_author_may_use(
-    case: str, user: str, allowed: bool
+    case: str, user: str, owner: tuple[str, str], annotation: str | None, allowed: bool
 ) -> None:
-    document = pod(None, ("batch.volcano.sh/v1alpha1", "Job"), labels=VOLCANO)
+    document = pod(annotation, owner, labels=VOLCANO)
     answer = ask(PodReviewer(volcano("mnist"), prerequisites(Rights())), document, Phase.MUTATE, User(user))
     assert answer is not None
     assert (answer.allowed, bool(answer.patch)) == (allowed, allowed), case
+    assert allowed or "cannot use" in str(answer.causes[0])
+
+
+VOLCANO_JOBS = "jobs.batch.volcano.sh"
+
+
+@pytest.mark.parametrize(
+    ("case", "user", "owner", "runs", "allowed"),
+    [
+        ("of the runner", CONTROLLER.name, ("batch/v1", "Job"), VOLCANO_JOBS, True),
+        ("the runner runs other kinds", CONTROLLER.name, ("batch/v1", "Job"), "mxjobs.mxnet.mlkube.io", False),
+        ("of a Deployment", "system:kube-controller-manager", ("apps/v1", "ReplicaSet"), VOLCANO_JOBS, False),
+        ("of a person", "mallory", ("batch/v1", "Job"), VOLCANO_JOBS, False),
+    ],
+)
+def test_a_pod_that_names_no_item_by_itself_gets_those_of_a_job_that_the_runner_runs(
+    case: str, user: str, owner: tuple[str, str], runs: str, allowed: bool
+) -> None:
+    labels = {**OURS, "jobgate.dev/run": "1", "batch.kubernetes.io/job-completion-index": "0"}
+    document = pod(None, owner, labels=labels)
+    reviewer = PodReviewer(volcano("mnist", **{RUN_BY: RUNNER}), prerequisites(Rights(), runs=[runs]))
+    answer = ask(reviewer, document, Phase.MUTATE, User(user))
+    assert answer is not None
+    assert answer.allowed == allowed, case
+    assert allowed == any("prerequisites-recorded" in str(one) for one in answer.patch)
+
+
+def test_while_it_is_not_known_who_is_an_operator_a_pod_is_answered_later() -> None:
+    async def ask_nobody(*_: Any) -> bool:
+        raise TimeoutError
+
+    items = Prerequisites(EXAMPLES, PermissionCache(ask_nobody, lambda: 0.0))
+    answer = ask(PodReviewer(volcano("mnist"), items), pod(None, JOB, labels=VOLCANO), Phase.MUTATE, User("mallory"))
+    assert answer is not None
+    assert answer.status()["code"] == 429
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from jobgate.cluster.informer import ApiError
 from jobgate.controller import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.controller.territory import Territory
+from jobgate.kinds.common.commands import COMMAND
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
@@ -25,7 +26,6 @@ from jobgate.runner.plan import report
 from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen
-from jobgate.runner.state import COMMAND
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task, vcjob, vctask
 

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from jobgate.kinds.common.commands import COMMAND
 from jobgate.kinds.common.policies.model import LifecycleEvent
 from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner.actions import Create, Delete, Patch, RequeueAfter, SetStatus
-from jobgate.runner.state import COMMAND, RunState
+from jobgate.runner.state import RunState
 from tests.runner.world import UID, World, dijob, holding, stamp, stored, task
 
 POLICY = {"action": "RestartJob", "event": "PodFailed"}

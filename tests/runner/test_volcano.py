@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from controlplane.operators import vcjob as volcano
+from jobgate.kinds.common.commands import COMMAND
 from jobgate.kinds.common.policies.model import LifecycleEvent
 from jobgate.kinds.common.runner import RUN_BY, adoption
 from jobgate.kinds.vcjob import VCJOB
@@ -15,7 +16,7 @@ from jobgate.runner.actions import RequeueAfter
 from jobgate.runner.policies import matching
 from jobgate.runner.rendering import batch_job, claims
 from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen
-from jobgate.runner.state import COMMAND, STATE
+from jobgate.runner.state import STATE
 from tests.operators.conftest import env_of
 from tests.runner.queues.test_waiting import fill
 from tests.runner.test_plan import happen, uids_of

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack
 
 from pydantic import BaseModel
 
 from crdgen import CustomResource
+from jobgate.kinds.common.commands import COMMAND
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.pod_security.rules import NAMESPACES, pod_security_rules
 from jobgate.kinds.common.prerequisites import WATCHED, prerequisite_rules
 from jobgate.kinds.common.runner import Runner
 from jobgate.kinds.common.schema import StructuralSchema
+from jobgate.prerequisites.item import RECORD
+from jobgate.prerequisites.reference import ANNOTATION
 from webhook import Default, Kind, Path, Rule, Task
 from webhook.kind import Convert, TaskWord
 from webhook.view import json_name
+
+#: The annotations that are reviewed in jobs of all kinds; that by which kubectl remembers a file only gives a warning.
+_REVIEWED: Final = (ANNOTATION, RECORD, COMMAND)
 
 
 class More(TypedDict, total=False):
@@ -28,6 +34,7 @@ class More(TypedDict, total=False):
     settings: type[BaseModel] | None
     watches: tuple[str, ...]
     conversion: Convert | None
+    reviewed: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +76,8 @@ def bind(
         defaults: what mutation adds, in order.
         rules: what validation checks beyond the schema.
         runner: how its jobs are run here, or None where only their operator runs them.
-        more: what few kinds have. What the shared rules look up is watched by itself.
+        more: what few kinds have. What the shared rules look up is watched by itself, and what they read of metadata
+            reviewed.
 
     Raises:
         UnknownWord: a rule reads what is no word of the kind, nor of any other.
@@ -80,6 +88,8 @@ def bind(
         more["watches"] = (NAMESPACES, *more.get("watches", ()))
     if any(rule in prerequisite_rules for rule in rules):
         more["watches"] = (*WATCHED, *more.get("watches", ()))
+    reviewed = more.get("reviewed", {})
+    more["reviewed"] = {**reviewed, "annotations": (*_REVIEWED, *reviewed.get("annotations", ()))}
     if tasks is listed_tasks:
         more.setdefault("task_words", {})
     version = next(one for one in resource.versions if one.storage)

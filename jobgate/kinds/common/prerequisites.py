@@ -40,6 +40,7 @@ from webhook import (
     rule,
 )
 from webhook.plan import Plan
+from webhook.text import short
 
 #: A job that says none of these words names no prerequisites.
 NAMING = (WORD, f"tasks.{WORD}", f"annotations.{ANNOTATION}", "tasks.template.metadata")
@@ -93,7 +94,7 @@ def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
     @adds_nothing(NAMING)
     def prerequisites_are_ready(job: Draft, context: Context) -> None:
         """The job's annotation is copied to its templates, items are recorded, and plugins that they need asked for."""
-        if not in_spec:
+        if not context.stored:
             _spread(job, here)
         found = list(asked(job.value, here))
         if not found:
@@ -114,15 +115,20 @@ def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
 
 
 def _spread(job: Draft, here: ReferenceFields) -> None:
-    """Copy the job's annotation to the templates that have none: only what is in templates reaches pods."""
-    text = mapping(metadata_of(job.value).get("annotations")).get(ANNOTATION)
+    """Copy the job's annotation to the templates that have none: only what is in templates reaches pods.
+
+    It is done where a user's write is reviewed, not where a stored job is read: what is in templates is the user's own.
+    """
+    if here.in_spec:
+        return
+    text = _named_by(metadata_of(job.value))
     if not isinstance(text, str):
         return
     for key, task in parts(job.value, here):
         template = task.get("template")
         if not isinstance(template, dict):
             continue
-        if mapping(metadata_of(template).get("annotations")).get(ANNOTATION) is None:
+        if _named_by(metadata_of(template)) is None:
             annotate(job.below((*here.tasks, key, "template"), template), ANNOTATION, text)
 
 
@@ -227,6 +233,10 @@ def _names(metadata: Any) -> bool:
     return bool(metadata) and ANNOTATION in mapping(mapping(metadata).get("annotations"))
 
 
+def _named_by(metadata: Mapping[str, Any]) -> Any:
+    return mapping(metadata.get("annotations")).get(ANNOTATION)
+
+
 def _findings(
     context: Context, task: _ResolvedTask, start: str, made: dict[str, Any] | None
 ) -> Iterator[Cause | Notice]:
@@ -316,13 +326,18 @@ def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, st
 
     These are what has to be asked about before its review.
     """
-    documents = (request.document, request.old_document)
-    new, old = (one if isinstance(one, dict) and any(asked(one, where(kind))) else None for one in documents)
-    if new is None:
+    here, document = where(kind), request.document
+    if not isinstance(document, dict):
+        return []
+    draft = Draft(document)
+    if not kind.schema.crowded(document):
+        _spread(draft, here)
+    found, old = list(asked(draft.value, here)), request.old_document
+    if not found:
         return []
     try:
-        tasks = _tasks(asked(new, where(kind)), objects, request.namespace)
-        before = _sources(kind, old, objects, request.namespace)
+        tasks = _tasks(found, objects, request.namespace)
+        before = _sources(kind, old if isinstance(old, dict) else None, objects, request.namespace)
     except LookupError:
         return []
     items = (item for source, item in _items_of(tasks).items() if source not in before)
@@ -348,9 +363,24 @@ def prerequisites_have_changed_since(job: Job[Any], context: Context) -> Iterato
             )
 
 
+@rule(updates=True, quiet=NAMING)
+def templates_keep_their_prerequisites(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """A change of the job's annotation reaches no template that names prerequisites: a mutation overrides nothing."""
+    old, new = (_named_by(metadata_of(one)) for one in (context.old or {}, job.document))
+    here = where(job.kind)
+    if old == new or here.in_spec:
+        return
+    for key, task in parts(job.document, here):
+        kept = _named_by(metadata_of(mapping(task.get("template"))))
+        if kept is not None and kept != new:
+            place = (here.path(key) / "template" / "metadata" / "annotations").key(ANNOTATION)
+            yield Notice(place, f"stays {short(str(kept))}: change it here, the job's annotation does not override it")
+
+
 #: The rules, in the order in which a reader wants to know.
 prerequisite_rules: tuple[Rule, ...] = (
     prerequisites_resolve,
     prerequisites_may_be_used,
     prerequisites_have_changed_since,
+    templates_keep_their_prerequisites,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from jobgate.kinds.common.commands import command_rules
 from jobgate.kinds.common.dependencies import dependency_rules
 from jobgate.kinds.common.gang import bound_rules, gang_rules
 from jobgate.kinds.common.ignored import ignored_field_rules
@@ -26,6 +27,7 @@ SHARED: Final[tuple[Rule, ...]] = (
     *policy_rules,
     *plugin_rules,
     *prerequisite_rules,
+    *command_rules,
     *scheduling_rules,
     *ignored_field_rules,
     *pod_template_rules,

@@ -5,8 +5,16 @@ from jobgate.kinds.vcjob.defaults import DEFAULTS
 from jobgate.kinds.vcjob.models import RESOURCE
 from jobgate.kinds.vcjob.operator import QUEUES, VOLCANO
 from jobgate.kinds.vcjob.rules import RULES
-from jobgate.kinds.vcjob.runner import RUNNER
+from jobgate.kinds.vcjob.runner import COPIED, COPIED_ANNOTATIONS, RUNNER
 
 __all__ = ["VCJOB"]
 
-VCJOB = bind(RESOURCE, operator=VOLCANO, defaults=DEFAULTS, rules=RULES, watches=(QUEUES,), runner=RUNNER)
+VCJOB = bind(
+    RESOURCE,
+    operator=VOLCANO,
+    defaults=DEFAULTS,
+    rules=RULES,
+    watches=(QUEUES,),
+    runner=RUNNER,
+    reviewed={"labels": COPIED, "annotations": COPIED_ANNOTATIONS},
+)

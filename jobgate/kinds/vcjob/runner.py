@@ -51,9 +51,9 @@ _LIVE: Final = frozenset({"Pending", "Running"})
 #: The phases of pods that run, or have run and are not counted as succeeded.
 _BEGUN: Final = frozenset({"Running", "Failed", "Unknown"})
 #: Labels and annotations of a job that its pods get.
-_COPIED: Final = ("volcano.sh/preemptable", "volcano.sh/cooldown-time")
-_COPIED_ANNOTATIONS: Final = (
-    *_COPIED,
+COPIED: Final = ("volcano.sh/preemptable", "volcano.sh/cooldown-time")
+COPIED_ANNOTATIONS: Final = (
+    *COPIED,
     "volcano.sh/revocable-zone",
     "volcano.sh/jdb-min-available",
     "volcano.sh/jdb-max-unavailable",
@@ -76,14 +76,14 @@ def metadata(job: Job[JobSpec], task: Task) -> Mapping[str, Mapping[str, str]]:
         "labels": {
             **shared,
             "volcano.sh/job-namespace": namespace,
-            **{key: labels[key] for key in _COPIED if key in labels},
+            **{key: labels[key] for key in COPIED if key in labels},
         },
         "annotations": {
             **shared,
             "volcano.sh/template-uid": f"{name}-{task.name}",
             **({"volcano.sh/numa-topology-policy": str(policy)} if policy else {}),
             **({frameworks.RANK_INDEX: rank} if rank and not has_rank else {}),
-            **{key: annotations[key] for key in _COPIED_ANNOTATIONS if key in annotations},
+            **{key: annotations[key] for key in COPIED_ANNOTATIONS if key in annotations},
         },
     }
 

@@ -113,6 +113,7 @@ def with_annotations(kind: JobKind, document: Json) -> Iterator[Json]:
     for key, text in (
         ("jobgate.dev/prerequisites", "data"),
         ("distributed.io/network-mode", "pod"),
+        ("jobgate.dev/command", "Resume"),
         ("kubectl.kubernetes.io/last-applied-configuration", '{"spec": {"plugins": {"env": null}}}'),
     ):
         made = deepcopy(document)
