@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
-from jobgate.kinds.common.prerequisites import USE, refusal
+from jobgate.kinds.common.prerequisites import UNKNOWN_ITEMS, USE, refusal
 from jobgate.kinds.common.wiring import WORKLOADS
 from jobgate.plugins import Part
 from jobgate.pods.access import PermissionCache, Question
@@ -101,9 +101,12 @@ class Prerequisites:
         """Put what a pod names into it, and return what cannot be.
 
         Raises:
-            LookupError: the items are not known yet.
+            LookupError: the items, or whether they may be used, are not known yet; the text is for the client.
         """
-        resolution = resolve(wanted.references, finder(self._known, request.namespace))
+        try:
+            resolution = resolve(wanted.references, finder(self._known, request.namespace))
+        except LookupError:
+            raise LookupError(UNKNOWN_ITEMS) from None
         content, conflicts = content_of(resolution)
         causes = [_cause(one, wanted) for one in (*resolution.problems, *conflicts)]
         if content.plugins and not wanted.plugins:
@@ -129,12 +132,18 @@ class Prerequisites:
         }
         await self._access.learn(question for several in questions.values() for question in several)
         causes: list[Cause] = []
+        unknown = ""
         for source, one in instances.items():
             answers = [self._access.may(*question) for question in questions[source]]
-            if True not in answers:
-                unknown = None if None in answers else False
-                chain = (wanted.start, *one.chain)
-                causes.append(Forbidden(wanted.place, refusal(request.user, one.item, chain, unknown), source))
+            if True in answers:
+                continue
+            refused = refusal(request.user, one.item, (wanted.start, *one.chain), None if None in answers else False)
+            if None in answers:
+                unknown = refused
+            else:
+                causes.append(Forbidden(wanted.place, refused, source))
+        if unknown and not causes:
+            raise LookupError(unknown)
         return causes
 
 

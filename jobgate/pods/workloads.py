@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from jobgate.kinds.common.wiring import WORKLOADS, whose
 from jobgate.plugins import Part
 from jobgate.pods import shape
@@ -38,16 +40,28 @@ class WorkloadReviewer:
         named, old = named_in(template), named_in(before)
         if named is None or (request.operation is Operation.UPDATE and named == old):
             return None
-        response = Response(
-            request.uid, await self._faults(request, template), subject=(request.kind, group, request.name)
-        )
+        response = Response(request.uid, subject=(request.kind, group, request.name))
+        try:
+            response = replace(response, causes=await self._faults(request, template))
+        except LookupError as error:
+            response = replace(response, later=str(error))
         return response if self._enforces else response.forgiving(warns=True)
 
     def _part(self, pod: Mapping[str, Any], namespace: str) -> Part | None:
         found = whose(pod, self._kinds)
-        return None if found is None else self._lookups[found.kind.gvk].part(namespace, found.claim)
+        if found is None:
+            return None
+        try:
+            return self._lookups[found.kind.gvk].part(namespace, found.claim)
+        except LookupError:
+            raise LookupError(f"the jobs of kind {found.kind.kind} are not known yet: retry in 1s") from None
 
     async def _faults(self, request: Request, template: Mapping[str, Any]) -> list[Cause]:
+        """Return what is wrong.
+
+        Raises:
+            LookupError: what this needs is not known yet; the text is for the client.
+        """
         pod = {"metadata": template.get("metadata"), "spec": template.get("spec")}
         if fault := shape.fault(pod):
             return [fault]
@@ -57,7 +71,4 @@ class WorkloadReviewer:
         )
         if found is None or isinstance(found, Cause):
             return [] if found is None else [found]
-        try:
-            return await self._prerequisites.put(Draft(pod), found, request)
-        except LookupError:
-            return []  # each pod is denied until they are known
+        return await self._prerequisites.put(Draft(pod), found, request)
