@@ -20,8 +20,9 @@ from jobgate.cluster.informer import ApiError, Page
 from jobgate.cluster.resource import Resource
 from webhook import trace
 
-#: Duration of a watch, in seconds: a dead connection is noticed then.
-WATCH = 120
+#: Duration of a watch, in seconds. The API server sends a bookmark before it ends one, so a connection without any data
+#: is noticed `_MARGIN` later, before the cache is `STALE`.
+WATCH = 40
 #: Timeout of a read of one object, in seconds: a request waits for it.
 GET = 2.0
 #: Timeout of a write, in seconds. Admission webhooks take a part of it.
@@ -29,7 +30,7 @@ WRITE = 15.0
 #: Most objects and bytes of a page of a list. A larger page is requested again with fewer objects, so that objects of a
 #: MiB each take no more memory than small ones. A single object is read whatever its size.
 PAGE_OBJECTS, PAGE_BYTES = 100, 8 * 1024 * 1024
-_CONNECT, _MARGIN = 10.0, 15.0
+_CONNECT, _MARGIN = 10.0, 10.0
 _FORBIDDEN, _NOT_FOUND = 403, 404
 _JSON, _MERGE = "application/json", "application/merge-patch+json"
 
