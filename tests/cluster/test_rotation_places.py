@@ -34,7 +34,7 @@ from jobgate.cluster.client import Client, rejection
 from jobgate.cluster.endpoints import Endpoints, addresses_of
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.secret import SECRETS
-from jobgate.cluster.server import date
+from jobgate.cluster.clock import date
 from jobgate.cluster.tls_secret import TlsSecret
 from jobgate.rotation import Keeper
 from tests.certs.handshake import server_context
