@@ -16,6 +16,7 @@ from aiohttp import ClientError, ClientResponse, ClientTimeout
 from kubernetes.aio import config
 from kubernetes.aio.client import ApiClient, Configuration
 
+from jobgate.cluster.clock import ServerTime
 from jobgate.cluster.informer import ApiError, Page
 from jobgate.cluster.resource import Resource
 from webhook import trace
@@ -80,12 +81,17 @@ class Client:
         selector: Mapping[str, str] | None = None,
         namespace: str = "",
         pace: Pace | None = None,
+        time: ServerTime | None = None,
     ) -> None:
-        """Create a client; `selector` and `namespace` are those of lists and watches, `pace` of all other requests."""
+        """Create a client; `selector` and `namespace` are those of lists and watches, `pace` of all other requests.
+
+        `time` follows the responses.
+        """
         self._api = api
         self._selector = selector or {}
         self._namespace = namespace
         self._pace = pace
+        self.time = time or ServerTime()
 
     @classmethod
     async def connect(cls, kubeconfig: Path | None = None) -> Self:
@@ -179,16 +185,16 @@ class Client:
     def labelled(self, selector: str, namespace: str = "") -> Client:
         """Return a client for objects of a label selector, in a namespace or in all."""
         labels = {"labelSelector": selector} if selector else {}
-        return Client(self._api, selector=labels, namespace=namespace)
+        return Client(self._api, selector=labels, namespace=namespace, time=self.time)
 
     def within(self, namespace: str, fields: str = "") -> Client:
         """Return a client for objects of a namespace, and of a field selector."""
         selector = {"fieldSelector": fields} if fields else {}
-        return Client(self._api, selector=selector, namespace=namespace)
+        return Client(self._api, selector=selector, namespace=namespace, time=self.time)
 
     def paced(self, per_second: float) -> Client:
         """Return a client with a rate limit."""
-        return Client(self._api, pace=Pace(per_second))
+        return Client(self._api, pace=Pace(per_second), time=self.time)
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> dict[str, Any]:
         """Create an object, or try whether it could be."""
@@ -273,7 +279,9 @@ class Client:
             body=body,
             auth_settings=["BearerToken"],
         )
-        return await self._api.call_api(*request, _request_timeout=limits)
+        answer = await self._api.call_api(*request, _request_timeout=limits)
+        self.time.heard(answer.response.headers.get("Date", ""))
+        return answer
 
     async def __aenter__(self) -> Self:
         return self
