@@ -33,7 +33,7 @@ from jobgate.serving.scale import ScaleReviewer
 from webhook import Kind, Phase, Registry, Request, Response, Settings, User
 from webhook.server import Endpoint, Route
 
-#: Pods wait for their jobs to be known: the backoff bounds how long a newly installed kind stays unknown.
+#: Requests wait for jobs and items to be known: the backoff bounds how long a newly installed kind stays unknown.
 BACKOFF = Backoff(first=1.0, most=10.0)
 
 
@@ -57,7 +57,7 @@ class ClusterView:
         metrics = metrics or ServingMetrics()
         resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})
         stored = ItemStore()
-        self.cache = Cache(resources, keeps=dict.fromkeys(RESOURCES.values(), stored.keep), again=stored.has_room)
+        self.cache = Cache(resources, BACKOFF, keeps=dict.fromkeys(RESOURCES.values(), stored.keep), again=stored.has_room)
         self.access = PermissionCache(self._may, time.monotonic)
         self.reached = reached
         self._kubeconfig = kubeconfig
