@@ -31,7 +31,7 @@ from webhook.cause import (
     TooMany,
     TypeInvalid,
 )
-from webhook.context import Access, Context, NoObjects, Objects, Operation, PluginProfile, Settings, User
+from webhook.context import Access, Context, NoObjects, NotInstalled, Objects, Operation, PluginProfile, Settings, User
 from webhook.draft import Draft
 from webhook.job import Job
 from webhook.kind import ConvertedJob, Default, GroupVersionKind, Kind, OperatorProfile, Registry, Schema
@@ -58,6 +58,7 @@ __all__ = [
     "Malformed",
     "NoObjects",
     "NotFound",
+    "NotInstalled",
     "NotSupported",
     "Notice",
     "Objects",

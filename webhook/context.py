@@ -56,6 +56,10 @@ class Settings:
     enforces: bool = True
 
 
+class NotInstalled(LookupError):
+    """The cluster does not serve a resource, so it has none of its objects."""
+
+
 class Objects(Protocol):
     """A read-only cache of objects of the cluster. Looking into it costs no call."""
 
@@ -68,7 +72,8 @@ class Objects(Protocol):
             namespace: of the object, empty for a resource of the cluster.
 
         Raises:
-            LookupError: nothing is known of the resource: it is not watched, not installed, or not read yet.
+            LookupError: nothing is known of the resource: it is not watched, or not read yet.
+            NotInstalled: the cluster does not serve the resource.
         """
 
 

@@ -73,7 +73,7 @@ def review(
     if not isinstance(document, dict):
         return Response(request.uid, [TypeInvalid("", document, f"must be a {kind.kind} object")], subject=subject)
     updates = request.operation is Operation.UPDATE and isinstance(old, dict)
-    if updates and same(document.get("spec"), old.get("spec")) and _marked_alike(kind, document, old):
+    if updates and is_unchanged(kind, document, old):
         return Response(request.uid)
     settings = settings or Settings()
     context = Context(
@@ -124,8 +124,10 @@ def as_stored(kind: Kind, document: Mapping[str, Any], **about: Any) -> dict[str
     return whole
 
 
-def _marked_alike(kind: Kind, document: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Tell whether the labels and annotations that are reviewed are the same in two objects."""
+def is_unchanged(kind: Kind, document: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Tell whether an UPDATE leaves all that is reviewed as it is: the spec, and some labels and annotations."""
+    if not same(document.get("spec"), old.get("spec")):
+        return False
     for field, keys in kind.reviewed.items():
         new, stored = (_metadata_map(one, field) for one in (document, old))
         if any(new.get(key) != stored.get(key) for key in keys):

@@ -165,7 +165,7 @@ def run(
     kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]
 
     async def runner(client: Client, metrics: ControllerMetrics) -> RunnerController:
-        found = RunnerController(client, kinds, settings, metrics)
+        found = RunnerController(client, kinds, settings, metrics, client.time.now)
         try:
             await found.alone()
         except (ApiError, OSError) as error:

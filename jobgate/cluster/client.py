@@ -16,12 +16,14 @@ from aiohttp import ClientError, ClientResponse, ClientTimeout
 from kubernetes.aio import config
 from kubernetes.aio.client import ApiClient, Configuration
 
+from jobgate.cluster.clock import ServerTime
 from jobgate.cluster.informer import ApiError, Page
 from jobgate.cluster.resource import Resource
 from webhook import trace
 
-#: Duration of a watch, in seconds: a dead connection is noticed then.
-WATCH = 120
+#: Duration of a watch, in seconds. The API server sends a bookmark before it ends one, so a connection without any data
+#: is noticed `_MARGIN` later, before the cache is `STALE`.
+WATCH = 40
 #: Timeout of a read of one object, in seconds: a request waits for it.
 GET = 2.0
 #: Timeout of a write, in seconds. Admission webhooks take a part of it.
@@ -29,7 +31,7 @@ WRITE = 15.0
 #: Most objects and bytes of a page of a list. A larger page is requested again with fewer objects, so that objects of a
 #: MiB each take no more memory than small ones. A single object is read whatever its size.
 PAGE_OBJECTS, PAGE_BYTES = 100, 8 * 1024 * 1024
-_CONNECT, _MARGIN = 10.0, 15.0
+_CONNECT, _MARGIN = 10.0, 10.0
 _FORBIDDEN, _NOT_FOUND = 403, 404
 _JSON, _MERGE = "application/json", "application/merge-patch+json"
 
@@ -79,12 +81,17 @@ class Client:
         selector: Mapping[str, str] | None = None,
         namespace: str = "",
         pace: Pace | None = None,
+        time: ServerTime | None = None,
     ) -> None:
-        """Create a client; `selector` and `namespace` are those of lists and watches, `pace` of all other requests."""
+        """Create a client; `selector` and `namespace` are those of lists and watches, `pace` of all other requests.
+
+        `time` follows the responses.
+        """
         self._api = api
         self._selector = selector or {}
         self._namespace = namespace
         self._pace = pace
+        self.time = time or ServerTime()
 
     @classmethod
     async def connect(cls, kubeconfig: Path | None = None) -> Self:
@@ -178,16 +185,16 @@ class Client:
     def labelled(self, selector: str, namespace: str = "") -> Client:
         """Return a client for objects of a label selector, in a namespace or in all."""
         labels = {"labelSelector": selector} if selector else {}
-        return Client(self._api, selector=labels, namespace=namespace)
+        return Client(self._api, selector=labels, namespace=namespace, time=self.time)
 
     def within(self, namespace: str, fields: str = "") -> Client:
         """Return a client for objects of a namespace, and of a field selector."""
         selector = {"fieldSelector": fields} if fields else {}
-        return Client(self._api, selector=selector, namespace=namespace)
+        return Client(self._api, selector=selector, namespace=namespace, time=self.time)
 
     def paced(self, per_second: float) -> Client:
         """Return a client with a rate limit."""
-        return Client(self._api, pace=Pace(per_second))
+        return Client(self._api, pace=Pace(per_second), time=self.time)
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> dict[str, Any]:
         """Create an object, or try whether it could be."""
@@ -272,7 +279,9 @@ class Client:
             body=body,
             auth_settings=["BearerToken"],
         )
-        return await self._api.call_api(*request, _request_timeout=limits)
+        answer = await self._api.call_api(*request, _request_timeout=limits)
+        self.time.heard(answer.response.headers.get("Date", ""))
+        return answer
 
     async def __aenter__(self) -> Self:
         return self

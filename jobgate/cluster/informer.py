@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 import msgspec
 
 from jobgate.cluster.resource import Resource
+from webhook import NotInstalled
 
 #: Seconds between two watches, for an API server that ends each watch at once.
 RETRY_PERIOD = 1.0
@@ -170,12 +171,19 @@ class Informer(Generic[T]):
         self._version = ""
         self._heard = 0.0
         self._logged = ""
-        self._failure = "not listed yet"
+        self._failure, self._unknown = "not listed yet", LookupError
         # Whether others need no longer wait: the resource was listed, does not exist, or cannot be listed for now.
         self.settled = False
+        # The same for who must know before a decision: an API server that does not answer is waited for.
+        self.learned = False
 
     def get(self, name: str, namespace: str = "") -> T | None:
-        """Return what is stored of an object, or None; raises LookupError if the cache is unknown."""
+        """Return what is stored of an object, or None.
+
+        Raises:
+            LookupError: the cache is unknown.
+            NotInstalled: the API server does not serve the resource.
+        """
         return self._known().get((namespace, name))
 
     @property
@@ -189,7 +197,7 @@ class Informer(Generic[T]):
 
     def _known(self) -> dict[Key, T]:
         if self._objects is None:
-            raise LookupError(f"{self._resource} is not known: {self._failure}")
+            raise self._unknown(f"{self._resource} is not known: {self._failure}")
         return self._objects
 
     async def run(self, api: Api) -> None:
@@ -218,7 +226,7 @@ class Informer(Generic[T]):
                     await asyncio.sleep(0)
             version = page.version
         self._objects, self._version, self._heard = objects, version, time.monotonic()
-        self.settled = True
+        self.settled = self.learned = True
         self._log(logging.INFO, "watching", "")
         lost, self._discarded = self._discarded, set()
         for key in lost | known.keys() | objects.keys():
@@ -278,10 +286,10 @@ class Informer(Generic[T]):
             self._objects, self._version = None, ""
         self.settled = self.settled or refused or failures >= MAX_FAILURES
         if code == _NOT_FOUND:
-            self._failure = "not installed"
+            self._failure, self._unknown, self.learned = "not installed", NotInstalled, True
             self._log(logging.INFO, "resource not installed", "")
         else:
-            self._failure = f"{type(error).__qualname__}: {error}"
+            self._failure, self._unknown = f"{type(error).__qualname__}: {error}", LookupError
             self._log(logging.WARNING, "failed to watch", self._failure)
         return self._backoff.seconds(failures)
 

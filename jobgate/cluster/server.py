@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 import orjson
@@ -12,6 +11,7 @@ from aiohttp import ClientResponse, ClientTimeout
 
 from certs import Reading, Unavailable
 from jobgate.cluster.client import GET, Client
+from jobgate.cluster.clock import date
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.resource import Resource
 
@@ -50,12 +50,3 @@ class ApiServerClock(Client):
             response = await self._get(_VERSION, {}, ClientTimeout(total=GET))
             await response.read()
             return response
-
-
-def date(header: str) -> datetime | None:
-    """Return the time in a header Date, if there is one."""
-    try:
-        found = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    return found.astimezone(UTC) if found.tzinfo else None

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from jobgate.kinds.common.pod.reading import mapping
-from jobgate.kinds.common.prerequisites import USE
+from jobgate.kinds.common.prerequisites import UNKNOWN_ITEMS, USE
 from jobgate.pods.access import PermissionCache
 from jobgate.prerequisites.item import causes as causes_of
 from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES, PrerequisiteSpec
@@ -51,8 +51,8 @@ class ItemReviewer:
         if not causes and request.kind == NAMESPACED:
             try:
                 response = replace(response, causes=await self._unusable(request, read))
-            except LookupError:
-                return Response(request.uid, later="the prerequisites of the cluster are not known yet: retry in 1s")
+            except LookupError as error:
+                return Response(request.uid, later=str(error))
         return response if self._enforces else response.forgiving(warns=True)
 
     async def _unusable(self, request: Request, spec: PrerequisiteSpec) -> list[Cause]:
@@ -61,7 +61,7 @@ class ItemReviewer:
         Jobs that name it are stored already, and were checked for what it required then.
 
         Raises:
-            LookupError: the items are not known yet.
+            LookupError: the items, or whether they may be used, are not known yet; the text is for the client.
         """
         if self._known is None or self._access is None:
             return []
@@ -70,26 +70,32 @@ class ItemReviewer:
         except ValidationError:
             before = PrerequisiteSpec()
         find = finder(self._known, request.namespace)
-        required = _required(spec, find)
+        try:
+            required, known = _required(spec, find), _required(before, find)
+        except LookupError:
+            raise LookupError(UNKNOWN_ITEMS) from None
         if len(required) > INSTANCES:
             return [
                 Invalid(
                     _REQUIRE, None, f"{ProblemReason.TOO_LARGE}: more than {INSTANCES} items with what these require"
                 )
             ]
-        for known in _required(before, find):
-            required.pop(known, None)
+        for one in known:
+            required.pop(one, None)
         questions = {one: (request.user, USE, RESOURCES[one[0]], one[1], request.namespace) for one in required}
         await self._access.learn(questions.values())
         causes: list[Cause] = []
+        unknown = ""
         for (kind, name), place in required.items():
             may = self._access.may(*questions[kind, name])
             resource = RESOURCES[kind].partition(".")[0]
             detail = f"user {request.user.name!r} cannot use {kind} {name}: ask for the verb {USE} on {resource} {name}"
             if may is None:
-                detail = f"whether user {request.user.name!r} may use {kind} {name} cannot be checked now: retry"
-            if not may:
+                unknown = f"whether user {request.user.name!r} may use {kind} {name} cannot be checked now: retry in 1s"
+            elif not may:
                 causes.append(Forbidden(_REQUIRE / place, detail))
+        if unknown and not causes:
+            raise LookupError(unknown)
         return causes
 
 

@@ -23,6 +23,7 @@ from jobgate.plugins import Crew, Member, Part
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.pods.budget import AT_ONCE, SHARE, Budget
 from jobgate.pods.digest import Digest, Read, UnusableJob
+from webhook import NotInstalled
 
 #: Most seconds that a request waits for its turn: with the answer, which takes at most 2 s, that is in time for the API
 #: server, which waits 5 s.
@@ -98,10 +99,14 @@ class Lookup:
         self._flights: dict[tuple[str, str, str], asyncio.Task[Read | LookupVerdict | None]] = {}
 
     def part(self, namespace: str, claim: Claim) -> Part | None:
-        """Return the task that a claim names if the cache knows it; no request is made."""
+        """Return the task that a claim names if there is one in the cache; no request is made.
+
+        Raises:
+            LookupError: the jobs are not known yet.
+        """
         try:
             known = self._known.get(claim.job, namespace)
-        except LookupError:
+        except NotInstalled:
             return None
         return known.part(claim.task) if isinstance(known, Crew) and not _is_another(known, claim) else None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
-from jobgate.kinds.common.prerequisites import USE, refusal
+from jobgate.kinds.common.prerequisites import UNKNOWN_ITEMS, USE, refusal
 from jobgate.kinds.common.wiring import WORKLOADS, ClaimedJob
 from jobgate.plugins import Part
 from jobgate.plugins.crew import RUN_LABEL
@@ -114,17 +114,18 @@ class Prerequisites:
         """Put what a pod names into it, and return what cannot be.
 
         Raises:
-            LookupError: the items, or the rights of a pod's creator, are not known yet.
+            LookupError: the items, or whether they may be used, are not known yet; the text is for the client.
         """
-        resolution = resolve(wanted.references, finder(self._known, request.namespace))
+        try:
+            resolution = resolve(wanted.references, finder(self._known, request.namespace))
+        except LookupError:
+            raise LookupError(UNKNOWN_ITEMS) from None
         content, conflicts = content_of(resolution)
         causes = [_cause(one, wanted) for one in (*resolution.problems, *conflicts)]
         if content.plugins and not wanted.plugins:
             detail = f"only jobs have plugins, and an item asks for {', '.join(content.plugins)}"
             causes.append(_cause(PrerequisiteProblem(ProblemReason.UNSUPPORTED_PLUGIN, (), detail), wanted))
         trusted = await self._trusts(wanted, request)
-        if trusted is None and request.kind == "Pod":
-            raise LookupError("who is an operator")
         if trusted is not True:
             causes += await self._not_permitted(resolution, wanted, draft.value, request, known=trusted is not None)
         if causes:
@@ -165,6 +166,9 @@ class Prerequisites:
         """Return what of the items may not be used, by who creates the pod nor by the account that it runs under.
 
         `known`: that who creates it is no operator.
+
+        Raises:
+            LookupError: whether some may be used is not known now; the text is for the client.
         """
         users = list(_users(pod, request))
         instances = {one.item.source: one for one in resolution.instances}
@@ -174,12 +178,19 @@ class Prerequisites:
         }
         await self._access.learn(question for several in questions.values() for question in several)
         causes: list[Cause] = []
+        unknown = ""
         for source, one in instances.items():
             answers = [self._access.may(*question) for question in questions[source]]
-            if True not in answers:
-                unknown = None if None in answers or not known else False
-                chain = (wanted.start, *one.chain)
-                causes.append(Forbidden(wanted.place, refusal(request.user, one.item, chain, unknown), source))
+            if True in answers:
+                continue
+            may = None if None in answers or not known else False
+            refused = refusal(request.user, one.item, (wanted.start, *one.chain), may)
+            if may is None:
+                unknown = refused
+            else:
+                causes.append(Forbidden(wanted.place, refused, source))
+        if unknown and not causes:
+            raise LookupError(unknown)
         return causes
 
 

@@ -78,8 +78,8 @@ class PodReviewer:
         if isinstance(asked, PodReferences) and self._prerequisites is not None:
             try:
                 causes += await self._prerequisites.put(named, asked, request)
-            except LookupError:
-                return replace(response, later="the prerequisites of the cluster are not known yet: retry in 1s")
+            except LookupError as error:
+                return replace(response, later=str(error))
         if phase is Phase.MUTATE or causes:
             return replace(response, causes=causes, patch=() if causes else draft.patch)
         lacking: list[Cause] = []

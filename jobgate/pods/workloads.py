@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobgate.kinds.common.wiring import WORKLOADS, whose
+from msgspec.structs import replace
+
+from jobgate.kinds.common.wiring import WORKLOADS, ClaimedJob, whose
+from jobgate.plugins import Part
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup
 from jobgate.pods.prerequisites import Prerequisites, wanted
@@ -37,22 +40,34 @@ class WorkloadReviewer:
         named, old = named_in(template), named_in(before)
         if named is None or (request.operation is Operation.UPDATE and named == old):
             return None
-        response = Response(
-            request.uid, await self._faults(request, template), subject=(request.kind, group, request.name)
-        )
+        response = Response(request.uid, subject=(request.kind, group, request.name))
+        try:
+            response = replace(response, causes=await self._faults(request, template))
+        except LookupError as error:
+            response = replace(response, later=str(error))
         return response if self._enforces else response.forgiving(warns=True)
 
+    def _part(self, job: ClaimedJob | None, namespace: str) -> Part | None:
+        if job is None:
+            return None
+        try:
+            return self._lookups[job.kind.gvk].part(namespace, job.claim)
+        except LookupError:
+            raise LookupError(f"the jobs of kind {job.kind.kind} are not known yet: retry in 1s") from None
+
     async def _faults(self, request: Request, template: Mapping[str, Any]) -> list[Cause]:
+        """Return what is wrong.
+
+        Raises:
+            LookupError: what this needs is not known yet; the text is for the client.
+        """
         pod = {"metadata": template.get("metadata"), "spec": template.get("spec")}
         if fault := shape.fault(pod):
             return [fault]
         start = "spec.jobTemplate.spec.template" if request.kind == "CronJob" else "spec.template"
         job = whose(pod, self._kinds)
-        part = None if job is None else self._lookups[job.kind.gvk].part(request.namespace, job.claim)
-        found = wanted(pod, job, part, request, (Path(start) / "metadata" / "annotations").key(ANNOTATION))
+        place = (Path(start) / "metadata" / "annotations").key(ANNOTATION)
+        found = wanted(pod, job, self._part(job, request.namespace), request, place)
         if found is None or isinstance(found, Cause):
             return [] if found is None else [found]
-        try:
-            return await self._prerequisites.put(Draft(pod), found, request)
-        except LookupError:
-            return []  # each pod is denied until they are known
+        return await self._prerequisites.put(Draft(pod), found, request)

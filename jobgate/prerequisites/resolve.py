@@ -15,7 +15,7 @@ from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.values import fault_of_value, work_of
-from webhook import Objects
+from webhook import NotInstalled, Objects
 
 #: Longest chain of items that require each other, and most items that one task gets.
 DEPTH: Final = 16
@@ -200,7 +200,10 @@ def finder(objects: Objects, namespace: str) -> Find:
     """Return what finds the items that a job of a namespace may name, in a cache."""
 
     def find(kind: str, name: str) -> Item | None:
-        document = objects.get(RESOURCES[kind], name, namespace if kind == NAMESPACED else "")
+        try:
+            document = objects.get(RESOURCES[kind], name, namespace if kind == NAMESPACED else "")
+        except NotInstalled:
+            return None
         return None if document is None else item_of(document, kind)
 
     return find

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -95,8 +96,15 @@ class RunnerController:
     """Runs jobs of these kinds while `work` runs."""
 
     def __init__(
-        self, cluster: ClusterClient, kinds: Iterable[Kind], settings: RunnerSettings, metrics: ControllerMetrics
+        self,
+        cluster: ClusterClient,
+        kinds: Iterable[Kind],
+        settings: RunnerSettings,
+        metrics: ControllerMetrics,
+        clock: Callable[[], datetime] = now,
     ) -> None:
+        """Create a runner that does nothing yet. `clock` gives the time by which the API server stamps objects."""
+        self._clock = clock
         self._cluster = cluster
         self._kinds = tuple(kinds)
         self._settings = settings
@@ -147,7 +155,7 @@ class RunnerController:
         territory = Territory(settings.namespace)
         if settings.namespace:
             _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
-        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), now)
+        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), self._clock)
         dispatcher = Dispatcher(settings.queues, caches, changed, queue.add) if settings.queues is not None else None
         writes = self._cluster.paced(settings.requests_per_second)
         uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))
@@ -182,7 +190,7 @@ class RunnerController:
             ApiError: the API server does not tell whether one is.
         """
         for kind in self._kinds:
-            if found := await rivals(kind, self._cluster, now(), self._settings.ignored_operators):
+            if found := await rivals(kind, self._cluster, self._clock(), self._settings.ignored_operators):
                 raise OperatorRunning(
                     f"{kind.qualified_plural} is run by {', '.join(found)}: stop it first, or leave out --run. If it "
                     "does not run these jobs, name it with --ignore-operator"

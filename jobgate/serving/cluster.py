@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.cluster.access import is_allowed
-from jobgate.kinds.common.prerequisites import USE, WATCHED, wanted
+from jobgate.kinds.common.prerequisites import UNKNOWN_ITEMS, USE, WATCHED, wanted
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
 from jobgate.pods import (
@@ -24,15 +24,16 @@ from jobgate.pods import (
     Read,
     WorkloadReviewer,
 )
+from jobgate.pods.access import Question
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.stored import ItemStore
 from jobgate.serving.certificate import connected
 from jobgate.serving.metrics import CountedLookup, ServingMetrics
 from jobgate.serving.scale import ScaleReviewer
-from webhook import Kind, Phase, Registry, Request, Settings, User
+from webhook import Kind, Phase, Registry, Request, Response, Settings, User
 from webhook.server import Endpoint, Route
 
-#: Pods wait for their jobs to be known: the backoff bounds how long a newly installed kind stays unknown.
+#: Requests wait for jobs and items to be known: the backoff bounds how long a newly installed kind stays unknown.
 BACKOFF = Backoff(first=1.0, most=10.0)
 
 
@@ -56,7 +57,9 @@ class ClusterView:
         metrics = metrics or ServingMetrics()
         resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})
         stored = ItemStore()
-        self.cache = Cache(resources, keeps=dict.fromkeys(RESOURCES.values(), stored.keep), again=stored.has_room)
+        self.cache = Cache(
+            resources, BACKOFF, keeps=dict.fromkeys(RESOURCES.values(), stored.keep), again=stored.has_room
+        )
         self.access = PermissionCache(self._may, time.monotonic)
         self.reached = reached
         self._kubeconfig = kubeconfig
@@ -107,8 +110,20 @@ class ClusterView:
             endpoint.access, endpoint.needs = self.access, self.needs
 
     def waits_for(self) -> str:
-        """Return the kinds whose jobs must still be listed before pods can be reviewed; empty when all are."""
-        return ", ".join(kind.qualified_plural for kind, _, jobs in self._jobs if self.reached and not jobs.settled)
+        """Return what must still be listed before jobs and pods can be reviewed; empty when all is.
+
+        Without the prerequisites nobody's right to one can be checked, so a failure to list them is waited out. Others
+        are looked up one by one, or checked by the API server too.
+        """
+        if not self.reached:
+            return ""
+        jobs = [kind.qualified_plural for kind, _, jobs in self._jobs if not jobs.settled]
+        others = [
+            resource
+            for resource, known in self.cache.informers.items()
+            if not (known.learned if resource in WATCHED else known.settled)
+        ]
+        return ", ".join([*jobs, *others])
 
     async def run(self) -> None:
         """Keep everything up to date, until cancelled."""
@@ -120,11 +135,26 @@ class ClusterView:
             for _, _, jobs in self._jobs:
                 group.create_task(jobs.run(client))
 
-    def needs(self, kind: Kind, request: Request) -> Awaitable[None] | None:
-        """Return an awaitable that looks up the permissions a review needs; None if all are known."""
-        items = wanted(kind, request, self.cache) if self.reached else []
+    def needs(self, kind: Kind, request: Request) -> Response | Awaitable[Response | None] | None:
+        """Return an awaitable that looks up the permissions a review needs; None if all are known.
+
+        What cannot be known now is to be asked again later: a response in place of the review.
+        """
+        try:
+            items = wanted(kind, request, self.cache) if self.reached else []
+        except LookupError:
+            return Response(request.uid, later=UNKNOWN_ITEMS)
         questions = [(request.user, USE, resource, name, request.namespace) for resource, name in items]
-        return self.access.learn(questions) if self.access.lacks(questions) else None
+        return self._learn(request, questions) if self.access.lacks(questions) else None
+
+    async def _learn(self, request: Request, questions: Sequence[Question]) -> Response | None:
+        await self.access.learn(questions)
+        answers = {self.access.may(*one) for one in questions}
+        if None not in answers or False in answers:
+            return None
+        return Response(
+            request.uid, later=f"what user {request.user.name!r} may use cannot be checked now: retry in 1s"
+        )
 
     async def _may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool:
         """Return whether a user may do something with an object, by a SubjectAccessReview."""

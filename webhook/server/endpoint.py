@@ -128,6 +128,7 @@ class Endpoint:
         waits_for: says what must be there before the server is ready, and is not; empty once it is.
         access: what is known of who may do what; None where nobody is to be asked.
         needs: gives what has to be known of a job's request before it is reviewed, as an awaitable; None where all is.
+            A response, which may also come of the awaitable, is the answer instead of a review.
         review_thread: the thread for large objects.
         lacking: says what is wrong with its certificate; empty where nothing is.
         spans: takes what each request amounted to, for who collects traces; None where nobody does.
@@ -158,7 +159,7 @@ class Endpoint:
         self.draining = False
         self.waits_for: Callable[[], str] = lambda: ""
         self.access: Access | None = None
-        self.needs: Callable[[Kind, Request], Awaitable[None] | None] = lambda _, __: None
+        self.needs: Callable[[Kind, Request], Response | Awaitable[Response | None] | None] = lambda _, __: None
         self.lacking: Callable[[], str] = lambda: ""
         self.spans: OpenTelemetry | None = None
         self.held = BufferedBytes(self.limits)
@@ -284,14 +285,17 @@ class Endpoint:
             if call.route.review is not None:
                 return call.route.review(admission)
             if call.route.kind is not None and (needed := self.needs(call.route.kind, admission)) is not None:
-                return self._reviewed_after(needed, call, admission)
+                return needed if isinstance(needed, Response) else self._reviewed_after(needed, call, admission)
             return self._reviewed(call.route, admission, self._budget(call))
         except BaseException as error:  # noqa: BLE001  # whatever leaves a rule: one request fails, and not the server
             return error
 
-    async def _reviewed_after(self, needed: Awaitable[None], call: Call, admission: Request) -> Response | None:
+    async def _reviewed_after(
+        self, needed: Awaitable[Response | None], call: Call, admission: Request
+    ) -> Response | None:
         """Review a job once what has to be known of it is; a large one in the thread for these, as before."""
-        await needed
+        if (instead := await needed) is not None:
+            return instead
         route = call.route
         assert route is not None
         if call.size <= self.limits.inline:

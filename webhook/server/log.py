@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from typing import Any, TextIO
 
@@ -111,9 +111,11 @@ class BatchHandler(logging.StreamHandler[TextIO]):
             self._write(part)
 
     def _write(self, lines: list[str]) -> None:
-        if lines:
-            self.stream.write("\n".join([*lines, ""]))
-            self.stream.flush()
+        # A full disk or a closed pipe costs the lines, not what they tell of: whoever logs has other work to do.
+        with suppress(OSError):
+            if lines:
+                self.stream.write("\n".join([*lines, ""]))
+                self.stream.flush()
 
 
 def info(message: str, fields: Mapping[str, Any]) -> None:

@@ -40,6 +40,7 @@ from webhook import (
     rule,
 )
 from webhook.plan import Plan
+from webhook.review import is_unchanged
 from webhook.text import short
 
 #: A job that says none of these words names no prerequisites.
@@ -61,6 +62,9 @@ _TOO_MANY: Final = Resolution(
         ),
     )
 )
+
+#: Why nothing can be decided of what names items, before they are read.
+UNKNOWN_ITEMS: Final = "the prerequisites of the cluster are not known yet: retry in 1s"
 
 _RECORD: Final = (Path("metadata") / "annotations").key(RECORD)
 
@@ -196,7 +200,7 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
         tasks = _resolved(job, context)
     except LookupError:
         place = next(one.place(0) for one in asked_of(job) if one.references)
-        yield Forbidden(place, "the prerequisites of the cluster are not known yet: retry in a few seconds")
+        yield Forbidden(place, UNKNOWN_ITEMS)
         return
     said: set[Cause | Notice] = set()
     start = f"{job.kind.kind} {context.name or context.generate_name}"
@@ -291,6 +295,9 @@ def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause
         tasks = _resolved(job, context)
         before = _sources(job.kind, context.old, context.objects, context.namespace)
     except LookupError:
+        # `prerequisites_resolve` reports it, which counts as a fault of the stored job, too.
+        if context.old is not None and (place := _newly_named(job, context.old)) is not None:
+            yield Forbidden(place, UNKNOWN_ITEMS)
         return
     answered: set[str] = set()
     for task in tasks:
@@ -306,11 +313,18 @@ def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause
                 )
 
 
+def _newly_named(job: Job[Any], stored: Mapping[str, Any]) -> Path | None:
+    """Return the place of a reference that a stored job has not; None if there is none."""
+    before = {reference for one in asked(stored, where(job.kind)) for reference in one.references}
+    named = ((one.place(index), reference) for one in asked_of(job) for index, reference in enumerate(one.references))
+    return next((place for place, reference in named if reference not in before), None)
+
+
 def refusal(user: User, item: Item, chain: tuple[str, ...], may: bool | None) -> str:
     """Return why a user cannot name an item."""
     start = " → ".join(chain)
     if may is None:
-        return f"{start}: whether user {user.name!r} may use {item.shown} cannot be checked now: retry in a few seconds"
+        return f"{start}: whether user {user.name!r} may use {item.shown} cannot be checked now: retry in 1s"
     resource = RESOURCES[item.kind].partition(".")[0]
     return f"{start}: user {user.name!r} cannot use {item.shown}: ask for the verb {USE} on {resource} {item.name}"
 
@@ -322,9 +336,12 @@ def _sources(kind: Kind, job: Mapping[str, Any] | None, objects: Objects, namesp
 
 
 def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, str]]:
-    """Return which items a request names that its job did not before, as resource and name; none where none is known.
+    """Return which items a request names that its job did not before, as resource and name.
 
     These are what has to be asked about before its review.
+
+    Raises:
+        LookupError: the items are not known yet.
     """
     here, document = where(kind), request.document
     if not isinstance(document, dict):
@@ -333,13 +350,10 @@ def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, st
     if not kind.schema.crowded(document):
         _spread(draft, here)
     found, old = list(asked(draft.value, here)), request.old_document
-    if not found:
+    if not found or (isinstance(old, dict) and is_unchanged(kind, document, old)):
         return []
-    try:
-        tasks = _tasks(found, objects, request.namespace)
-        before = _sources(kind, old if isinstance(old, dict) else None, objects, request.namespace)
-    except LookupError:
-        return []
+    tasks = _tasks(found, objects, request.namespace)
+    before = _sources(kind, old if isinstance(old, dict) else None, objects, request.namespace)
     items = (item for source, item in _items_of(tasks).items() if source not in before)
     return [(RESOURCES[item.kind], item.name) for item in items]
 

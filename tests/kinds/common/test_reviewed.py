@@ -152,7 +152,7 @@ def test_an_update_of_one_of_them_alone_is_reviewed(name: str) -> None:
     ):
         new = {**old, "metadata": {**old["metadata"], field: {**old["metadata"].get(field, {}), key: "x"}}}
         for document, before in ((new, old), (old, new)):
-            answer = review(request_of(kind, document, before), Phase.VALIDATE, Registry([kind]))
+            answer = review(request_of(kind, document, before), Phase.VALIDATE, Registry([kind], plugins.installed()))
             assert bool(answer.subject[0]) == reviewed, (field, key)
 
 
@@ -188,6 +188,8 @@ def test_a_stored_fault_is_a_warning_when_an_annotation_changes() -> None:
     old["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["name"] = "No name"
     new = {**old, "metadata": {**old["metadata"], "annotations": {COMMAND: "AbortJob"}}}
     for phase in Phase:
-        answer = review(request_of(KINDS["DIJob"], new, old), phase, Registry([KINDS["DIJob"]]), RUN)
+        answer = review(
+            request_of(KINDS["DIJob"], new, old), phase, Registry([KINDS["DIJob"]], plugins.installed()), RUN
+        )
         assert answer.allowed
         assert phase is Phase.MUTATE or "already stored; not enforced" in str(answer.notices)
