@@ -31,10 +31,10 @@ from certs.places import Changes, Places
 from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING, Bundles, RotationScope
 from jobgate.cluster.client import Client, rejection
+from jobgate.cluster.clock import date
 from jobgate.cluster.endpoints import Endpoints, addresses_of
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.secret import SECRETS
-from jobgate.cluster.clock import date
 from jobgate.cluster.tls_secret import TlsSecret
 from jobgate.rotation import Keeper
 from tests.certs.handshake import server_context
