@@ -106,8 +106,9 @@ class ClusterView:
         for _, scale in self.scales:
             scale.limits, scale.review_thread = endpoint.limits, endpoint.review_thread
             scale.settings = lambda: endpoint.settings
+        endpoint.needs = self.needs
         if self.reached:
-            endpoint.access, endpoint.needs = self.access, self.needs
+            endpoint.access = self.access
 
     def waits_for(self) -> str:
         """Return what must still be listed before jobs and pods can be reviewed; empty when all is.
@@ -138,10 +139,10 @@ class ClusterView:
     def needs(self, kind: Kind, request: Request) -> Response | Awaitable[Response | None] | None:
         """Return an awaitable that looks up the permissions a review needs; None if all are known.
 
-        What cannot be known now is to be asked again later: a response in place of the review.
+        What is not known, now or without a cluster, is to be asked again later: a response in place of the review.
         """
         try:
-            items = wanted(kind, request, self.cache) if self.reached else []
+            items = wanted(kind, request, self.cache)
         except LookupError:
             return Response(request.uid, later=UNKNOWN_ITEMS)
         questions = [(request.user, USE, resource, name, request.namespace) for resource, name in items]

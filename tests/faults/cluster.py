@@ -143,8 +143,8 @@ class Service:
         await asyncio.gather(*carrying, return_exceptions=True)
 
     def ready(self) -> int:
-        """How many replicas are known to be ready."""
-        return len(self._ready)
+        """How many of its replicas are known to be ready."""
+        return len([one for one in self._ready if one in self.replicas])
 
     def _look(self) -> None:
         while not self._stopped.wait(LOOK):

@@ -12,7 +12,7 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import jobgate
 from tests.faults.cluster import START, Program
 
-SIZE = 256 * 1024
+SIZE, PAGE = 256 * 1024, 4096
 
 
 @pytest.fixture
@@ -39,17 +39,17 @@ def test_on_a_full_disk_the_old_certificate_is_served_and_the_error_is_clear(
         wait_for(server.port, START, what="the server listens")
         wait_for(lambda: bool(server.ask("readyz")), START, what="the server is ready")
         full = disk / "full"
+        with server.log.open("ab") as log:  # to the end of its page: a line more needs another
+            log.write(b" " * (PAGE - 1 - log.tell() % PAGE) + b"\n")
         fill(full)
         with pytest.raises(RuntimeError, match=f"cannot write into {disk}: No space left on device"):
             jobgate("certs", "issue", "--dir", str(disk), "--force")
         assert (disk / "tls.crt").read_bytes() == before
         # What is wrong is logged at once, to the same disk.
-        key = (disk / "tls.key").read_bytes()
-        (disk / "tls.key").write_bytes(b"")
+        overwrite(disk / "tls.key", b"spoilt")
         wait_for(lambda: rejected(server) > 0, START, what="the change is rejected")
         assert server.ask("readyz"), "the old certificate is served"
         full.unlink()
-        (disk / "tls.key").write_bytes(key)
         served = generation(server)
         jobgate("certs", "issue", "--dir", str(disk), "--force")
         wait_for(lambda: generation(server) != served, START, what="the new certificate is served")
@@ -61,7 +61,13 @@ def fill(file: Path) -> None:
     """Write until there is no room for more."""
     with file.open("wb", buffering=0) as written, suppress(OSError):
         while True:
-            written.write(b"x" * 4096)
+            written.write(b"x" * PAGE)
+
+
+def overwrite(file: Path, start: bytes) -> None:
+    """Change the beginning of a file, for which no room is needed or given back."""
+    with file.open("r+b") as written:
+        written.write(start)
 
 
 def rejected(server: Program) -> float:

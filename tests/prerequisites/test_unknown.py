@@ -16,7 +16,8 @@ from jobgate.serving.cluster import ClusterView
 from tests.prerequisites.items import NAMESPACE, Granted, Known, item, wants
 from tests.prerequisites.test_jobs import answer, dijob, others
 from tests.prerequisites.test_pods import EXAMPLES, KINDS, OURS, Rights, Unknown, deployment, pod
-from webhook import NotInstalled, Operation, Phase, Request, Response, User
+from webhook import NotInstalled, Operation, Phase, Request, Response, Settings, User
+from webhook.server import Endpoint
 
 ALICE = User("alice")
 MINE = item("mine", "Prerequisite", require=[wants("mnist", "ClusterPrerequisite")])
@@ -144,6 +145,7 @@ def test_a_workload_of_a_job_waits_until_jobs_are_known(error: LookupError, expe
     assert response.later == expected
 
 
+@pytest.mark.parametrize("reached", [True, False], ids=["not listed yet", "no cluster"])
 @pytest.mark.parametrize("kind", JOBS)
 @pytest.mark.parametrize(
     ("case", "waits"),
@@ -155,7 +157,7 @@ def test_a_workload_of_a_job_waits_until_jobs_are_known(error: LookupError, expe
         ("name none", False),
     ],
 )
-def test_a_job_that_names_an_item_waits_until_items_are_known(kind: str, case: str, waits: bool) -> None:
+def test_a_job_that_names_an_item_waits_until_items_are_known(kind: str, case: str, waits: bool, reached: bool) -> None:
     bare = {"DIJob": dijob(), **others(None)}[kind]
     job, unnamed = (
         {"kind": kind, **one, "metadata": {"name": "train", "namespace": NAMESPACE}} for one in (JOBS[kind], bare)
@@ -167,8 +169,9 @@ def test_a_job_that_names_an_item_waits_until_items_are_known(kind: str, case: s
         "remove a finalizer": (job, {**job, "metadata": {**job["metadata"], "finalizers": ["a/b"]}}),
         "name none": (unnamed, None),
     }[case]
-    view = ClusterView(installed(), reached=True)
-    response = view.needs(KINDS[kind], request(f"{job['apiVersion']} {kind}", new, old))
+    endpoint = Endpoint(installed(), Settings())
+    ClusterView(installed(), reached=reached).serve(endpoint)
+    response = endpoint.needs(KINDS[kind], request(f"{job['apiVersion']} {kind}", new, old))
     assert isinstance(response, Response) is waits
     if isinstance(response, Response):
         assert response.status()["code"] == 429
