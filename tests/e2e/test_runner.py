@@ -338,6 +338,38 @@ def test_an_ended_job_is_deleted_in_time(space: Space) -> None:
     wait_for(lambda: not space.exists(one.plural, one.name, one.version), WAIT, what="it is deleted")
 
 
+@pytest.mark.parametrize("kind", ["DIJob", "Job", "MxJob", "TorchJob"])
+def test_pods_get_the_items_of_their_job_also_after_a_command_and_an_unknown_one_is_denied(
+    space: Space, kind: str
+) -> None:
+    spec = {"env": [{"name": "FROM_THE_ITEM", "value": "x"}]}
+    item = {"apiVersion": "jobgate.dev/v1alpha1", "kind": "Prerequisite", "metadata": {"name": "item"}, "spec": spec}
+    space.create("prerequisites", item, "jobgate.dev/v1alpha1")
+    folder = {"Job": "vcjob"}.get(kind, kind.lower())
+    job = example(Path("examples") / folder / "minimal.yaml")
+    if kind == "DIJob":
+        job["spec"]["prerequisites"] = [{"name": "item"}]
+    else:
+        job["metadata"]["annotations"] = {"jobgate.dev/prerequisites": "item"}
+    path = space.path(RESOURCES[kind][0], "", RESOURCES[kind][1]).removesuffix("/")
+    known = lambda: space.api.post(path, job, {"dryRun": "All"})[0] == 201  # noqa: E731
+    wait_for(known, WAIT, what="the server knows the item")
+    one = Run(space, job)
+
+    def has_pods() -> set[str]:
+        wait_for(lambda: bool(one.pods()), WAIT, what="pods run")
+        assert all("FROM_THE_ITEM" in str(pod["spec"]["containers"]) for pod in one.pods().values())
+        return {pod["metadata"]["uid"] for pod in one.pods().values()}
+
+    before, at = has_pods(), space.path(one.plural, one.name, one.version)
+    status, answer = space.api.patch(at, {"metadata": {"annotations": {"jobgate.dev/command": "Restart"}}})
+    supported = 'Unsupported value: "Restart": supported values: "AbortJob", "ResumeJob", "RestartJob"'
+    assert (status, supported in answer["message"]) == (422, True), answer
+    assert space.api.patch(at, {"metadata": {"annotations": {"jobgate.dev/command": "RestartJob"}}})[0] == 200
+    wait_for(lambda: bool(one.pods()) and before.isdisjoint(has_pods()), WAIT, what="it was restarted")
+    assert "jobgate.dev/command" not in one.job["metadata"]["annotations"]
+
+
 def test_what_is_in_the_way_is_reported(space: Space) -> None:
     container = {"name": "other", "image": "other"}
     spec = {"suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}

@@ -358,3 +358,51 @@ def test_a_template_that_names_items_keeps_them_and_its_user_is_warned(changed: 
     assert [one.partition(":")[0] for one in notices] == (
         ["spec.replicaSpecs[0].template.metadata.annotations[jobgate.dev/prerequisites]"] if warns else []
     )
+
+
+class Unread(Known):
+    """What a server knows before it has listed."""
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Any:
+        raise LookupError(resource)
+
+
+#: An item of mallory's that requires so many missing ones that nothing after it is looked at, and one as any other.
+HIDES = item("p", "Prerequisite", require=[wants(f"m{place}") for place in range(32)])
+SOUND, SECRET = item("p", "Prerequisite", cmd=starts("ls")), item("secret", cmd=starts("ls"))
+#: An item that is two thirds of what a job may have, of several values.
+HUGE = item("p", "Prerequisite", templateVariables=[{"name": "x"}], require=[wants(f"r{n}") for n in range(32)])
+REQUIRED = [item(f"r{n}", "Prerequisite", cmd=starts("ls")) for n in range(32)]
+NEW = wants("secret", "ClusterPrerequisite")
+
+
+def tasks_of(count: int, *more: Any) -> dict[str, Any]:
+    """A DIJob of tasks that name the item each with a value of its own; the last names more."""
+    job = dijob()
+    (task,) = job["spec"]["tasks"]
+    job["spec"]["tasks"] = [
+        {**task, "name": f"w{place}", "prerequisites": [wants("p", x=str(place))]} for place in range(count)
+    ]
+    job["spec"]["tasks"][-1]["prerequisites"] += more
+    return job
+
+
+@pytest.mark.parametrize(
+    ("case", "known", "old", "new", "refused"),
+    [
+        ("an item with many faults", Known([HIDES, SECRET]), dijob(wants("p")), dijob(wants("p"), NEW), True),
+        ("it was named before", Known([HIDES, SECRET]), dijob(wants("p"), NEW), dijob(NEW, wants("p")), False),
+        ("a sound item", Known([SOUND, SECRET]), dijob(wants("p")), dijob(wants("p"), NEW), True),
+        ("too many items of a job", Known([HUGE, SECRET, *REQUIRED]), tasks_of(150), tasks_of(150, NEW), True),
+        ("nothing is known yet", Unread([]), dijob(wants("p")), dijob(wants("p"), NEW), True),
+        ("nothing is known yet, of what is there", Unread([]), dijob(wants("p")), dijob(wants("p"), of_job=[]), False),
+    ],
+)
+def test_no_stored_fault_hides_an_item_that_an_update_adds(
+    case: str, known: Known, old: dict[str, Any], new: dict[str, Any], refused: bool
+) -> None:
+    may = Granted({"alice": ["Prerequisite/p", *(f"Prerequisite/r{place}" for place in range(32))]})
+    new = {**new, "metadata": {**new["metadata"], "labels": {"a": "b"}}}
+    causes = [str(cause) for cause in answer(new, known, Phase.VALIDATE, may, old).causes]
+    assert any("ClusterPrerequisite secret" in cause for cause in causes) == refused, (case, causes)
+    assert bool(causes) == refused

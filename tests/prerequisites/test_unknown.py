@@ -206,7 +206,8 @@ def test_an_item_is_not_added_under_cover_of_a_stored_one_while_items_are_unknow
     old, new = dijob(wants("mnist")), dijob(wants("mnist"), wants("debug-hook"))
     response = answer(new, Unknown([]), Phase.VALIDATE, Granted({}), old)
     assert [str(cause) for cause in response.causes] == [
-        "spec.tasks[0].prerequisites[1]: Forbidden: the prerequisites of the cluster are not known yet: retry in 1s"
+        "spec.tasks[0].prerequisites[1]: Forbidden: what Prerequisite debug-hook brings cannot be checked now: correct "
+        "the other faults, or retry later"
     ]
     same = answer({**old, "spec": {**old["spec"], "backoffLimit": 7}}, Unknown([]), Phase.VALIDATE, Granted({}), old)
     assert same.allowed

@@ -291,14 +291,14 @@ def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause
     """Who applies a job needs the verb `use` on every item that it brings: an item runs commands and mounts data."""
     if context.access is None:
         return
+    named = set() if context.old is None else {*_named_in(asked(context.old, where(job.kind)))}
     try:
         tasks = _resolved(job, context)
-        before = _sources(job.kind, context.old, context.objects, context.namespace)
+        before = named | _sources(job.kind, context.old, context.objects, context.namespace)
     except LookupError:
-        # `prerequisites_resolve` reports it, which counts as a fault of the stored job, too.
-        if context.old is not None and (place := _newly_named(job, context.old)) is not None:
-            yield Forbidden(place, UNKNOWN_ITEMS)
+        yield from _unchecked(asked_of(job), named, context)
         return
+    yield from _unchecked((task.asked for task in tasks if task.resolution.problems), before, context)
     answered: set[str] = set()
     for task in tasks:
         for one in task.resolution.instances:
@@ -313,11 +313,21 @@ def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause
                 )
 
 
-def _newly_named(job: Job[Any], stored: Mapping[str, Any]) -> Path | None:
-    """Return the place of a reference that a stored job has not; None if there is none."""
-    before = {reference for one in asked(stored, where(job.kind)) for reference in one.references}
-    named = ((one.place(index), reference) for one in asked_of(job) for index, reference in enumerate(one.references))
-    return next((place for place, reference in named if reference not in before), None)
+def _unchecked(tasks: Iterable[TaskReferences], before: set[str], context: Context) -> Iterator[Cause]:
+    """Yield the references that an update adds where not all that they bring is known.
+
+    What keeps it from being known may be a stored fault, which is not enforced: that must not let in what it hides.
+    """
+    for task in tasks if context.old is not None else ():
+        for place, (source, shown) in enumerate(zip(_named_in([task]), task.references, strict=True)):
+            if source not in before:
+                detail = f"what {shown.shown} brings cannot be checked now: correct the other faults, or retry later"
+                yield Forbidden(task.place(place), detail, source)
+
+
+def _named_in(tasks: Iterable[TaskReferences]) -> Iterator[str]:
+    """Yield the items that tasks name themselves, by kind and name."""
+    return (f"{one.kind}/{one.name}" for task in tasks for one in task.references)
 
 
 def refusal(user: User, item: Item, chain: tuple[str, ...], may: bool | None) -> str:
