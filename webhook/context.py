@@ -12,6 +12,8 @@ from msgspec import Struct
 
 #: What Kubernetes calls the domain of Services, unless the cluster is set up otherwise.
 DOMAIN = "svc.cluster.local"
+#: Most pods of a job, unless the installation sets another number.
+JOB_PODS = 10_000
 
 
 class Operation(StrEnum):
@@ -44,6 +46,7 @@ class Settings:
         plugins: what the installation asks for, for every job, each by its name with its arguments.
         domain: of the cluster's Services.
         runs: the kinds whose jobs jobgate itself runs, by qualified plural.
+        job_pods: most pods that a job may have in all.
         enforces: whether what is wrong is denied; else it is allowed with a warning.
     """
 
@@ -53,6 +56,7 @@ class Settings:
     plugins: Mapping[str, Any] = field(default_factory=dict)
     domain: str = DOMAIN
     runs: frozenset[str] = frozenset()
+    job_pods: int = JOB_PODS
     enforces: bool = True
 
 

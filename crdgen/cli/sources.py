@@ -4,6 +4,7 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ class UsageError(Exception):
 
 KIND: Final = "CustomResourceDefinition"
 VERSION: Final = "apiextensions.k8s.io/v1"
+#: Largest file that is read, in bytes: thousands of objects. A text takes many times its length as values.
+LARGEST: Final = 64 << 20
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 _TEMPLATE: Final = "; if this is a Helm template, render it first: helm template CHART"
 
@@ -29,10 +32,14 @@ def objects(file: str) -> list[Manifest]:
 def content(file: str) -> bytes:
     """Return what is in a file, or on standard input for `-`."""
     try:
-        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
+            text = stream.read(LARGEST + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(f"{file}: {reason}") from error
+    if len(text) > LARGEST:
+        raise UsageError(f"{file}: has more than {LARGEST >> 20} MiB: split it")
+    return text
 
 
 def parsed(text: bytes, file: str) -> list[Manifest]:

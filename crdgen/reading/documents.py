@@ -19,8 +19,14 @@ except ImportError:  # PyYAML was built without libyaml
 #: Far above what a Kubernetes object needs (an inlined pod template has some twenty levels), and below what Python's
 #: recursion bears. go-yaml and encoding/json stop at 10,000.
 MAX_DEPTH: Final = 100
-#: So many values may the aliases of a document stand for; go-yaml has a bound as well.
+#: So many values may the aliases of a document stand for; go-yaml has a bound as well. A text counts once more for
+#: each `_TEXT` of its characters, so that aliases stand for 13 MB of text at most.
 _MOST_VALUES: Final = 400_000
+_TEXT: Final = 32
+#: So many duplicates are reported of a document: their paths may be far longer than the text.
+_DUPLICATES: Final = 100
+#: libyaml compares each directive with all others. Kubernetes needs none.
+_DIRECTIVES: Final = 100
 _TOO_DEEP: Final = f"nested too deep: at most {MAX_DEPTH} levels are read, aliases included"
 _HINTS: Final = {
     "cannot start any token": "indent with spaces, not tabs, and quote a value that begins with @, % or a backtick",
@@ -47,7 +53,7 @@ class Document:
     Attributes:
         value: None where the document says nothing.
         places: Line and column of the document, by the empty path, and of the items of its list `items`.
-        duplicates: The paths of keys that are there twice; in JSON, nobody looks for them.
+        duplicates: The paths of keys that are there twice, the first hundred; JSON is not searched for them.
     """
 
     value: Any = None
@@ -61,6 +67,8 @@ def load(text: bytes, line: int) -> Document:
     Raises:
         DocumentError: The text is no YAML, or nothing that JSON can say.
     """
+    if text.count(b"\n%") > _DIRECTIVES:
+        raise DocumentError(f"more than {_DIRECTIVES} lines begin with %, as directives do: indent them", line, 0)
     reader = _DocumentReader(text, line)
     try:
         return reader.read()
@@ -136,7 +144,7 @@ class _DocumentReader:
                 _merge(found, self._value((*path, _MERGE)))
                 continue
             key = self._key(len(path) + 1)
-            if key in own:
+            if key in own and len(self._document.duplicates) < _DUPLICATES:
                 self._document.duplicates.append((*path, key))
             own.add(key)
             self._next()
@@ -163,7 +171,7 @@ class _DocumentReader:
 
     def _copy(self, value: Any, depth: int) -> Any:
         """Return a copy of what an alias stands for."""
-        self._copied += 1
+        self._copied += 1 + (len(value) // _TEXT if isinstance(value, str) else 0)
         if self._copied > _MOST_VALUES:
             raise ScalarError("aliases expand to far more than is written: write the values out")
         if not isinstance(value, dict | list):
@@ -172,6 +180,7 @@ class _DocumentReader:
             raise ScalarError(_TOO_DEEP)
         if isinstance(value, list):
             return [self._copy(item, depth + 1) for item in value]
+        self._copied += sum(len(key) // _TEXT for key in value)
         return {key: self._copy(item, depth + 1) for key, item in value.items()}
 
 

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from crdgen.reading.documents import Document, DocumentError, Path, load, load_json
 
+#: The longest step of a path that is shown in full, in characters.
+_SHOWN: Final = 120
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
 
@@ -52,6 +54,36 @@ def read(text: bytes, file: str) -> list[Manifest]:
     except DocumentError as error:
         raise UnreadableManifest(file, error.line + 1, error.column + 1, error.message) from error
     return [replace(manifest, index=index) for index, manifest in enumerate(found)]
+
+
+def read_values(text: bytes, file: str) -> list[Any]:
+    """Return the documents of a text that holds no objects of Kubernetes, without the empty ones.
+
+    Raises:
+        UnreadableManifest: the text is not valid, or has a key twice.
+    """
+    try:
+        documents = _documents(text)
+    except DocumentError as error:
+        raise UnreadableManifest(file, error.line + 1, error.column + 1, error.message) from error
+    for document in documents:
+        if document.duplicates:
+            line, column = document.places[()]
+            problem = f"the key {_path(document.duplicates[0])} is there twice: remove one of them"
+            raise UnreadableManifest(file, line + 1, column + 1, problem)
+    return [document.value for document in documents if document.value is not None]
+
+
+def read_value(text: bytes, file: str) -> Any:
+    """Return the only document of a text that holds no objects of Kubernetes, such as settings; None if it is empty.
+
+    Raises:
+        UnreadableManifest: the text is not valid, has a key twice, or has several documents.
+    """
+    values = read_values(text, file)
+    if len(values) > 1:
+        raise UnreadableManifest(file, 1, 1, f"contains {len(values)} documents: must contain one")
+    return values[0] if values else None
 
 
 def _manifests(document: Document, file: str) -> Iterator[Manifest]:
@@ -140,5 +172,6 @@ def _problem(path: Path, found: Any) -> str:
 
 def _path(path: Path) -> str:
     """A path as Kubernetes writes it: `spec.tasks[1].name`, `metadata.annotations[example.com/x]`."""
-    parts = [f"[{step}]" if isinstance(step, int) or not _IDENTIFIER.fullmatch(step) else f".{step}" for step in path]
+    steps = (step if isinstance(step, int) or len(step) <= _SHOWN else f"{step[:_SHOWN]}…" for step in path)
+    parts = [f"[{step}]" if isinstance(step, int) or not _IDENTIFIER.fullmatch(step) else f".{step}" for step in steps]
     return "".join(parts).removeprefix(".")

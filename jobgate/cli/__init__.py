@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-import yaml
 from click.core import ParameterSource
 
 from jobgate import __version__
@@ -126,11 +125,15 @@ def _from_file(error: click.BadParameter) -> bool:
 
 def _load(context: click.Context, _: click.Parameter, path: Path | None) -> None:
     """Use the settings of a file as the defaults of every command."""
+    from crdgen.reading import UnreadableManifest, read_value
+
     if path is None:
         return
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        content = read_value(path.read_bytes(), str(path)) or {}
+    except UnreadableManifest as error:
+        raise click.BadParameter(str(error)) from None
+    except OSError as error:
         raise click.BadParameter(f"{path} cannot be read: {error}") from None
     if not isinstance(content, dict):
         raise click.BadParameter(f"{path} must contain a mapping of settings, for example `port: 9443`")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -27,7 +27,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 )
 @click.option(
     "--values",
-    type=click.File(encoding="utf-8"),
+    type=click.File("rb"),
     help="YAML file with values of the Helm chart. Values that are not set are read from the cluster.",
 )
 @ADDRESSES
@@ -45,7 +45,7 @@ def doctor(
     *,
     kubeconfig: Path | None,
     namespace: str | None,
-    values: TextIO | None,
+    values: BinaryIO | None,
     addresses: tuple[tuple[str, int], ...],
     handshake_seconds: float,
     output: str,
@@ -82,20 +82,20 @@ async def _look(
         raise CannotRead(str(error)) from error
 
 
-def _given(values: TextIO | None) -> dict[str, Any]:
+def _given(values: BinaryIO | None) -> dict[str, Any]:
     """Return the fields of an installation that a values file sets."""
-    import yaml
     from pydantic import ValidationError
 
+    from crdgen.reading import UnreadableManifest, read_value
     from jobgate.installation import Installation
     from jobgate.serving.reload import faults_of
 
     if values is None:
         return {}
     try:
-        installation = Installation.model_validate(yaml.safe_load(values) or {})
-    except (yaml.YAMLError, UnicodeDecodeError):
-        raise click.BadParameter(f"{values.name} is not valid YAML", param_hint="--values") from None
+        installation = Installation.model_validate(read_value(values.read(), "values") or {})
+    except UnreadableManifest as error:
+        raise click.BadParameter(str(error), param_hint="--values") from None
     except ValidationError as error:
         raise click.BadParameter(faults_of(error), param_hint="--values") from None
     return {field: getattr(installation, field) for field in installation.model_fields_set}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TextIO
 
 import click
 
 from crdgen import to_yaml
+from crdgen.cli.sources import UsageError, content
 from jobgate.cli.report import OUTPUT_FILE
 from jobgate.importing import Imported, ImportedKind, InvalidDocument, imported
 from webhook.text import line
@@ -39,11 +38,11 @@ def openpai(context: click.Context, *, files: tuple[str, ...], target: str | Non
     faults: list[str] = []
     for file in files:
         try:
-            text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-            found += imported(text.decode(), file, ImportedKind(target) if target else None)
-        except (InvalidDocument, OSError, UnicodeDecodeError) as error:
-            fault = getattr(error, "strerror", None) or error
-            faults += str(error).splitlines() if isinstance(error, InvalidDocument) else [f"{file}: {fault}"]
+            found += imported(content(file).decode(), file, ImportedKind(target) if target else None)
+        except (InvalidDocument, UsageError) as error:
+            faults += str(error).splitlines()
+        except UnicodeDecodeError as error:
+            faults.append(f"{file}: {error}")
     faults += [f"{one.where}: {fault}" for one in found for fault in one.faults]
     if faults:
         click.echo("\n".join(line(fault) for fault in faults), err=True)

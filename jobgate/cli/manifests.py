@@ -15,6 +15,7 @@ from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
 from jobgate.kinds import installed
+from jobgate.kinds.common.gang import PODS_LIMIT
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,6 +40,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @_choice("--priority-class", "priority_class")
 @_choice("--failure-policy", "failure_policy", type=click.Choice(["Fail", "Ignore"]))
 @_choice("--mode", "mode", type=click.Choice(["enforce", "warn"]))
+@_choice("--job-pods", "job_pods", type=click.IntRange(1, PODS_LIMIT))
 @_choice("--crd/--no-crd", "crds")
 @click.option("--without-kind", multiple=True, metavar="PLURAL.GROUP", help="Kind of job to disable; repeatable.")
 @click.option("--without-plugin", multiple=True, metavar="NAME", help="Plugin to disable; repeatable.")

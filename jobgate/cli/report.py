@@ -15,7 +15,7 @@ from jobgate.importing.document import looks_like_openpai, unquoted
 from jobgate.kinds.common.pod.reading import metadata_of
 from jobgate.offline.judge import Verdict
 from jobgate.prerequisites.models import GROUP
-from webhook.text import escaped, short
+from webhook.text import PATH_LIMIT, escaped, line, short
 
 #: Opened at the first output: it may be the input, too.
 OUTPUT_FILE = click.option(
@@ -59,7 +59,7 @@ def name_of(document: Mapping[str, Any]) -> str:
 def reading_warnings(manifest: Manifest) -> Iterator[str]:
     """Yield what kubectl ignores in the text of an object without a warning."""
     for path in manifest.duplicates:
-        yield f"{escaped(path)}: duplicate key; kubectl silently uses the last one"
+        yield f"{line(path, PATH_LIMIT)}: duplicate key; kubectl silently uses the last one"
 
 
 def read_files(files: Iterable[str]) -> tuple[list[Manifest], bool]:

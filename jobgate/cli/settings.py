@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from jobgate.cli.cluster import grouped, require_dns_name
 from jobgate.kinds import installed, registry
+from jobgate.kinds.common.gang import PODS_LIMIT
 from jobgate.kinds.common.ignored import WORDS
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.runner import runner_of
@@ -21,7 +22,7 @@ from jobgate.plugins import Arguments, leave_out, offered, parse
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from jobgate.serving.reload import InvalidSettings, KindFile
 from webhook import Path, Registry, Settings
-from webhook.context import DOMAIN
+from webhook.context import DOMAIN, JOB_PODS
 
 _ENFORCE, _WARN = "enforce", "warn"
 
@@ -53,6 +54,7 @@ def _configured(  # noqa: PLR0913 - a setting each
     forgetful_writer: tuple[str, ...] = (),
     run: tuple[str, ...] = (),
     kind_settings: tuple[KindFile, ...] = (),
+    job_pods: int = JOB_PODS,
     mode: str = _ENFORCE,
 ) -> dict[str, Configured]:
     leave_out(without_plugin)
@@ -67,6 +69,7 @@ def _configured(  # noqa: PLR0913 - a setting each
         plugins=queueing,
         domain=cluster_domain,
         runs=frozenset(run),
+        job_pods=job_pods,
         enforces=mode == _ENFORCE,
     )
     return {"configured": Configured(admission, registry(kinds), kind_settings)}
@@ -251,6 +254,13 @@ _KIND_SETTINGS = setting(
     callback=kind_files,
     help="YAML file with settings of a kind; repeatable.",
 )
+_JOB_PODS = setting(
+    "--job-pods",
+    type=click.IntRange(1, PODS_LIMIT),
+    default=JOB_PODS,
+    show_default=True,
+    help="Most pods that a job may have in all.",
+)
 _MODE = setting(
     "--mode",
     type=click.Choice([_ENFORCE, _WARN]),
@@ -279,4 +289,4 @@ _WIRING = (QUEUEING, CLUSTER_DOMAIN, WITHOUT_KIND, WITHOUT_PLUGIN)
 #: Add the settings of the runner and the controller, which the command receives as `configured`.
 running = grouped(_configured, RUN, *_WIRING)
 #: Add the settings of an installation, as `configured`.
-installation = grouped(_configured, RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _MODE, *_WIRING)
+installation = grouped(_configured, RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, *_WIRING)

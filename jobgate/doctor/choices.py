@@ -34,6 +34,7 @@ _FLAGS = {
     "queueing": "queueing",
     "cluster-domain": "cluster_domain",
     "mode": "mode",
+    "job-pods": "job_pods",
     "port": "target_port",
     "health-port": "health_port",
 }

@@ -6,10 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import yaml
+from crdgen.reading import UnreadableManifest, read_values
+from webhook.text import short
 
 #: A value of a key or list that begins with two braces without quotes.
-_BARE: Final = re.compile(r"^(?P<before>\s*(?:-\s+)*(?:[\w.-]+:\s+)?)(?P<value>\{\{.*?)(?P<after>\s+#.*|\s*)$")
+_BARE: Final = re.compile(r"^(?P<before>\s*(?:-\s+)*(?:[\w.-]+:\s+)?)(?P<value>\{\{.*)$")
+_COMMENT: Final = re.compile(r"\s#")
+#: So many lines without quotes are reported.
+_REPORTED: Final = 100
 
 #: Keys and values of OpenPAI that Kubernetes does not have.
 _WORDS: Final = re.compile(
@@ -37,12 +41,9 @@ def documents(text: str, file: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if bare := list(unquoted(text, file)):
         raise InvalidDocument("\n".join(bare))
     try:
-        found = [one for one in yaml.safe_load_all(text) if one is not None]
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InvalidDocument(f"{file}:{line}: is not valid YAML: {error.problem}") from None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InvalidDocument(f"{file}: is not valid YAML: {str(error).splitlines()[0]}") from None
+        found = read_values(text.encode(), file)
+    except UnreadableManifest as error:
+        raise InvalidDocument(str(error)) from None
     for number, document in enumerate(found):
         where = f"{file}[{number}]" if len(found) > 1 else file
         entries = document if isinstance(document, list) else [document]
@@ -56,14 +57,18 @@ def documents(text: str, file: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def unquoted(text: str, file: str) -> Iterator[str]:
-    """Yield advice for each placeholder that needs quotes, except in block scalars."""
+    """Yield advice for placeholders that need quotes, except in block scalars: the first hundred."""
     block: int | None = None
+    left = _REPORTED
     for number, line in enumerate(text.splitlines(), 1):
         indent = len(line) - len(line.lstrip())
         if block is not None and (indent > block or not line.strip()):
             continue
         block = indent if re.search(r"[:-]\s+[|>][-+0-9]*\s*(?:#.*)?$", line) else None
-        if found := _BARE.match(line):
-            value = found["value"].replace("\\", "\\\\").replace('"', '\\"')
-            right = f'{found["before"].strip()} "{value}"'.strip()
+        if left and (found := _BARE.match(line)):
+            left -= 1
+            written = found["value"]
+            comment = _COMMENT.search(written)
+            value = written[: comment.start() if comment else None].rstrip().replace("\\", "\\\\").replace('"', '\\"')
+            right = short(f'{found["before"].strip()} "{value}"'.strip())
             yield f"{file}:{number}: {{{{ … }}}} needs quotes, as YAML takes braces for a mapping; write: {right}"

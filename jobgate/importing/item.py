@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from jobgate.importing.notes import Notes, listed, mapped, word
+from webhook.text import short
 
 #: Returns what a name without a scheme refers to, as `kind` and `name`; None if it is unknown.
 ResolveName: TypeAlias = Callable[[str], Mapping[str, str] | None]
@@ -62,24 +63,25 @@ def _reference(entry: Any, path: str, notes: Notes, local: ResolveName) -> dict[
         return None
     found = _named(written, path, notes, local)
     if values := mapped(word(fields, "template_variables"), f"{path}.template_variables", notes):
-        found["templateVariables"] = {key: _value(value, f"{path}.{key}", notes) for key, value in values.items()}
+        found["templateVariables"] = {
+            key: _value(value, f"{path}.{short(key)}", notes) for key, value in values.items()
+        }
     notes.unread(fields, {"name", "template_variables"}, path)
     return found
 
 
 def _named(written: str, path: str, notes: Notes, local: ResolveName) -> dict[str, Any]:
+    name = short(written)
     if written.startswith(_BY_NAME):
         return {"kind": CLUSTER, "name": notes.name(written.removeprefix(_BY_NAME), path)}
     if written.startswith(_OTHERWISE):
-        notes.fault(path, f"{written}: ids of the marketplace have no meaning here; name the item: {_BY_NAME}<name>")
+        notes.fault(path, f"{name}: ids of the marketplace have no meaning here; name the item: {_BY_NAME}<name>")
     elif "://" in written:
-        notes.fault(path, f"{written}: items are not fetched from addresses; import its file, and name it")
+        notes.fault(path, f"{name}: items are not fetched from addresses; import its file, and name it")
     elif (found := local(written)) is not None:
         return dict(found)
     else:
-        notes.fault(
-            path, f"{written}: the job defines nothing of this name; for the marketplace write {_BY_NAME}{written}"
-        )
+        notes.fault(path, f"{name}: the job defines nothing of this name; for the marketplace write {_BY_NAME}{name}")
     return {"kind": CLUSTER, "name": "unknown"}
 
 
@@ -106,7 +108,7 @@ def _plugin(entry: Mapping[str, Any], path: str, notes: Notes) -> dict[str, Any]
         return {"cmd": {"callbacks": list(_callbacks(parameters, path, notes))}}
     if plugin in {"pvc_storage", "pvcStorage"}:
         return {"pvcStorage": _storage(parameters, path, notes)}
-    notes.fault(f"{path}.plugin", f"{written} is not imported: known are cmd and pvc_storage")
+    notes.fault(f"{path}.plugin", f"{short(str(written))} is not imported: known are cmd and pvc_storage")
     return {}
 
 

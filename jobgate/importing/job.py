@@ -8,9 +8,10 @@ from typing import Any, Final, NamedTuple
 
 from jobgate.importing.item import NAMESPACED, prerequisite
 from jobgate.importing.notes import Notes, listed, mapped, word
-from jobgate.importing.template import template
+from jobgate.importing.template import storages_of, template
 from jobgate.names import LABEL_LIMIT
 from jobgate.prerequisites.reference import ANNOTATION
+from webhook.text import short
 
 #: Longest name: the API server's limit for indexed Jobs, which also fits DI-orchestrator's for DIJobs.
 _JOB_NAME: Final = 52
@@ -35,10 +36,11 @@ class ImportedKind(StrEnum):
 
 
 class _JobPrerequisites(NamedTuple):
-    """The prerequisites that a job defines: URIs of images, and Prerequisites, by name in the job."""
+    """The prerequisites that a job defines: URIs of images, and Prerequisites, by name in the job; and their names."""
 
     images: dict[str, str]
     objects: dict[str, dict[str, Any]]
+    known: str
 
 
 def jobs(job: Mapping[str, Any], name: str, target: ImportedKind | None, notes: Notes) -> Iterator[dict[str, Any]]:
@@ -57,12 +59,13 @@ def jobs(job: Mapping[str, Any], name: str, target: ImportedKind | None, notes: 
     notes.unread(job, _READ, "the job")
     notes.unread(mapped(job.get("extras"), "extras", notes), {"reference_prerequisites", "storages"}, "extras")
     notes.unread(mapped(job.get("defaults"), "defaults", notes), {"virtual_cluster"}, "defaults")
+    storages = storages_of(job, notes)
     kind = target or (ImportedKind.JOB if len(roles) == 1 else ImportedKind.DIJOB)
     tasks = []
     for key, value in roles.items():
-        role = mapped(value, f"taskRoles.{key}", notes)
-        path = f"taskRoles.{key}"
-        pod = template(role, job, own.images.get(str(word(role, "docker_image"))), path, notes)
+        path = f"taskRoles.{short(key)}"
+        role = mapped(value, path, notes)
+        pod = template(role, job, storages, own.images.get(str(word(role, "docker_image"))), path, notes)
         references = list(_references(role, own, path, notes))
         notes.unread(role, _READ_OF_ROLE, path)
         instances = notes.whole(role.get("instances", 1), f"{path}.instances", least=1)
@@ -110,7 +113,7 @@ def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _JobPrerequisites:
             entry, at = mapped(value, f"{path}[{place}]", notes), f"{path}[{place}]"
             written = str(entry.get("name"))
             if written in names:
-                notes.fault(f"{at}.name", f"{written} is defined twice; in OpenPAI the last one won silently")
+                notes.fault(f"{at}.name", f"{short(written)} is defined twice; in OpenPAI the last one won silently")
             names.add(written)
             if entry.get("type") == "dockerimage":
                 images[written] = str(entry.get("uri"))
@@ -127,24 +130,26 @@ def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _JobPrerequisites:
         objects[written] = prerequisite(entry, NAMESPACED, called[written], at, notes, local)
     if called:
         notes.change(f"prerequisites of the job's own are Prerequisites of its namespace, called {name}-…")
-    return _JobPrerequisites(images, objects)
+    return _JobPrerequisites(images, objects, short(", ".join(objects)) or "none")
 
 
 def _references(role: Mapping[str, Any], own: _JobPrerequisites, path: str, notes: Notes) -> Iterator[str]:
     """Yield the names of the Prerequisites that a role uses, each once."""
     at = f"{path}.prerequisites"
     seen = set()
-    for place, written in enumerate(listed(role.get("prerequisites"), at, notes)):
-        if str(written) in own.images:
-            notes.change(f"{at}[{place}]: {written} is an image, which has no effect here, as in OpenPAI")
-        elif str(written) not in own.objects:
-            known = ", ".join(own.objects) or "none"
-            notes.fault(f"{at}[{place}]", f"the job defines no prerequisite {written}; it has: {known}")
+    for place, entry in enumerate(listed(role.get("prerequisites"), at, notes)):
+        written = str(entry)
+        if written in own.images:
+            notes.change(f"{at}[{place}]: {short(written)} is an image, which has no effect here, as in OpenPAI")
+        elif written not in own.objects:
+            notes.fault(f"{at}[{place}]", f"the job defines no prerequisite {short(written)}; it has: {own.known}")
         elif written in seen:
-            notes.change(f"{at}[{place}]: {written} is named twice, and runs once")
+            notes.change(f"{at}[{place}]: {short(written)} is named twice, and runs once")
         else:
             seen.add(written)
-            yield str(own.objects[str(written)]["metadata"]["name"])
+            name = str(own.objects[written]["metadata"]["name"])
+            notes.room.take(len(name))
+            yield name
 
 
 def _object(api_version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:

@@ -5,9 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from jobgate.importing.document import InvalidDocument
 from jobgate.names import SUBDOMAIN_LIMIT, dns_subdomain
+from webhook.text import line, short
+
+#: What may be written for a file, in characters: so many, and so many times its own length.
+_LEAST: Final = 1 << 20
+_TIMES: Final = 20
+
+
+class Room:
+    """The length of what may still be written for a file: aliases, parameters and storages multiply what it says."""
+
+    def __init__(self, text: str, file: str) -> None:
+        """Have room in proportion to the length of a file's text."""
+        self._left, self._file = _LEAST + _TIMES * len(text), file
+
+    def take(self, length: int) -> None:
+        """Use a part of the room; InvalidDocument if there is not enough."""
+        self._left -= length
+        if self._left < 0:
+            raise InvalidDocument(
+                f"{self._file}: what is imported would be more than {_TIMES} times as long as the file and 1 MiB; "
+                "repeat its aliases, parameters, storages or prerequisites less often, or split it"
+            )
 
 
 @dataclass(slots=True)
@@ -15,21 +38,26 @@ class Notes:
     """Changes and faults of an imported job or item.
 
     Attributes:
+        room: what may still be written for the file.
         changes: what was changed and why, one sentence each.
         faults: what cannot be imported; each begins with the field.
     """
 
-    changes: list[str] = field(default_factory=list)
+    room: Room
+    changes: dict[str, None] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
     def change(self, text: str) -> None:
         """Note a change, once."""
-        if text not in self.changes:
-            self.changes.append(text)
+        if (text := line(text)) not in self.changes:
+            self.room.take(len(text))
+            self.changes[text] = None
 
     def fault(self, path: str, text: str) -> None:
         """Note a fault: the field, and what would be right."""
-        self.faults.append(f"{path}: {text}")
+        fault = line(f"{path}: {text}")
+        self.room.take(len(fault))
+        self.faults.append(fault)
 
     def whole(self, value: Any, path: str, least: int = 0) -> int:
         """Return an integer; for another value, note a fault and return the minimum."""
@@ -41,7 +69,7 @@ class Notes:
     def unread(self, fields: Mapping[str, Any], known: Iterable[str], path: str) -> None:
         """Note fields that are not imported."""
         if left := [key for key in fields if snake(str(key)) not in known]:
-            self.change(f"{path}: not imported: {', '.join(map(str, left))}")
+            self.change(f"{path}: not imported: {', '.join(map(short, left))}")
 
     def name(self, written: Any, path: str, limit: int = SUBDOMAIN_LIMIT) -> str:
         """Return a valid Kubernetes name: in lower case, with `-` for other characters."""
@@ -50,10 +78,10 @@ class Notes:
             return "unnamed"
         name = re.sub(r"[^a-z0-9.]+", "-", written.lower())[:limit].strip("-.")
         if dns_subdomain(name):
-            self.fault(path, f"{written!r} has no letter or digit to make a name of")
+            self.fault(path, f"{short(written)!r} has no letter or digit to make a name of")
             return "unnamed"
         if name != written:
-            self.change(f"{written} is called {name}: names in Kubernetes have lower-case letters, digits and -")
+            self.change(f"{short(written)} is called {name}: names in Kubernetes have lower-case letters, digits and -")
         return name
 
 
@@ -79,3 +107,12 @@ def mapped(value: Any, path: str, notes: Notes) -> Mapping[str, Any]:
     if value is not None and not isinstance(value, dict):
         notes.fault(path, "must be a mapping")
     return value if isinstance(value, dict) else {}
+
+
+def length(value: Any, depth: int = 0) -> int:
+    """Return about how long a value is as YAML, with its indentation."""
+    if isinstance(value, dict):
+        return sum(len(key) + 2 * depth + 3 + length(item, depth + 1) for key, item in value.items())
+    if isinstance(value, list):
+        return sum(2 * depth + 3 + length(item, depth + 1) for item in value)
+    return len(value) + 2 * depth * value.count("\n") if isinstance(value, str) else 8

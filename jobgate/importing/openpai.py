@@ -10,7 +10,7 @@ from typing import Any
 from jobgate.importing.document import documents
 from jobgate.importing.item import CLUSTER, prerequisite
 from jobgate.importing.job import ImportedKind, jobs
-from jobgate.importing.notes import Notes, word
+from jobgate.importing.notes import Notes, Room, length, word
 from jobgate.kinds import installed
 from jobgate.kinds.common import pod
 from jobgate.offline.judge import ReviewOptions, judge
@@ -40,27 +40,29 @@ def imported(text: str, file: str, target: ImportedKind | None = None) -> Iterat
     Raises:
         InvalidDocument: the text is not valid YAML, or contains something else.
     """
+    room, options = Room(text, file), ReviewOptions(kinds=installed())
     for where, entry in documents(text, file):
-        notes = Notes()
+        room.take(len(where))
+        notes = Notes(room)
         if word(entry, "task_roles") is not None:
             objects = tuple(jobs(entry, PurePath(file).stem, target, notes))
         else:
             objects = (_item(entry, notes),)
-        if not notes.faults:
-            notes.faults += [fault for one in objects for fault in _denials(one)]
+        room.take(sum(map(length, objects)))
+        for one in objects if not notes.faults else ():
+            for fault in _denials(one, options):
+                notes.fault(f"{one['kind']} {one['metadata']['name']}", fault)
         yield Imported(where, objects, tuple(notes.changes), tuple(notes.faults))
 
 
-def _denials(document: dict[str, Any]) -> Iterator[str]:
+def _denials(document: dict[str, Any], options: ReviewOptions) -> Iterator[str]:
     """Yield why a cluster would deny an object or its pods."""
     if document["kind"] == ImportedKind.JOB:
         checked = pod.check(document["spec"]["template"], Path("spec") / "template")
-        found = [str(one) for one in checked if isinstance(one, Cause)]
-    else:
-        status = judge(document, ReviewOptions(kinds=installed())).status
-        causes = status["details"]["causes"] if status else ()
-        found = [f"{cause['field']}: {cause['message']}" for cause in causes]
-    return (f"{document['kind']} {document['metadata']['name']}: {fault}" for fault in found)
+        return (str(one) for one in checked if isinstance(one, Cause))
+    status = judge(document, options).status
+    causes = status["details"]["causes"] if status else ()
+    return (f"{cause['field']}: {cause['message']}" for cause in causes)
 
 
 def _item(entry: Mapping[str, Any], notes: Notes) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from jobgate.importing.item import commands
-from jobgate.importing.notes import Notes, listed, mapped, snake, word
+from jobgate.importing.notes import Notes, length, listed, mapped, snake, word
+from webhook.text import short
 
 #: Default size of /dev/shm in OpenPAI, in MB. That of Kubernetes is 64.
 SHARED_MEMORY: Final = 512
@@ -15,13 +16,21 @@ SHARED_MEMORY: Final = 512
 GPU: Final = "nvidia.com/gpu"
 
 _PARAMETER: Final = re.compile(r"<%\s*\$parameters\.(\w+)\s*%>")
-_OTHER: Final = re.compile(r"<%.*?%>", re.DOTALL)
+_OTHER: Final = re.compile(r"<%(?:(?!<%|%>).)*%>", re.DOTALL)
 
 
 def template(
-    role: Mapping[str, Any], job: Mapping[str, Any], image: str | None, path: str, notes: Notes
+    role: Mapping[str, Any],
+    job: Mapping[str, Any],
+    storages: tuple[list[Any], list[Any]],
+    image: str | None,
+    path: str,
+    notes: Notes,
 ) -> dict[str, Any]:
-    """Return the pod template of a task role of a job, with the image that its `dockerImage` names, None if unknown."""
+    """Return the pod template of a task role of a job.
+
+    `storages` are the job's, and `image` is the one that the role's `dockerImage` names, None if unknown.
+    """
     if image is None:
         notes.fault(f"{path}.dockerImage", "must be the name of a prerequisite of type dockerimage that has a uri")
     script = _script(role, mapped(job.get("parameters"), "parameters", notes), path, notes)
@@ -31,18 +40,19 @@ def template(
         "command": ["/bin/bash", "-euo", "pipefail", "-c", script],
         "resources": {"limits": _resources(role, path, notes)},
     }
-    volumes, mounts = _storages(job, notes)
     options = mapped(word(role, "extra_container_options"), f"{path}.extraContainerOptions", notes)
     size = notes.whole(word(options, "shm_mb") or SHARED_MEMORY, f"{path}.extraContainerOptions.shmMB", least=1)
-    volumes.append({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Mi"}})
-    mounts.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108 - the path that shared memory has
+    volumes, mounts = storages
+    notes.room.take(length(volumes) + length(mounts))
+    volume = {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Mi"}}
+    mount = {"name": "shm", "mountPath": "/dev/shm"}  # noqa: S108 - the path that shared memory has
     notes.unread(options, {"shm_mb"}, f"{path}.extraContainerOptions")
     notes.change(f"shared memory has {SHARED_MEMORY}Mi, as in OpenPAI, where a task role says nothing")
     return {
         "spec": {
             "restartPolicy": "Never",
-            "containers": [container | {"volumeMounts": mounts}],
-            "volumes": volumes,
+            "containers": [container | {"volumeMounts": [*mounts, mount]}],
+            "volumes": [*volumes, volume],
         }
     }
 
@@ -55,9 +65,14 @@ def _script(role: Mapping[str, Any], parameters: Mapping[str, Any], path: str, n
     )
 
     def value(found: re.Match[str]) -> str:
+        parameter = parameters.get(found[1])
+        if isinstance(parameter, str | int | float) and not isinstance(parameter, bool):
+            notes.room.take(len(str(parameter)))
+            return str(parameter)
         if found[1] in parameters:
-            return str(parameters[found[1]])
-        notes.fault(f"{path}.commands", f"{found[0]}: the job has no such parameter")
+            notes.fault(f"parameters.{short(found[1])}", "must be a string or a number; write it in quotes")
+            return found[0]
+        notes.fault(f"{path}.commands", f"{short(found[0])}: the job has no such parameter")
         return found[0]
 
     script = "\n".join(lines)
@@ -66,7 +81,7 @@ def _script(role: Mapping[str, Any], parameters: Mapping[str, Any], path: str, n
     for other in dict.fromkeys(_OTHER.findall(script)):
         if not _PARAMETER.fullmatch(other):
             advice = "give the container a variable with secretKeyRef" if "secrets" in other else "write its value"
-            notes.fault(f"{path}.commands", f"{other} is not replaced here: {advice}")
+            notes.fault(f"{path}.commands", f"{short(other)} is not replaced here: {advice}")
     if "PAI_" in filled:
         notes.change(
             f"{path}.commands: the variables PAI_… are not set; plugin env of a DIJob sets VC_TASK_INDEX and others"
@@ -89,7 +104,7 @@ def _resources(role: Mapping[str, Any], path: str, notes: Notes) -> dict[str, An
     return limits
 
 
-def _storages(job: Mapping[str, Any], notes: Notes) -> tuple[list[Any], list[Any]]:
+def storages_of(job: Mapping[str, Any], notes: Notes) -> tuple[list[Any], list[Any]]:
     """Return volumes and mounts of the job's storages, which all task roles have."""
     volumes: dict[str, Any] = {}
     mounts = []

@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
+from jobgate.kinds.common.gang import PODS_LIMIT
 from jobgate.plugins.queueing import QUEUES_PODS, System
-from webhook.context import DOMAIN
+from webhook.context import DOMAIN, JOB_PODS
 
 #: Labels of all installed objects.
 LABELS = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/part-of": "jobgate"}
@@ -66,6 +67,7 @@ class Installation(BaseModel):
     mode: Annotated[Literal["enforce", "warn"], Field(description="Whether to deny invalid jobs, or only to warn.")] = (
         "enforce"
     )
+    job_pods: Annotated[int, Field(ge=1, le=PODS_LIMIT, description="Most pods that a job may have in all.")] = JOB_PODS
     crds: Annotated[
         bool, Field(description="Install the CustomResourceDefinitions; disable if another chart does.")
     ] = True

@@ -106,6 +106,7 @@ def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
         "--drain-seconds=15",
         *pod_settings(kinds),
         If(equal(setting("mode"), "warn"), "--mode=warn"),
+        joined("--job-pods=", setting("job_pods")),
         ForEach(setting("run"), joined("--run=", ITEM)),
         ForEach(setting("operator_can"), joined("--operator-can=", ITEM)),
         *_queued(kinds),

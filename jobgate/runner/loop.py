@@ -109,7 +109,12 @@ class JobReconciler:
         subject = self._subject(key, kind, document)
         if subject is None:
             await self._write_event(
-                document, RecordEvent("Warning", UNREADABLE, "the job does not fit its schema, and is not run")
+                document,
+                RecordEvent(
+                    "Warning",
+                    UNREADABLE,
+                    "the job does not fit its schema, or has more than 100,000 pods, and is not run",
+                ),
             )
             return ReconcileResult.FINE, None
         if self._dispatcher is not None and subject.verdict is None and is_run(document):

@@ -7,6 +7,7 @@ work, to write the status of jobs in all namespaces, which only an administrator
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -22,6 +23,8 @@ from jobgate.runner.seen import PODS
 from jobgate.runner.subject import later, moment
 from webhook import Kind
 
+#: Of a namespace, so many Deployments and so many Leases with an operator's name are looked into.
+LOOKS: Final = 16
 #: Where operators are looked for.
 DEPLOYMENTS: Final = Resource("deployments", "v1", "apps")
 
@@ -37,11 +40,15 @@ async def rivals(kind: Kind, cluster: ClusterClient, now: datetime, ignored: Ite
     runner = runner_of(kind)
     words, left_out, found = runner.rivals if runner else (), set(ignored), list[str]()
     for what, resource in (("Deployment", DEPLOYMENTS), ("Lease", LEASES)):
+        looked = Counter[str]()
         async for one in _objects(cluster, resource):
             metadata = metadata_of(one)
             name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
             names = (name, *(_images(one) if resource == DEPLOYMENTS else ()))
             if f"{namespace}/{name}" in left_out or not any(word in called for called in names for word in words):
+                continue
+            looked[namespace] += 1
+            if looked[namespace] > LOOKS:
                 continue
             if resource == DEPLOYMENTS:
                 account = _account(_template(one)) if whole(mapping(one.get("status")).get("readyReplicas")) else ""

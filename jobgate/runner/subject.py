@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from jobgate.kinds.common.crew import crew_of
+from jobgate.kinds.common.gang import PODS_LIMIT
 from jobgate.kinds.common.members import index_of, labels_of
 from jobgate.kinds.common.operator import Operator, operator_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text, whole
@@ -102,13 +103,14 @@ class Subject:
 def read(
     kind: Kind, document: Mapping[str, Any], domain: str = DOMAIN, groups: Grouping | None = None
 ) -> Subject | None:
-    """Read a job as it is stored, with the defaults of today; None where it does not fit its schema."""
+    """Read a job as it is stored, with the defaults of today; None if it does not fit its schema, or no Indexed Job."""
     metadata = metadata_of(document)
     whole = as_stored(kind, document, namespace=text(metadata.get("namespace")), name=text(metadata.get("name")))
     if kind.schema.check(whole):
         return None
     spec, _ = view(kind.spec, whole.get("spec"))
-    return Subject(Job(kind, whole, spec), domain, groups)
+    job = Job(kind, whole, spec)
+    return Subject(job, domain, groups) if sum(task.replicas for task in job.tasks) <= PODS_LIMIT else None
 
 
 @dataclass(frozen=True)

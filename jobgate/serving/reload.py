@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
+from crdgen.reading import UnreadableManifest, read_value
 from webhook import Settings
 from webhook.path import join
 
@@ -115,16 +115,12 @@ class KindFile:
     def parse(self, content: bytes) -> BaseModel:
         """Return the settings in a content of the file; an empty file sets nothing."""
         try:
-            found = yaml.safe_load(content.decode())
+            found = read_value(content, str(self.path))
             return self.model.model_validate({} if found is None else found)
         except ValidationError as error:
             raise InvalidSettings(f"{self.path} is not valid for {self.plural}: {faults_of(error)}") from None
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark
-            place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-            raise InvalidSettings(f"{self.path} is not valid YAML: {place}{error.problem}") from None
-        except (ValueError, RecursionError, yaml.YAMLError):
-            raise InvalidSettings(f"{self.path} is not valid YAML in UTF-8") from None
+        except UnreadableManifest as error:
+            raise InvalidSettings(str(error)) from None
 
     def read(self) -> BaseModel:
         """Return the settings in the file."""

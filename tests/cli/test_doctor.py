@@ -67,7 +67,7 @@ def test_without_credentials_nothing_can_be_looked_at(monkeypatch: pytest.Monkey
     [
         ("failurePolicy: Sometimes\n", "failurePolicy: Input should be 'Fail' or 'Ignore'"),
         ("replica: 3\n", "replica: Extra inputs"),
-        ("a: [\n", "is not valid YAML"),
+        ("a: [\n", "values:2:1: not YAML: "),
     ],
 )
 def test_values_that_are_none_are_rejected(kubeconfig: Path, text: str, says: str) -> None:

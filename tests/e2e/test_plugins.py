@@ -16,6 +16,7 @@ from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
+from tests.e2e.test_pod_faults import SSH, await_denial, hooked, level_of, secured
 from tests.e2e.test_runner import RESOURCES
 
 WAIT = 120.0
@@ -200,6 +201,26 @@ def test_volcano_makes_all_of_its_jobs_itself_and_nobody_is_in_its_way(trial: Tr
         for container in containers(pod):
             names = [one["name"] for one in container.get("env") or ()]
             assert "VC_GLOBAL_RANK" not in names
+
+
+@pytest.mark.parametrize(
+    ("trial", "kind", "pods"),
+    [(kept, "dijob", 4), (TorchOnK8s, "torchjob", 3), (MXNetOperator, "mxjob", 4)],
+    indirect=["trial"],
+    ids=["dijob", "torchjob", "mxjob"],
+)
+def test_what_is_put_into_an_operators_pods_passes_the_level_restricted(trial: Trial, kind: str, pods: int) -> None:
+    level_of(trial.space, "restricted")
+    job = hooked(kind, env=[], svc=[], ssh=SSH)
+    await_denial(trial.space, job)
+    trial.space.create(*_resource(job), RESOURCES[job["kind"]][1])
+    for pod in trial.make_pods(pods):
+        assert any(volume["name"] == f"{job['metadata']['name']}-ssh" for volume in pod["spec"]["volumes"])
+        assert "hook" in pod["metadata"]["annotations"]["jobgate.dev/prerequisites-recorded"]
+
+
+def _resource(job: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    return RESOURCES[job["kind"]][0], secured(job)
 
 
 def test_two_jobs_of_one_name_do_not_meet(whole_api: ClusterApi, whole_namespace: str) -> None:

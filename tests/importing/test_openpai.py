@@ -251,7 +251,7 @@ def test_what_is_nothing_of_openpai_is_rejected(text: str) -> None:
 
 
 def test_the_command_says_all_faults_and_writes_nothing(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("name: x\nplugin: a\n---\nname: y\nplugin: b\n")
+    (tmp_path / "a.yaml").write_text("name: x\nplugin: a\n---\nname: z\nplugin: b\n")
     (tmp_path / "b.yaml").write_text("a: {{ b }}\n")
     files = [str(tmp_path / name) for name in ("a.yaml", "b.yaml", "none.yaml")]
     done = CliRunner().invoke(main, ["import", "openpai", *files, "--output-file", str(tmp_path / "out")])

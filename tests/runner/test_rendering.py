@@ -21,7 +21,7 @@ from jobgate.plugins import Member
 from jobgate.plugins.crew import COMPLETION_INDEX
 from jobgate.plugins.queueing import Grouping, Queueing, QueueingArguments, System
 from jobgate.runner.rendering import batch_job, beside
-from jobgate.runner.subject import Subject
+from jobgate.runner.subject import Subject, read
 from tests.operators.conftest import env_of
 from tests.pods.pods import patch
 from tests.runner.world import KINDS, UID, dijob, merge, stored, subject, task
@@ -384,3 +384,12 @@ def test_the_webhook_adds_no_other_group_to_a_job_that_is_run(system: System) ->
     assert wired["metadata"].get("annotations") == template["metadata"].get("annotations")
     assert wired["metadata"]["labels"] == {**labels, "jobgate.dev/index": "0"}
     assert list(Queueing().objects(crew, QueueingArguments(system=system))) == []
+
+
+@pytest.mark.parametrize(("replicas", "is_run"), [(99_999, True), (100_000, False), (2**31 - 1, False)])
+def test_a_job_that_no_indexed_job_can_hold_is_not_run(replicas: int, is_run: bool) -> None:
+    """It may have been stored while nothing was denied. Of a TorchJob, each pod would have a Service."""
+    job = example("torchjob/plugins.yaml")
+    job["spec"]["torchTaskSpecs"]["Worker"]["numTasks"] = replicas
+    (kind,) = (one for one in KINDS if one.kind == job["kind"])
+    assert (read(kind, job) is not None) == is_run

@@ -82,6 +82,38 @@ def test_bounds_and_gang_minimums_hold(replicas: int, fields: set[str]) -> None:
     assert not fields or answer.subject == ("TorchJob", "train.distributed.io", "job")
 
 
+LARGEST = jobs.job(jobs.tasks(jobs.task(4)))
+
+
+@pytest.mark.parametrize(
+    ("replicas", "settings", "denied"),
+    [
+        (9_999, {}, False),  # and a master
+        (10_000, {}, True),
+        (1_000_000, {}, True),
+        (5, {"job_pods": 6}, False),
+        (6, {"job_pods": 6}, True),
+    ],
+)
+def test_a_job_is_scaled_to_as_many_pods_as_jobs_may_have(replicas: int, settings: Any, denied: bool) -> None:
+    answer = asked(replicas, LARGEST, **settings)
+    assert answer is not None
+    assert [str(cause.path) for cause in answer.causes] == ([WORKERS] if denied else [])
+    limit = settings.get("job_pods", 10_000)
+    says = f"the tasks have {replicas + 1} pods in all, and jobs may have at most {limit}: use fewer pods"
+    assert all(says in cause.message for cause in answer.causes)
+
+
+def test_a_larger_stored_job_is_scaled_down_and_not_up() -> None:
+    stored = scaled(TORCHJOB, LARGEST, 20_000)
+    answers = {replicas: asked(replicas, stored) for replicas in (20_001, 15_000, 100)}
+    assert {replicas: answer and (answer.allowed, len(answer.notices)) for replicas, answer in answers.items()} == {
+        20_001: (False, 0),
+        15_000: (True, 1),
+        100: (True, 0),
+    }
+
+
 def test_the_mode_that_warns_denies_nothing() -> None:
     answer = asked(9, enforces=False)
     assert answer is not None

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from jobgate.kinds.common.pod.reading import mapping
 from webhook import Cause, Context, Invalid, Job, Notice, rule
+from webhook.view import view
 
 #: Operators count pods in 32 bits. Products and sums that do not fit come out as other numbers, negative ones too.
 COUNT_LIMIT = 2**31 - 1
+#: The API server takes no Indexed Job with more pods at a time.
+PODS_LIMIT = 100_000
+_LARGER = "use fewer pods, or have jobgate's setting job-pods raised"
 
 
 def gang_minimum(job: Job[Any]) -> int:
@@ -27,16 +32,31 @@ def _pods(job: Job[Any]) -> int:
     return total
 
 
-@rule(whole=("tasks.replicas",), quiet=lambda job, _: _pods(job) <= COUNT_LIMIT)
-def pods_can_be_counted(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Operators count pods in 32-bit integers, which overflow above the limit."""
-    total = 0
-    for task in job.tasks:
-        before, total = total, total + task.replicas
-        if before <= COUNT_LIMIT < total:
-            what = f"up to this task the job has {total} pods"
-            detail = f"{what}; the maximum is {COUNT_LIMIT}"
-            yield Invalid(task.at("replicas"), task.replicas, detail)
+@rule(whole=("tasks.replicas",), quiet=lambda job, context: _pods(job) <= context.settings.job_pods)
+def pods_are_within_the_limit(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
+    """A job has as many pods, and Services, as the installation allows at most; a larger stored job may shrink."""
+    most, total = context.settings.job_pods, 0
+    tasks = [(task, total := total + task.replicas) for task in job.tasks]
+    if total <= most:
+        return
+    task = next(task for task, up_to in tasks if up_to > most)
+    at = task.at("replicas")
+    detail = f"the tasks have {total} pods in all, and jobs may have at most {most}: {_LARGER}"
+    spec, _ = view(job.kind.spec, mapping(context.old).get("spec"))
+    if context.old and total <= sum(one.replicas for one in Job(job.kind, context.old, spec).tasks):
+        yield Notice(at, f"already stored, not enforced: {detail}")
+    else:
+        cause = Invalid(at, task.replicas, detail)
+        cause.value = total  # tasks after this one may have grown
+        yield cause
+
+
+@rule("max_replicas", quiet=lambda job, context: (job.said("max_replicas") or 0) <= context.settings.job_pods)
+def maximum_is_within_the_limit(job: Job[Any], context: Context) -> Iterator[Cause]:
+    """A job may not be scaled beyond the pods that the installation allows."""
+    most, limit = job.word("max_replicas"), context.settings.job_pods
+    if most is not None and most > limit:
+        yield Invalid(job.at("max_replicas"), most, f"must be at most {limit}, the pods that a job may have: {_LARGER}")
 
 
 @rule("min_available", whole=("tasks.replicas",), quiet=lambda job, _: job.said("min_available") <= _pods(job))
@@ -133,5 +153,10 @@ def replicas_are_within_bounds(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 
 #: The rules, in the order in which a reader wants to know.
-gang_rules = (pods_can_be_counted, minimum_is_at_most_the_pods, task_minima_are_at_most_their_replicas, minima_agree)
-bound_rules = (minimum_is_at_most_maximum, replicas_are_within_bounds)
+gang_rules = (
+    pods_are_within_the_limit,
+    minimum_is_at_most_the_pods,
+    task_minima_are_at_most_their_replicas,
+    minima_agree,
+)
+bound_rules = (maximum_is_within_the_limit, minimum_is_at_most_maximum, replicas_are_within_bounds)

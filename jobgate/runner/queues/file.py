@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Final
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from crdgen.reading import UnreadableManifest, read_value
 from jobgate.kinds.common.quantity import parse
 from jobgate.names import dns_subdomain, qualified_name
 from jobgate.runner.queues.admission import DEFAULT, MAX_WAIT, Amounts, Order, Queue, Queues
@@ -50,9 +50,9 @@ def read_queues(content: str) -> Queues:
         InvalidQueues: it says none.
     """
     try:
-        document = yaml.safe_load(content)
-    except Exception as error:  # noqa: BLE001  # of a value that is not of its tag, PyYAML raises whatever it runs into
-        raise InvalidQueues(f"no YAML: {' '.join(str(error).split())}") from None
+        document = read_value(content.encode(), "the file")
+    except UnreadableManifest as error:
+        raise InvalidQueues(f"line {error.line}, column {error.column}: {error.message}") from None
     try:
         found = _File.model_validate(document)
     except ValidationError as error:

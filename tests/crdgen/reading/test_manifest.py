@@ -1,13 +1,15 @@
 """The reader of manifests agrees with kubectl's own libraries, says where a text is wrong, and bears any bytes."""
 
 import json
+import re
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crdgen.reading import MAX_DEPTH, UnreadableManifest, read
+from crdgen.reading import MAX_DEPTH, UnreadableManifest, read, read_value, read_values
 from tests.crdgen.reading.oracle.answers import ask, golden
 from tests.crdgen.reading.oracle.corpus import CORPUS
 
@@ -159,6 +161,7 @@ def test_depth_is_bounded(case: str, text: bytes) -> None:
         ("keys", b"a%d: b\n"),
         ("documents", b"---\napiVersion: v1\nkind: A%d\n"),
         ("keys twice", b"a: %d\n"),
+        ("items with keys twice", b"- {apiVersion: v1, kind: A%d, a: 1, a: 2}\n"),
         ("quoted solidus", b'- "/%d \\\\/"\n'),
         ("JSON", b'{"apiVersion": "v1", "kind": "A%d"}' + b" " * 300 + b"\n"),
     ],
@@ -166,14 +169,95 @@ def test_depth_is_bounded(case: str, text: bytes) -> None:
 def test_a_text_ten_times_as_long_costs_about_ten_times_as_much(case: str, unit: bytes) -> None:
     def cost(count: int) -> float:
         head = b"" if unit[:1] == b"{" else b"apiVersion: v1\nkind: A\n"
-        text = (head + (b"l:\n" if unit[:1] == b"-" and unit[:3] != b"---" else b"")) + b"".join(
-            unit % number for number in range(count)
-        )
+        text = (
+            head
+            + (
+                b"kind: List\nitems:\n"
+                if "items" in case
+                else b"l:\n"
+                if unit[:1] == b"-" and unit[:3] != b"---"
+                else b""
+            )
+        ) + b"".join(unit % number for number in range(count))
         start = time.process_time()
         assert read(text, case)
         return time.process_time() - start
 
     assert min(cost(5_000) for _ in range(2)) < 60 * max(cost(500), 0.01)
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "message"),
+    [
+        ("a long text", b"b: [" + b"*a," * 5_000 + b"]", "aliases expand to far more than is written"),
+        ("a long key", b"b: [" + b"*k," * 5_000 + b"]", "aliases expand to far more than is written"),
+        ("merges", b"b: {" + b"<<: [*a, *k]," * 5_000 + b"}", "aliases expand|merges mappings"),
+        ("as many as go-yaml reads", b"b: [" + b"*s," * 5_000 + b"]", ""),
+    ],
+)
+def test_what_aliases_stand_for_is_bounded_in_length(case: str, text: bytes, message: str) -> None:
+    anchors = b"a: &a '" + b"x" * 5_000 + b"'\nk: &k {'" + b"x" * 900 + b"': 1, c: *a}\ns: &s short\n"
+    if not message:
+        assert len(read(HEAD + anchors + text, case)[0].object["b"]) == 5_000
+        return
+    with pytest.raises(UnreadableManifest, match=message):
+        read(HEAD + anchors + text, case)
+
+
+def test_directives_which_libyaml_compares_with_each_other_are_bounded() -> None:
+    with pytest.raises(UnreadableManifest, match="f:1:1: more than 100 lines begin with %"):
+        read(b"\n" + b"".join(b"%%TAG !a%d! b\n" % number for number in range(200)) + b"--- \na", "f")
+
+
+def test_of_duplicates_a_hundred_are_reported_with_paths_of_bounded_length() -> None:
+    (manifest,) = read(HEAD + b"'" + b"k" * 900 + b"':\n" + b"  a: 1\n" * 200, "f")
+    assert len(manifest.duplicates) == 100
+    assert manifest.duplicates[0] == f"[{'k' * 120}…].a"
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "expected"),
+    [
+        ("a mapping", b"a: [1, 1.5, 2026-01-01]", {"a": [1, 1.5, "2026-01-01"]}),
+        ("nothing", b"# c\n---\n", None),
+        ("a list", b"- a", ["a"]),
+        ("JSON", b'{"a": 1}', {"a": 1}),
+    ],
+)
+def test_settings_are_read_as_manifests_are(case: str, text: bytes, expected: object) -> None:
+    assert read_value(text, case) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"a: 1\nb: 1\na: 2", "f:1:1: the key a is there twice: remove one of them"),
+        (b"a: 1\n---\nb: 1", "f:1:1: contains 2 documents: must contain one"),
+        (b"a: [", "f:2:1: not YAML: "),
+        (b"[" * 5_000, "nested too deep"),
+    ],
+)
+def test_settings_that_are_none_are_rejected_with_their_place(text: bytes, message: str) -> None:
+    with pytest.raises(UnreadableManifest) as rejection:
+        read_value(text, "f")
+    assert message in str(rejection.value)
+
+
+def test_several_documents_are_read_where_they_are_expected() -> None:
+    assert read_values(b"a: 1\n---\n- b\n---\n# nothing", "f") == [{"a": 1}, ["b"]]
+
+
+def test_no_module_has_a_loader_of_its_own() -> None:
+    """YAML of users is read by `crdgen.reading`, which is bounded. The two below read files of the package itself."""
+    own = {"jobgate/doctor/finding.py", "jobgate/installation/monitoring.py"}
+    root = Path(__file__).parents[3]
+    sources = {
+        str(file.relative_to(root)): file.read_text()
+        for package in ("jobgate", "crdgen", "certs", "webhook")
+        for file in (root / package).rglob("*.py")
+    }
+    loaders = {name for name, text in sources.items() if re.search(r"yaml\.\w*(load|parse|compose|scan)\w*\(", text)}
+    assert loaders == {*own, "crdgen/reading/documents.py"}
 
 
 MARKS = rb"""- |---|...|{|}|[|]|: |,|a|&a |*a|<<: |!!int |!!binary |? |>|"|'|\|#| |1e9|%YAML |null|\ud800|items:"""

@@ -10,7 +10,7 @@ from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.policies import LifecyclePolicy
 from tests.kinds.reviews import request_of
-from webhook import Path, Phase, Response, Rule, Task, review
+from webhook import Path, Phase, Response, Rule, Settings, Task, review
 
 Json = dict[str, Any]
 
@@ -81,16 +81,19 @@ def job(*tasks: Any, **spec: Any) -> Json:
     }
 
 
-def validate(document: Json, rules: tuple[Rule, ...]) -> Response:
+def validate(
+    document: Json, rules: tuple[Rule, ...], old: Json | None = None, settings: Settings | None = None
+) -> Response:
     """Return the validating answer of a kind with these rules."""
-    return review(request_of(GANG, document, name="job"), Phase.VALIDATE, registry([replace(GANG, rules=rules)]))
+    kinds = registry([replace(GANG, rules=rules)])
+    return review(request_of(GANG, document, old, name="job"), Phase.VALIDATE, kinds, settings)
 
 
-def faults(document: Json, rules: tuple[Rule, ...]) -> list[str]:
+def faults(document: Json, rules: tuple[Rule, ...], *about: Any, **more: Any) -> list[str]:
     """Return the causes, as `kubectl` prints them."""
-    return [str(cause) for cause in validate(document, rules).causes]
+    return [str(cause) for cause in validate(document, rules, *about, **more).causes]
 
 
-def notices(document: Json, rules: tuple[Rule, ...]) -> list[str]:
+def notices(document: Json, rules: tuple[Rule, ...], *about: Any, **more: Any) -> list[str]:
     """Return the notices."""
-    return [str(notice) for notice in validate(document, rules).notices]
+    return [str(notice) for notice in validate(document, rules, *about, **more).notices]

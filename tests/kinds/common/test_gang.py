@@ -5,9 +5,9 @@ import pytest
 from jobgate.kinds.common.gang import gang_minimum, gang_rules
 from tests.kinds.common.gangs import GANG, GangSpec, Json, faults, job, notices, task
 from tests.kinds.messages import compare
-from webhook import Job
+from webhook import Job, Settings
 
-MOST = 2**31 - 1
+MOST = 10_000
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_the_minimum_is_the_jobs_or_the_sum_of_the_tasks(document: Json, least: 
         ("all pods", job(task("a", 3), task("b", 3), minAvailable=6)),
         ("a task's minimum is its replicas", job(task("a", 3, minAvailable=3))),
         ("no pods at all", job(task("a", 0), minAvailable=0)),
-        ("as many pods as can be counted", job(task("a", MOST), task("b", 0))),
+        ("as many pods as a job may have", job(task("a", MOST), task("b", 0))),
     ],
 )
 def test_what_can_be_reached_is_allowed(case: str, document: Json) -> None:
@@ -44,7 +44,7 @@ def test_what_can_be_reached_is_allowed(case: str, document: Json) -> None:
         (job(task("a", 3), task("b", 2), minAvailable=6), ["spec.minAvailable: Invalid value"]),
         (job(task("a", 3, minAvailable=4), task("b", minAvailable=1), task("c", 0, minAvailable=1)),
          ["spec.tasks[0].minAvailable: Invalid value", "spec.tasks[2].minAvailable: Invalid value"]),
-        (job(task("a", MOST), task("b", 2), task("c")), ["spec.tasks[1].replicas: Invalid value"]),
+        (job(task("a", MOST - 1), task("b", 2), task("c", 2**31 - 1)), ["spec.tasks[1].replicas: Invalid value"]),
         (job(task("a", "3"), task("b", minAvailable=2), minAvailable=9),
          ["spec.tasks[0].replicas: Invalid value", "spec.tasks[1].minAvailable: Invalid value"]),
     ],
@@ -71,3 +71,36 @@ def test_what_cannot_be_reached_is_rejected(document: Json, expected: list[str])
 )  # fmt: skip
 def test_minima_that_differ_are_explained(case: str, document: Json, expected: list[str]) -> None:
     compare("common", notices(document, gang_rules), expected)
+
+
+LARGE = job(task("a", MOST + 5), task("b", 5), task("c", 1))
+
+
+@pytest.mark.parametrize(
+    "case, document, denied, warnings",
+    [
+        ("it is changed otherwise", job(*LARGE["spec"]["tasks"], queue="research"), 0, 1),
+        ("pods move from one task to another", job(task("a", MOST + 4), task("b", 6), task("c", 1)), 0, 1),
+        ("it shrinks", job(task("a", MOST + 5), task("b", 1), task("c", 1)), 0, 1),
+        ("it shrinks to what jobs may have", job(task("a", MOST - 2), task("b", 1), task("c", 1)), 0, 0),
+        ("the task grows", job(task("a", MOST + 6), task("b", 5), task("c", 1)), 1, 0),
+        ("a task after it grows", job(task("a", MOST + 5), task("b", 5), task("c", 1000)), 1, 0),
+        ("a task is added", job(*LARGE["spec"]["tasks"], task("d", 1)), 1, 0),
+    ],
+)
+def test_a_stored_job_that_is_too_large_may_shrink_and_not_grow(
+    case: str, document: Json, denied: int, warnings: int
+) -> None:
+    found = faults(document, gang_rules, LARGE), notices(document, gang_rules, LARGE)
+    assert tuple(map(len, found)) == (denied, warnings), case
+
+
+def test_an_installation_sets_the_most_pods() -> None:
+    document = job(task("a", 4), task("b", 3))
+    assert [faults(document, gang_rules, settings=Settings(job_pods=most)) for most in (7, 6)] == [
+        [],
+        [
+            "spec.tasks[1].replicas: Invalid value: 3: the tasks have 7 pods in all, and jobs may have at most 6: "
+            "use fewer pods, or have jobgate's setting job-pods raised"
+        ],
+    ]

@@ -60,7 +60,7 @@ CLAIMED: dict[str, Any] = {"template": {"spec": {"containers": [{"name": "main",
         (job(task("driver", replicas=3), plugins={"svc": []}), []),
         (job(task("driver", **CLAIMED)), []),
         (job(task("driver", **CLAIMED), plugins={"svc": []}), ["spec.plugins[svc]: Forbidden"]),
-        (job(task("driver", replicas=30_000), plugins={"svc": ["--disable-network-policy"]}),
+        (job(task("driver" + "r" * 45, replicas=10_000), plugins={"svc": ["--disable-network-policy"]}),
          ["spec.plugins[svc]: Forbidden"]),
     ],
 )  # fmt: skip

@@ -115,7 +115,7 @@ def test_what_is_not_is_rejected_with_every_fault(document: dict[str, object], e
 @pytest.mark.parametrize(
     "document, expected",
     [
-        (job(task("a", 2**31 - 1), task("b")), ["spec.tasks[1].replicas: Invalid value: 1"]),
+        (job(task("a", 2**31 - 1), task("b")), ["spec.tasks[0].replicas: Invalid value: 2147483647"]),
         (job(task("a", 1, minAvailable=2)),
          ["spec.minAvailable: Invalid value: 2", "spec.tasks[0].minAvailable: Invalid value: 2"]),
         (job(task("a", 2), minAvailable=3), ["spec.minAvailable: Invalid value: 3"]),
