@@ -1,0 +1,106 @@
+"""A tenant who may edit all in a namespace, and a job that does not fit into its queue: nothing that they write releases it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from controlplane.client import ClusterApi
+from controlplane.runner import runner
+from controlplane.simulation import ends
+from controlplane.space import Space
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from controlplane.whole import WholeControlPlane
+from jobgate.plugins.crew import COMPLETION_INDEX
+from tests.e2e.test_queues import why
+from tests.e2e.test_runner import RESOURCES, WAIT, Run, dijob, task
+
+RELEASED = {"attempt": 0, "admitted": True}
+BY_POLICY = "only the runner, and who may update the status of batch Jobs, may"
+BY_RBAC = 'resource "dijobs/status" in API group'
+POD: dict[str, Any] = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}
+
+
+class Tenant:
+    """A user with the role `edit` in a namespace."""
+
+    def __init__(self, plane: WholeControlPlane, namespace: str) -> None:
+        self._plane = plane
+        self._namespace = namespace
+        plane.kubectl("-n", namespace, "create", "rolebinding", "tenant", "--clusterrole=edit", "--user=tenant")
+
+    def kubectl(self, *arguments: str, document: Any = None) -> str:
+        """Do something with kubectl, and return why it is denied; empty where it is not."""
+        read = [] if document is None else ["-f", "-"]
+        command = ["--as=tenant", "-n", self._namespace, *arguments, *read]
+        done = self._plane.kubectl(*command, input=None if document is None else json.dumps(document), check=False)
+        return done.stderr if done.returncode else ""
+
+
+class Created(Run):
+    """A job that its user has created."""
+
+    def __init__(self, space: Space, job: dict[str, Any]) -> None:
+        self.space, self.name = space, str(job["metadata"]["name"])
+        self.plural, self.version = RESOURCES[job["kind"]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def process(
+    whole_controlplane: WholeControlPlane, running_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """A runner with a queue of one pod, beside webhooks that know of it."""
+    file = tmp_path_factory.mktemp("rights") / "queues.yaml"
+    file.write_text("queues: [{name: small, quota: {pods: 1}}]")
+    with runner(whole_controlplane, file.with_name("log"), [f"--queues={file}"]):
+        yield
+
+
+def test_nothing_that_a_tenant_writes_releases_a_job_from_its_queue(
+    whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str
+) -> None:
+    space, tenant = Space(whole_api, whole_namespace), Tenant(whole_controlplane, whole_namespace)
+    job = dijob("greedy", task("work", 2), queue="small")
+    claimed = {"jobgate.dev/run-by": "jobgate", "jobgate.dev/run-state": json.dumps(RELEASED)}
+    job["metadata"]["annotations"], job["status"] = claimed, {"jobgate": RELEASED}
+    wait_for(lambda: tenant.kubectl("create", "--validate=false", document=job) == "", WAIT, what="the role is bound")
+    greedy = Created(space, job)
+    wait_for(lambda: why(greedy)[1] == "JobQueued", WAIT, what="it waits")
+    stored = greedy.job
+    assert stored["status"]["jobgate"] == {"attempt": 0}
+    batch = space.get("jobs", "greedy-work", "batch/v1")
+    marks = {
+        "labels": {**batch["metadata"]["labels"], COMPLETION_INDEX: "0"},
+        "ownerReferences": batch["metadata"]["ownerReferences"],
+    }
+    template = {"metadata": {"labels": marks["labels"]}, "spec": POD}
+    forged = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "forged", **marks}}
+    hidden = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "hidden"}, "spec": {"template": template}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "forged", **marks}, "spec": POD}
+    always = {"metadata": template["metadata"], "spec": {**POD, "restartPolicy": "Always"}}
+    deployment = {"selector": {"matchLabels": {"jobgate.dev/job": "greedy"}}, "template": always}
+    merge = ("patch", "--type=merge", "-p")
+    attempts = [
+        ("the state", (*merge, json.dumps({"status": {"jobgate": RELEASED}}), "--subresource=status", "dijob/greedy"), None, BY_RBAC),
+        ("the state, beside the spec", (*merge, json.dumps({"status": {"jobgate": RELEASED}}), "dijob/greedy"), None, ""),
+        ("annotations", ("annotate", "dijob/greedy", "--overwrite", *(f"{key}={value}" for key, value in claimed.items())), None, ""),
+        ("a batch Job of the job", ("create",), {**forged, "spec": {"template": {"spec": POD}}}, BY_POLICY),
+        ("a batch Job whose pods are", ("create",), hidden, BY_POLICY),
+        ("a pod of the job", ("create",), pod, BY_POLICY),
+        ("the suspended batch Job", (*merge, '{"spec":{"suspend":false}}', "job/greedy-work"), None, BY_POLICY),
+        ("its size", (*merge, '{"spec":{"parallelism":9,"completions":9}}', "job/greedy-work"), None, BY_POLICY),
+        ("its labels", ("label", "job/greedy-work", "jobgate.dev/run-"), None, BY_POLICY),
+        ("another annotation of it", ("annotate", "job/greedy-work", "note=x"), None, ""),
+        ("a Deployment whose pods are", ("create",), {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "forged"}, "spec": deployment}, ""),
+    ]  # fmt: skip
+    for case, arguments, document, denied in attempts:
+        answer = tenant.kubectl(*arguments, document=document)
+        assert (denied in answer) if denied else (answer == ""), f"{case}: {answer}"
+    # The runner has looked at all of it: it runs a job that came later.
+    Run(space, dijob("honest", task("work", annotations=ends()), queue="small")).until("Succeeded")
+    refused = lambda: any(BY_POLICY in one["message"] for one in space.items("events"))  # noqa: E731
+    wait_for(refused, WAIT, what="the Deployment's controller is refused as well")
+    assert [pod["metadata"]["labels"]["jobgate.dev/job"] for pod in space.items("pods")] == ["honest"]
+    assert (why(greedy)[1], greedy.status["jobgate"]) == ("JobQueued", {"attempt": 0})
