@@ -231,13 +231,7 @@ class JobReconciler:
                     self._replaces(key, document, stored)
                     return keep_job(subject.job.kind)({**stored})
             case SetState(state):
-                before = mapping(mapping(document.get("status")).get(STATE))
-                stored = await self._objects.set_status(resource, document, {STATE: difference(state, before)})
-                self._metrics.writes.labels(f"{_label(resource)}/status", "patch").inc()
-                self._replaces(key, document, stored)
-                if is_run(stored):
-                    return keep_job(subject.job.kind)({**stored})
-                await self._report_stateless(key, subject)
+                return await self._store_state(key, subject, resource, state)
             case SetStatus(status):
                 changes = difference(status, mapping(document.get("status")))
                 stored = await self._objects.set_status(resource, document, changes)
@@ -247,14 +241,28 @@ class JobReconciler:
                 await self._write_event(document, action)
         return None
 
-    async def _report_stateless(self, key: JobKey, subject: Subject) -> None:
-        """Report that the API server has dropped the state of a job, which is not run without, and try again later."""
-        crd = subject.job.kind.qualified_plural
-        why = f"the CRD {crd} has no field status.{STATE}, so the job is not run: install the CRD of jobgate"
+    async def _store_state(
+        self, key: JobKey, subject: Subject, resource: Resource, state: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        """Write the state and return the job. None where its CRD has no place for it, which is reported and retried."""
+        document, crd = subject.job.document, subject.job.kind.qualified_plural
+        change = {STATE: difference(state, mapping(mapping(document.get("status")).get(STATE)))}
+        try:
+            stored = await self._objects.set_status(resource, document, change)
+        except ApiError as error:
+            if not error.absent or not await self._exists(subject, resource):
+                raise
+            stored = {}  # there is no status subresource
+        else:
+            self._metrics.writes.labels(f"{_label(resource)}/status", "patch").inc()
+            self._replaces(key, document, stored)
+        if is_run(stored):
+            return keep_job(subject.job.kind)({**stored})
+        why = f"the CRD {crd} does not store status.{STATE}, so the job is not run: install the CRD of jobgate"
         _logger.warning("failed to store the state of a job", extra={"fields": {"crd": crd, "reason": why}})
         self._later(key, _RETRY_PERIOD)
-        reported = RecordEvent("Warning", STATELESS, why)
-        await self._report_blocked(subject.job.document, subject.job.kind.kind, "refused", reported)
+        await self._report_blocked(document, subject.job.kind.kind, "refused", RecordEvent("Warning", STATELESS, why))
+        return None
 
     async def _exists(self, subject: Subject, resource: Resource) -> bool:
         """Ask whether a job is still there.

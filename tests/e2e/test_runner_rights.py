@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from controlplane.client import ClusterApi
+from controlplane.client import JSON_PATCH, ClusterApi
 from controlplane.runner import runner
-from controlplane.simulation import ends
+from controlplane.simulation import end_pod, ends
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from jobgate.plugins.crew import COMPLETION_INDEX
+from jobgate.runner.loop import STATELESS
 from tests.e2e.test_queues import why
 from tests.e2e.test_runner import RESOURCES, WAIT, Run, dijob, task
 
@@ -104,3 +105,47 @@ def test_nothing_that_a_tenant_writes_releases_a_job_from_its_queue(
     wait_for(refused, WAIT, what="the Deployment's controller is refused as well")
     assert [pod["metadata"]["labels"]["jobgate.dev/job"] for pod in space.items("pods")] == ["honest"]
     assert (why(greedy)[1], greedy.status["jobgate"]) == ("JobQueued", {"attempt": 0})
+
+
+CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mxjobs.mxnet.mlkube.io"
+FIELD = "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/jobgate"
+
+
+def mxjob(name: str) -> dict[str, Any]:
+    """An MxJob of one pod."""
+    template = {"spec": {"containers": [{"name": "mxnet", "image": "x"}]}}
+    about = {"apiVersion": "mxnet.mlkube.io/v1beta1", "kind": "MxJob", "metadata": {"name": name}}
+    return {**about, "spec": {"jobMode": "local", "replicaSpecs": [{"template": template}]}}
+
+
+def stateless(space: Space) -> set[str]:
+    """The names of the jobs of which an Event says that their state is not stored."""
+    return {one["involvedObject"]["name"] for one in space.items("events") if one["reason"] == STATELESS}
+
+
+def test_a_job_whose_crd_drops_the_state_is_not_run_and_says_so(whole_api: ClusterApi, whole_namespace: str) -> None:
+    space = Space(whole_api, whole_namespace)
+    before = Run(space, mxjob("before"))
+    before.until("Ready")
+
+    def keeps() -> bool:
+        change = {"status": {"jobgate": {"attempt": 7}}}
+        path = f"{space.path(before.plural, before.name, before.version)}/status"
+        answer = whole_api.patch(path, change, {"dryRun": "All"})[1]
+        return bool(answer["status"].get("jobgate", {}).get("attempt") == 7)
+
+    schema: Any = whole_api.get(CRD)[1]
+    for step in FIELD.split("/")[1:]:
+        schema = schema[int(step) if step.isdigit() else step]
+    assert whole_api.patch(CRD, [{"op": "remove", "path": FIELD}], content_type=JSON_PATCH)[0] == 200
+    try:
+        wait_for(lambda: not keeps(), WAIT, what="the field is dropped")
+        later = Run(space, mxjob("later"))
+        wait_for(lambda: later.name in stateless(space), WAIT, what="an Event says so")
+        assert [one["metadata"]["labels"]["jobgate.dev/job"] for one in space.items("jobs", "batch/v1")] == ["before"]
+        assert list(before.pods()) != []
+    finally:
+        add = [{"op": "add", "path": FIELD, "value": schema}]
+        assert whole_api.patch(CRD, add, content_type=JSON_PATCH)[0] == 200
+        wait_for(keeps, WAIT, what="the field is there")
+    end_pod(whole_api, space.name, next(iter(before.pods().values()))["metadata"]["name"])

@@ -152,6 +152,14 @@ async def test_a_job_whose_crd_drops_the_state_is_not_run_and_says_so() -> None:
     assert (looks.server.events, looks.later) == ([STATELESS], [60.0])
 
 
+async def test_a_job_whose_crd_has_no_status_is_not_run_and_says_so() -> None:
+    looks = Looks(World(stored(dijob(), taken=False)))
+    looks.server.refusals["status", "dijobs"] = ApiError(404, "NotFound")
+    looks.show("1")
+    assert (await looks.look())[1] == [("status", "dijobs"), ("get", "dijobs"), ("create", "events")]
+    assert (looks.server.events, looks.later) == ([STATELESS], [60.0])
+
+
 async def test_a_state_is_written_by_its_differences() -> None:
     looks = Looks(World(dijob()))
     looks.world.job["status"]["jobgate"] |= {"tasks": {"work": 1}, "held": "x"}
