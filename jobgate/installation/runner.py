@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from jobgate.installation.choices import NAMESPACE, RUNS, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
-from jobgate.installation.policies import OBJECTS, by_account, holds, policy, rules, within_bounds
+from jobgate.installation.policies import GROUP, OBJECTS, by_account, holds, policy, rules, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
@@ -34,6 +34,8 @@ _QUEUES_MAP: Final = "jobgate-queues"
 KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", ITEM))
 #: The labels by which objects belong to a job.
 _LABELS: Final = (RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL)
+#: Who makes pods of batch Jobs: a controller with an account of its own, or with that of all controllers.
+_JOB_CONTROLLERS: Final = ("system:serviceaccount:kube-system:job-controller", "system:kube-controller-manager")
 #: The API groups of the PodGroups of each system.
 _GROUPS_OF: Final = {
     System.KUBERNETES: NATIVE_GROUP,
@@ -143,7 +145,7 @@ def _labels() -> list[dict[str, Any]]:
     """Return the policy for batch Jobs and pods with the label of what the runner makes.
 
     The runner and the pod webhook know by their labels what belongs to a job. Without the policy any user could write
-    these. The Job controller, Kueue and administrators are known by a right that no role for users has.
+    these. Who may change policies is an administrator: no right to objects of a namespace is enough.
     """
     both = ("CREATE", "UPDATE")
     constraints = {"resourceRules": [rules("batch", "jobs", operations=both), rules("", "pods", operations=both)]}
@@ -154,14 +156,15 @@ def _labels() -> list[dict[str, Any]]:
     label, old_label = (f"{one}.metadata.?labels[?key].orValue('')" for one in ("object", "oldObject"))
     same_labels = f"{list(_LABELS)}.all(key, {label} == {old_label})"
     same_spec = "request.resource.resource != 'jobs' || object.spec == oldObject.spec"
-    right = "authorizer.group('batch').resource('jobs').subresource('status').namespace(request.namespace)"
+    made = f"request.resource.resource == 'pods' && request.userInfo.username in {list(_JOB_CONTROLLERS)}"
+    changes_policies = f"authorizer.group('{GROUP}').resource('validatingadmissionpolicies').check('update').allowed()"
     expression = joined(
-        f"(oldObject != null && {same_labels} && ({same_spec})) || {right}.check('update').allowed() || ",
+        f"(oldObject != null && {same_labels} && ({same_spec})) || ({made}) || {changes_policies} || ",
         by_account(ACCOUNT),
     )
     message = (
-        "only the runner, and who may update the status of batch Jobs, may create Jobs and pods with the label "
-        f"{RUN_LABEL}, change their labels of jobgate, or change the spec of such a Job"
+        f"only the runner creates Jobs with the label {RUN_LABEL}, and the Job controller their pods; others may not "
+        "change their labels of jobgate, nor the spec of such a Job"
     )
     return policy(f"{ACCOUNT}-labels", constraints, [holds(expression, message)], condition=condition)
 

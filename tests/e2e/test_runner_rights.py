@@ -19,7 +19,7 @@ from tests.e2e.test_queues import why
 from tests.e2e.test_runner import RESOURCES, WAIT, Run, dijob, task
 
 RELEASED = {"attempt": 0, "admitted": True}
-BY_POLICY = "only the runner, and who may update the status of batch Jobs, may"
+BY_POLICY = "only the runner creates Jobs with the label jobgate.dev/run"
 BY_RBAC = 'resource "dijobs/status" in API group'
 POD: dict[str, Any] = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}
 
@@ -31,6 +31,9 @@ class Tenant:
         self._plane = plane
         self._namespace = namespace
         plane.kubectl("-n", namespace, "create", "rolebinding", "tenant", "--clusterrole=edit", "--user=tenant")
+        # Even all rights to batch Jobs are none to the runner's.
+        plane.kubectl("-n", namespace, "create", "role", "batch", "--verb=*", "--resource=jobs.batch,jobs.batch/status")
+        plane.kubectl("-n", namespace, "create", "rolebinding", "batch", "--role=batch", "--user=tenant")
 
     def kubectl(self, *arguments: str, document: Any = None) -> str:
         """Do something with kubectl, and return why it is denied; empty where it is not."""
