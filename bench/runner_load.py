@@ -37,7 +37,7 @@ from controlplane.simulation import ends
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import has_account
-from jobgate.kinds.common.runner import RUN_BY, RUNNER
+from jobgate.kinds.common.runner import is_run, taken_over
 from jobgate.kinds.dijob import DIJOB
 from jobgate.runner.rendering import rendered
 
@@ -114,7 +114,7 @@ class Steps:
 
     def take_dijob(self, _: str, found: Mapping[str, Any], when: float) -> None:
         """See a DIJob."""
-        if RUN_BY in mapping(found["metadata"].get("annotations")):
+        if is_run(found):
             self._mark(found["metadata"]["name"], _TAKEN, when)
         if mapping(found.get("status")).get("phase") == "Running":
             self._mark(found["metadata"]["name"], _SAID, when)
@@ -195,9 +195,7 @@ def direct(number: int, pods: int, create: Create) -> None:
 
 def wired(number: int, pods: int, create: Create) -> None:
     """Make a job, and all that the runner would make of it: its pods pass the webhook."""
-    one = job(number, pods)
-    one["metadata"]["annotations"] = {RUN_BY: RUNNER}
-    for made in rendered(DIJOB, create(_DIJOBS, one), "", _DOMAIN):
+    for made in rendered(DIJOB, create(_DIJOBS, taken_over(job(number, pods))), "", _DOMAIN):
         create(_PATHS[made["kind"]], made)
 
 
@@ -235,7 +233,12 @@ class Load:
                 kept.api = stack.enter_context(self._plane.api())
 
             def create(path: str, one: dict[str, Any]) -> Mapping[str, Any]:
-                return _created(kept.api, path.format(where), one)
+                stored = _created(kept.api, path.format(where), one)
+                if "status" in one:  # what is created has none
+                    place = f"{path.format(where)}/{one['metadata']['name']}/status"
+                    _done(answer := kept.api.patch(place, {"status": one["status"]}))
+                    stored = answer[1]
+                return stored
 
             def one(number: int) -> None:
                 made[f"job-{number}"] = time.monotonic()

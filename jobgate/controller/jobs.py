@@ -10,7 +10,6 @@ from jobgate.cluster import Informer, Resource
 from jobgate.kinds.common.crew import written_plugins
 from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.pod.reading import items, mapping
-from jobgate.kinds.common.runner import is_run
 from jobgate.plugins import Crew
 from jobgate.pods import Digest, DigestMemory, Digests, UncachedJob
 from webhook import Kind, Settings
@@ -114,8 +113,7 @@ def remembered(kind: Kind, digest: Callable[[dict[str, Any]], Digest], document:
     if not isinstance(crew, Crew):
         return Remembered(None, over, understood=False)
     understood = set(written_plugins(kind, document)) <= set(crew.plugins)
-    taken_up = bool(status) or is_run(document)
-    since = "" if taken_up else str(document["metadata"].get("creationTimestamp") or "")
+    since = "" if status else str(document["metadata"].get("creationTimestamp") or "")
     found = erased(kind, document)
     return Remembered(crew, over, understood, waits_since=since, erased=found.said if found else "")
 

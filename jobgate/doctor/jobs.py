@@ -12,7 +12,7 @@ from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, place
 from jobgate.kinds.common.erased import erased
-from jobgate.kinds.common.runner import is_run, runner_of
+from jobgate.kinds.common.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
 from webhook import Kind
 
@@ -39,7 +39,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         waiting = [
             one["metadata"]
             for one in observed.all(resource_of(kind)) or ()
-            if not one.get("status") and not is_run(one) and _is_old(one["metadata"].get("creationTimestamp"), observed)
+            if not one.get("status") and _is_old(one["metadata"].get("creationTimestamp"), observed)
         ]
         if waiting:
             first = waiting[0]

@@ -141,7 +141,7 @@ def _job(
     kind: Kind, written: Mapping[str, Any], document: dict[str, Any], namespace: str, options: ReviewOptions
 ) -> Explanation:
     """Explain a job that is allowed: as its author wrote it, and with defaults."""
-    if kind.qualified_plural in options.settings.runs:
+    if kind.qualified_plural in options.settings.runs or is_run(written):
         document = taken_over(document)
     job = Job(kind, document, view(kind.spec, document.get("spec"))[0])
     operator, settings = operator_of(job), options.settings

@@ -19,11 +19,11 @@ def policy(
     validations: Sequence[Mapping[str, Any]],
     variables: Mapping[str, str | Expression] | None = None,
     *,
-    of_all: bool = False,
+    condition: str = "",
 ) -> list[dict[str, Any]]:
-    """Return the policy for the requests of the account of this name, or with `of_all` for all, and the binding."""
-    user = joined("request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{name}'")
-    conditions = {} if of_all else {"matchConditions": [{"name": "the-account", "expression": user}]}
+    """Return a policy and its binding: for requests that meet a condition, by default those of the account `name`."""
+    of_account = {"name": "the-account", "expression": by_account(name)}
+    matches = {"name": "the-condition", "expression": condition} if condition else of_account
     metadata = {"name": name, "labels": LABELS}
     named = [{"name": one, "expression": expression} for one, expression in (variables or {}).items()]
     return [
@@ -34,7 +34,7 @@ def policy(
             "spec": {
                 "failurePolicy": "Fail",
                 "matchConstraints": constraints,
-                **conditions,
+                "matchConditions": [matches],
                 **({"variables": named} if named else {}),
                 "validations": list(validations),
             },
@@ -46,6 +46,11 @@ def policy(
             "spec": {"policyName": name, "validationActions": ["Deny"]},
         },
     ]
+
+
+def by_account(name: str) -> Expression:
+    """Return the condition that a request is of our account of this name."""
+    return joined("request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{name}'")
 
 
 #: CEL: the old and the new object, as far as they exist.

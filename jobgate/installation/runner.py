@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from jobgate.installation.choices import NAMESPACE, RUNS, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
-from jobgate.installation.policies import OBJECTS, holds, policy, rules, within_bounds
+from jobgate.installation.policies import GROUP, OBJECTS, by_account, holds, policy, rules, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
-from jobgate.kinds.common.runner import RUN_BY, runner_of
-from jobgate.plugins.crew import KIND_LABEL, RUN_LABEL
+from jobgate.kinds.common.runner import runner_of
+from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, NATIVE_GROUP, System
 from webhook import Kind
 
@@ -32,6 +32,10 @@ _QUEUES_FOLDER: Final = "/etc/jobgate/queues"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
 KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", ITEM))
+#: The labels by which objects belong to a job.
+_LABELS: Final = (RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL)
+#: Who makes pods of batch Jobs: a controller with an account of its own, or with that of all controllers.
+_JOB_CONTROLLERS: Final = ("system:serviceaccount:kube-system:job-controller", "system:kube-controller-manager")
 #: The API groups of the PodGroups of each system.
 _GROUPS_OF: Final = {
     System.KUBERNETES: NATIVE_GROUP,
@@ -53,7 +57,7 @@ def runner(kinds: Iterable[Kind]) -> list[Any]:
                 *bound(ACCOUNT, _rules(kinds)),
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(),
-                *_taken_over(kinds),
+                *_labels(),
                 If(RUNS, [If(_QUEUES, queues), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
@@ -137,24 +141,32 @@ def _policy() -> list[dict[str, Any]]:
     return policy(ACCOUNT, constraints, validations, {"objects": OBJECTS})
 
 
-def _taken_over(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
-    """Return the policy that keeps the annotation of a job that is run: two operators must not run one job."""
-    groups: dict[str, list[str]] = {}
-    for kind in kinds:
-        groups.setdefault(kind.group, []).append(kind.plural)
-    constraints = {
-        "resourceRules": [rules(group, *plurals, operations=("UPDATE",)) for group, plurals in sorted(groups.items())]
-    }
+def _labels() -> list[dict[str, Any]]:
+    """Return the policy for batch Jobs and pods with the label of what the runner makes.
 
-    def run_by(which: str) -> str:
-        return f"{which}.metadata.?annotations[?'{RUN_BY}'].orValue('')"
-
-    validations = [
-        holds(
-            f"{run_by('oldObject')} in ['', {run_by('object')}]", f"annotation {RUN_BY} may not change once it is set"
-        )
-    ]
-    return policy(f"{ACCOUNT}-jobs", constraints, validations, of_all=True)
+    The runner and the pod webhook know by their labels what belongs to a job. Without the policy any user could write
+    these. Who may change policies is an administrator: no right to objects of a namespace is enough.
+    """
+    both = ("CREATE", "UPDATE")
+    constraints = {"resourceRules": [rules("batch", "jobs", operations=both), rules("", "pods", operations=both)]}
+    marked = " || ".join(
+        f"'{RUN_LABEL}' in {one}.metadata.?labels.orValue({{}})" for one in ("one", "one.spec.?template")
+    )
+    condition = f"{OBJECTS}.exists(one, {marked})"
+    label, old_label = (f"{one}.metadata.?labels[?key].orValue('')" for one in ("object", "oldObject"))
+    same_labels = f"{list(_LABELS)}.all(key, {label} == {old_label})"
+    same_spec = "request.resource.resource != 'jobs' || object.spec == oldObject.spec"
+    made = f"request.resource.resource == 'pods' && request.userInfo.username in {list(_JOB_CONTROLLERS)}"
+    changes_policies = f"authorizer.group('{GROUP}').resource('validatingadmissionpolicies').check('update').allowed()"
+    expression = joined(
+        f"(oldObject != null && {same_labels} && ({same_spec})) || ({made}) || {changes_policies} || ",
+        by_account(ACCOUNT),
+    )
+    message = (
+        f"only the runner creates Jobs with the label {RUN_LABEL}, and the Job controller their pods; others may not "
+        "change their labels of jobgate, nor the spec of such a Job"
+    )
+    return policy(f"{ACCOUNT}-labels", constraints, [holds(expression, message)], condition=condition)
 
 
 def _deployment() -> dict[str, Any]:

@@ -56,7 +56,7 @@ class Env(Plugin[NoArguments]):
 
 
 class Run(Plugin[NoArguments]):
-    """Sets variables, labels and annotations of a kind, in the pods of jobs that jobgate runs (`jobgate.dev/run-by`).
+    """Sets variables, labels and annotations of a kind, in the pods of jobs that jobgate runs.
 
     No job or installation asks for it. All pods of an Indexed Job come from one template, so what differs is set here.
     """

@@ -13,6 +13,7 @@ import msgspec
 
 from jobgate.kinds.common.crew import crew_of
 from jobgate.kinds.common.pod.reading import metadata_of, text
+from jobgate.kinds.common.runner import is_run
 from jobgate.plugins import Crew
 from jobgate.plugins.weight import LIMIT, MARGIN, weight
 from webhook import Job, Kind, Settings
@@ -148,9 +149,9 @@ class Digests:
 
 
 def _seal(document: dict[str, Any]) -> bytes:
-    """Return a fingerprint of all of a job but its status, and what the API server counts and notes of it."""
+    """Return a fingerprint of a job: of its status only whether jobgate runs it, and not what each write changes."""
     metadata = {key: value for key, value in metadata_of(document).items() if key not in _PASSING}
-    said = {**document, "metadata": metadata, "status": None}
+    said = {**document, "metadata": metadata, "status": is_run(document)}
     return blake2b(msgspec.json.encode(said), digest_size=32).digest()  # orjson writes no more than 254 levels
 
 

@@ -31,6 +31,13 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
+class SetState:
+    """Write the runner's state into the status of the job; what follows from it is done at the next look."""
+
+    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class SetStatus:
     """Write the status of the job: all of it. One that only says that pods are about to start can wait for them."""
 
@@ -54,4 +61,4 @@ class RequeueAfter:
     seconds: float
 
 
-Action: TypeAlias = Create | Delete | Patch | SetStatus | RecordEvent | RequeueAfter
+Action: TypeAlias = Create | Delete | Patch | SetState | SetStatus | RecordEvent | RequeueAfter

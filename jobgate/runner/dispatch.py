@@ -153,8 +153,8 @@ class Dispatcher:
             demand = self._demands.of(key, kind, document)
             if demand is None:
                 continue
-            sight = sorted_by_task(demand.pods, state, self._caches.seen.observed(uid, key[1], now))
-            runs = state.admitted or any(one.batch and not one.suspended for one in sight.tasks.values())
+            # Batch Jobs that are there, or are not suspended, prove nothing: users may have made them so.
+            runs = state.admitted
             if not runs and (demand.suspended or state.held or _is_left_alone(kind, document)):
                 continue
             keys[uid] = key
@@ -163,6 +163,7 @@ class Dispatcher:
                 continue
             entries.append(self._entry(demand, document, runs=runs))
             if key[1] in limited:
+                sight = sorted_by_task(demand.pods, state, self._caches.seen.observed(uid, key[1], now))
                 for name, amount in present_of(demand, sight).items():
                     present[key[1]][name] = present[key[1]].get(name, Decimal(0)) + amount
         self._demands.forget_others(uids)

@@ -20,9 +20,9 @@ from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
-from jobgate.kinds.common.runner import is_run
+from jobgate.kinds.common.runner import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
-from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
+from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.outcome import asked_for
 from jobgate.runner.plan import plan, report
@@ -37,10 +37,16 @@ SOURCE = "jobgate-runner"
 STARTS: Final = 2.0
 #: The reasons of Events.
 IN_THE_WAY, CANNOT_MAKE, CANNOT_CHANGE = "ObjectInTheWay", "CannotMakeObject", "CannotChangeObject"
-UNREADABLE = "CannotReadJob"
+UNREADABLE, STATELESS = "CannotReadJob", "CannotStoreState"
 _CANNOT: Final = {Create: CANNOT_MAKE, Patch: CANNOT_CHANGE, Delete: "CannotDeleteObject"}
 #: Looks in a row that must leave something undone before an error that may pass is reported: some 3 seconds.
 REPORTED_AFTER: Final = 5
+#: Most looks at a job one after the other: what was remembered is acted on at once.
+LOOKS: Final = 4
+#: Seconds until it is tried again to store the state of a job whose CRD has no place for it.
+_RETRY_PERIOD: Final = 60.0
+#: Why a job waits of which the queues have decided nothing yet.
+_UNDECIDED: Final = "the queues have not decided yet"
 
 _logger = logging.getLogger("jobgate")
 
@@ -91,9 +97,11 @@ class JobReconciler:
         if document is None:
             return ReconcileResult.FINE
         result, stored = await self._looked(key, document)
-        if stored is not None:
+        for _ in range(1, LOOKS):
+            if stored is None:
+                break
             # What was remembered in the job, as that it is ours, is acted on at once.
-            last, _ = await self._looked(key, stored, written=True)
+            last, stored = await self._looked(key, stored, written=True)
             result = result if last is ReconcileResult.FINE else last
         return result
 
@@ -117,7 +125,7 @@ class JobReconciler:
                 ),
             )
             return ReconcileResult.FINE, None
-        if self._dispatcher is not None and subject.verdict is None and is_run(document):
+        if subject.verdict == _UNDECIDED and is_run(document):
             return ReconcileResult.FINE, None  # it is looked at as soon as something is decided
         observed = await self._observed(key, kind, document)
         actions = plan(subject, observed)
@@ -205,7 +213,7 @@ class JobReconciler:
         if subject is None or self._dispatcher is None:
             return subject
         verdict = "" if needs_none(subject) else self._dispatcher.verdict(document["metadata"]["uid"])
-        return replace(subject, verdict=verdict)
+        return replace(subject, verdict=_UNDECIDED if verdict is None else verdict)
 
     async def _do(self, key: JobKey, subject: Subject, resource: Resource, action: Action) -> Mapping[str, Any] | None:
         """Do it; return the job where it is patched."""
@@ -227,6 +235,8 @@ class JobReconciler:
                 if found is document:
                     self._replaces(key, document, stored)
                     return keep_job(subject.job.kind)({**stored})
+            case SetState(state):
+                return await self._store_state(key, subject, resource, state)
             case SetStatus(status):
                 changes = difference(status, mapping(document.get("status")))
                 stored = await self._objects.set_status(resource, document, changes)
@@ -234,6 +244,29 @@ class JobReconciler:
                 self._replaces(key, document, stored)
             case RecordEvent():
                 await self._write_event(document, action)
+        return None
+
+    async def _store_state(
+        self, key: JobKey, subject: Subject, resource: Resource, state: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        """Write the state and return the job. None where its CRD has no place for it, which is reported and retried."""
+        document, crd = subject.job.document, subject.job.kind.qualified_plural
+        change = {STATE: difference(state, mapping(mapping(document.get("status")).get(STATE)))}
+        try:
+            stored = await self._objects.set_status(resource, document, change)
+        except ApiError as error:
+            if not error.absent or not await self._exists(subject, resource):
+                raise
+            stored = {}  # there is no status subresource
+        else:
+            self._metrics.writes.labels(f"{_label(resource)}/status", "patch").inc()
+            self._replaces(key, document, stored)
+        if is_run(stored):
+            return keep_job(subject.job.kind)({**stored})
+        why = f"the CRD {crd} does not store status.{STATE}, so the job is not run: install the CRD of jobgate"
+        _logger.warning("failed to store the state of a job", extra={"fields": {"crd": crd, "reason": why}})
+        self._later(key, _RETRY_PERIOD)
+        await self._report_blocked(document, subject.job.kind.kind, "refused", RecordEvent("Warning", STATELESS, why))
         return None
 
     async def _exists(self, subject: Subject, resource: Resource) -> bool:
@@ -256,7 +289,9 @@ class JobReconciler:
 
         What a user asks for is done first.
         """
-        if self._dispatcher is None or needs_none(subject) or any(asked_for(subject, observed)):
+        if not is_run(subject.job.document) or self._dispatcher is None or needs_none(subject):
+            return False
+        if any(asked_for(subject, observed)):
             return False
         return not subject.verdict or self._dispatcher.lacks(subject.crew.uid)
 

@@ -85,11 +85,17 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
 
 def asked_for(subject: Subject, observed: Observed) -> Iterator[tuple[Action, str, str]]:
     """Yield what a user asks for, by the annotation and by Commands: the action, how, and the uid of the Command."""
-    if action := USER_ACTIONS.get(text(annotations_of(subject.job.document).get(COMMAND))):
+    if action := USER_ACTIONS.get(annotated(subject) or subject.state.asked):
         yield action, f"the annotation {COMMAND}", ""
     for one in observed.commands:
         if not is_done(subject, one):
             yield USER_ACTIONS[one["action"]], f"the Command {one['metadata']['name']}", uid_of(one)
+
+
+def annotated(subject: Subject) -> str:
+    """Return the action that the annotation of a job asks for; empty for none, or one that there is not."""
+    asked = text(annotations_of(subject.job.document).get(COMMAND))
+    return asked if asked in USER_ACTIONS else ""
 
 
 def is_done(subject: Subject, command: Mapping[str, Any]) -> bool:

@@ -14,12 +14,12 @@ from jobgate.kinds.common.commands import COMMAND
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.policies.model import Action as PolicyAction
-from jobgate.kinds.common.runner import Clean, RunPhase, adoption, conditions_of, is_run
+from jobgate.kinds.common.runner import STATE, Clean, RunPhase, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
-from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
+from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.gangs import Gang, gangs
-from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, is_done, outcome, unknown_command
+from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, annotated, is_done, outcome, unknown_command
 from jobgate.runner.progress import progress_of, replaced_of, tasks_of
 from jobgate.runner.rendering import batch_job, beside, claims, failures
 from jobgate.runner.state import RunState
@@ -42,16 +42,17 @@ def plan(subject: Subject, observed: Observed) -> list[Action]:
         return []  # what a job is made of goes with it: the job owns it
     if not is_run(document):
         # A job that ended under another operator stays as that one left it.
-        return [] if _ended(subject) is not None else [Patch(document, _adoption(subject))]
+        return [] if _ended(subject) is not None else [_adoption(subject)]
     return list(_next(subject, look(subject, observed)))
 
 
-def _adoption(subject: Subject) -> dict[str, Any]:
-    """Return the patch by which a job is taken over; one that its former operator aborted stays so."""
-    patch = adoption(subject.job)
-    if why := subject.runner.held(mapping(subject.job.document.get("status"))):
-        patch["metadata"]["annotations"] |= replace(subject.state, held=why).changes()["metadata"]["annotations"]
-    return patch
+def _adoption(subject: Subject) -> Action:
+    """Return the next write by which a job is taken over; one that its former operator aborted stays so."""
+    if spec := subject.runner.adopts(subject.job):
+        return Patch(subject.job.document, {"spec": dict(spec)})
+    why = subject.runner.held(mapping(subject.job.document.get("status")))
+    free = subject.verdict is None and not (why or subject.suspended)
+    return SetState(RunState(held=why, admitted=free).written())
 
 
 def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
@@ -62,6 +63,9 @@ def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
 
 
 def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
+    if asked := annotated(subject):
+        yield _taken_in(subject, asked)
+        return
     found = outcome(subject, sight)
     if found.ends is not None:
         progress = progress_of(subject, sight, found.ends, found.reason, found.message)
@@ -95,6 +99,17 @@ def _ended(subject: Subject) -> RunPhase | None:
     return subject.runner.phase_of(mapping(subject.job.document.get("status")))
 
 
+def _taken_in(subject: Subject, asked: str) -> Action:
+    """Return the next write that takes an action from the annotation into the state.
+
+    Status and metadata are written apart. The annotation goes once the state has the action, and the action is carried
+    out once the annotation is gone: each is carried out once, wherever the runner dies.
+    """
+    if subject.state.asked == asked:
+        return Patch(subject.job.document, {"metadata": {"annotations": {COMMAND: None}}})
+    return SetState(replace(subject.state, asked=asked).written())
+
+
 def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
     """Yield the write of the state that an action leads to; what follows from it is done at the next look."""
     state = subject.state
@@ -109,24 +124,21 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
         after = state.restarted(replaced, found.task)
     # A Command is stored with what it leads to: so it is carried out once, and deleted at the next look.
     deleted = {*sight.observed.uids.intersection(state.deleted), found.command} - {""}
-    after = replace(after, deleted=tuple(sorted(deleted)))
-    yield Patch(subject.job.document, after.changes(**{COMMAND: None}))
+    yield SetState(replace(after, deleted=tuple(sorted(deleted)), asked="").written())
     yield RecordEvent("Normal", str(found.action), found.message)
 
 
 def _moved(subject: Subject) -> list[Action]:
-    """Return the write by which a job leaves its queue, or gives up its place among those that run."""
-    job, state = subject.job.document, subject.state
-    if subject.verdict is None or state.held or state.admitted is not subject.suspended:
+    """Return the write by which a job leaves its queue, or gives up its place among those that run.
+
+    It is written without queues, too: where they are switched on later, jobs that run go on.
+    """
+    state = subject.state
+    if state.held or state.admitted is not subject.suspended or (subject.verdict and not subject.suspended):
         return []
-    if subject.suspended:
-        return [Patch(job, replace(state, admitted=False).changes())]
-    if subject.verdict:
-        return []
-    return [
-        Patch(job, replace(state, admitted=True).changes()),
-        RecordEvent("Normal", "JobDequeued", "the job has left its queue"),
-    ]
+    write = SetState(replace(state, admitted=not subject.suspended).written())
+    left = not subject.suspended and subject.verdict is not None
+    return [write, *([RecordEvent("Normal", "JobDequeued", "the job has left its queue")] if left else [])]
 
 
 def _marked(subject: Subject, sight: Sight, found: Outcome) -> list[Action]:
@@ -135,7 +147,7 @@ def _marked(subject: Subject, sight: Sight, found: Outcome) -> list[Action]:
     if wanted <= {*state.deleted}:
         return []
     deleted = tuple(sorted(wanted | sight.observed.uids.intersection(state.deleted)))
-    return [Patch(subject.job.document, replace(state, deleted=deleted).changes())]
+    return [SetState(replace(state, deleted=deleted).written())]
 
 
 def _deletions(subject: Subject, sight: Sight) -> Iterator[Action]:
@@ -241,7 +253,8 @@ def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -
 
 def _written(subject: Subject, wanted: Mapping[str, Any], *, starting: bool = False) -> list[Action]:
     stored = mapping(subject.job.document.get("status"))
-    return [] if _same(wanted, stored) else [SetStatus(wanted, starting)]
+    whole = {**wanted, STATE: stored.get(STATE)}
+    return [] if _same(whole, stored) else [SetStatus(whole, starting)]
 
 
 def _same(one: Any, other: Any) -> bool:

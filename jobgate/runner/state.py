@@ -1,22 +1,22 @@
-"""What the runner remembers of a job: in an annotation of it, so that a restart of the runner loses nothing."""
+"""What the runner remembers of a job: in its status, so that a restart of the runner loses nothing.
+
+The state grants something: that pods are made, restarts. So it is where users who may edit the job cannot write.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, Final, Self, TypeAlias
 
 import msgspec
 
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
+from jobgate.kinds.common.pod.reading import mapping, metadata_of
+from jobgate.kinds.common.runner import STATE
 
-#: The annotation of a job that holds the state.
-STATE: Final = "jobgate.dev/run-state"
-
-#: Longest reason that is read or stored, in characters.
+#: Longest reason that is stored, in characters.
 _HELD: Final = 1024
-#: A count as the runner writes it: whoever may edit the job can write anything there.
+#: A count as the runner writes it. A CRD that is not ours may let anything be stored.
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 
 
@@ -29,10 +29,11 @@ class RunState:
         tasks: how many times a task was restarted since, by name.
         restarts: restarts of before the current attempts: of the job, of tasks and of pods.
         held: why no pod may run: an action, as `AbortJob`; empty where they may.
-        admitted: whether a queue has released the job.
+        admitted: whether pods may be made: a queue has released the job, or there was none.
         resumed: how many of the attempts began as the job was resumed, not restarted.
         deleted: the uids of pods, and of Commands that were carried out, that the runner deletes, or has deleted
             and that are not gone yet.
+        asked: an action that a user asked for by the annotation, until it is carried out.
     """
 
     attempt: _Count = 0
@@ -42,15 +43,15 @@ class RunState:
     admitted: bool = False
     resumed: _Count = 0
     deleted: tuple[str, ...] = ()
+    asked: str = ""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
         """Read the state of a job. One that cannot be read is as if it were not there."""
         try:
-            found = msgspec.json.decode(text(annotations_of(document).get(STATE)) or "{}", type=cls)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return msgspec.convert(mapping(mapping(document.get("status")).get(STATE)), type=cls)
+        except msgspec.ValidationError:
             return cls()
-        return replace(found, held=found.held[:_HELD])
 
     @property
     def restarts_of_job(self) -> int:
@@ -69,11 +70,10 @@ class RunState:
             return replace(self, tasks={**self.tasks, task: self.tasks.get(task, 0) + 1}, restarts=restarts)
         return replace(self, attempt=self.attempt + 1, tasks={}, restarts=restarts, held="")
 
-    def changes(self, **annotations: str | None) -> dict[str, Any]:
-        """Return the merge patch that writes the state, and with it other annotations."""
-        said = {key: value for key, value in asdict(replace(self, held=self.held[:_HELD])).items() if value}
-        written = json.dumps(said, sort_keys=True, separators=(",", ":"))
-        return {"metadata": {"annotations": {STATE: written, **annotations}}}
+    def written(self) -> dict[str, Any]:
+        """Return the state as it is stored: never empty, as that there is one says that the job is run."""
+        fields = asdict(replace(self, held=self.held[:_HELD])) | {"deleted": [*self.deleted]}
+        return {"attempt": self.attempt, **{key: value for key, value in fields.items() if value}}
 
 
 def annotations_of(document: Mapping[str, Any]) -> Mapping[str, Any]:

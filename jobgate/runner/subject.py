@@ -82,8 +82,8 @@ class Subject:
 
     @property
     def queued(self) -> bool:
-        """Whether no queue has released it yet."""
-        return self.verdict is not None and not self.state.admitted
+        """Whether no pods may be made of it yet: no queue has released it."""
+        return not self.state.admitted
 
     @property
     def gate(self) -> str:

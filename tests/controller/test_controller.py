@@ -17,7 +17,7 @@ from jobgate.controller.desired import desired
 from jobgate.controller.loop import NOBODY
 from jobgate.controller.owned import Owned
 from jobgate.controller.present import PODS
-from jobgate.kinds.common.runner import RUN_BY, RUNNER
+from jobgate.kinds.common.runner import taken_over
 from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import DigestMemory
 from tests.controller.builder import CONFIG_MAPS, DIJOBS, EVENTS, POLICIES, SECRETS, SERVICES, job
@@ -648,7 +648,7 @@ def waiting(age: float, **fields: Any) -> dict[str, Any]:
         ("it waits for long", (LATE, {}), ["JobNotRun"]),
         ("it has just been made", (FRESH, {}), []),
         ("its operator has written a status", (LATE, {"status": {"phase": "Pending"}}), []),
-        ("the runner has taken it over", (LATE, {"metadata": {"annotations": {RUN_BY: RUNNER}}}), []),
+        ("the runner has taken it over", (LATE, taken_over({})), []),
         ("it is being deleted", (LATE, {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}), []),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

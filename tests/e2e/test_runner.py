@@ -401,15 +401,6 @@ def test_why_pods_cannot_be_created_is_reported_until_they_are(space: Space) -> 
     assert messages == ["all pods have started"]
 
 
-def test_what_says_who_runs_a_job_never_changes(space: Space) -> None:
-    one = Run(space, dijob("kept", task("work")))
-    one.until("Running")
-    for value in (None, "other"):
-        change = {"metadata": {"annotations": {"jobgate.dev/run-by": value}}}
-        status, answer = space.api.patch(space.path(one.plural, one.name, one.version), change)
-        assert (status, "may not change" in answer["message"]) == (403, True)
-
-
 def test_the_runner_does_not_start_beside_the_operator_of_a_kind(
     space: Space, whole_controlplane: WholeControlPlane, tmp_path: Path
 ) -> None:

@@ -115,7 +115,7 @@ def test_a_plugin_that_an_item_brings_names_the_item() -> None:
 
 def test_a_job_that_the_runner_runs_says_so() -> None:
     job = yaml.safe_load((ROOT / "examples" / "dijob" / "minimal.yaml").read_text())
-    job["metadata"]["annotations"] = {"jobgate.dev/run-by": "jobgate"}
+    job["status"] = {"jobgate": {"attempt": 0}}
     done = run("-", stdin=yaml.safe_dump(job))
     assert "what the runner adds to pod templates is not shown" in done.stdout
     assert "# the runner" in done.stdout

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from jobgate.installation import Installation, objects
 from jobgate.installation.roles import watched
+from jobgate.kinds import installed
 from jobgate.kinds.common.scale import scalable
 from jobgate.kinds.common.wiring import followed
 from jobgate.kinds.mxjob import MXJOB
@@ -29,3 +31,13 @@ def test_jobs_are_read_for_their_scale_even_where_their_pods_are_not_known(kind:
     alone = replace(kind, operator=Unwired())
     assert (followed([alone]), bool(scalable([alone]))) == ([], reads)
     assert ((kind.group, kind.plural) in watched([alone])) is reads
+
+
+def test_users_have_no_right_to_the_status_of_jobs() -> None:
+    rendered = objects(installed(), Installation(run=tuple(kind.qualified_plural for kind in installed())))
+    aggregated = [
+        one for one in rendered if "rbac.authorization.k8s.io/aggregate-to-" in str(one["metadata"].get("labels"))
+    ]
+    granted = {resource for role in aggregated for rule in role["rules"] for resource in rule["resources"]}
+    assert "dijobs" in granted
+    assert not [one for one in granted if one == "*" or one.endswith("/status")]

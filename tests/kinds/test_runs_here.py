@@ -1,10 +1,15 @@
 """What is said of the operator of a kind is not said where jobgate itself runs the jobs."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from jobgate.kinds import installed
+from jobgate.kinds.common.binding import bind
+from jobgate.kinds.dijob.models import RESOURCE
+from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
+from jobgate.kinds.dijob.runner import RUNNER
 from jobgate.offline.judge import ReviewOptions, judge
 from webhook import Operation, Settings
 
@@ -114,3 +119,9 @@ def test_a_change_that_pods_do_not_get_is_reported(
     options = ReviewOptions(kinds=KINDS, operation=Operation.UPDATE, settings=settings, stored=(before,))
     warnings = judge(dijob(labels=labels), options).warnings
     assert any("former template" in one for one in warnings) == reported
+
+
+def test_a_kind_with_a_runner_has_a_place_for_its_state() -> None:
+    without = replace(RESOURCE, versions=(replace(RESOURCE.versions[0], status=None),))
+    with pytest.raises(TypeError, match="the status of DIJob lacks jobgate: derive it from RunStatus"):
+        bind(without, operator=DI_ORCHESTRATOR, runner=RUNNER)

@@ -8,7 +8,7 @@ import jsonpatch
 import pytest
 
 from jobgate.kinds import installed
-from jobgate.kinds.common.runner import RUN_BY, RUNNER
+from jobgate.kinds.common.runner import taken_over
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
 from jobgate.pods.lookup import Lookup
 from jobgate.prerequisites.item import RECORD, read_record
@@ -203,13 +203,11 @@ VOLCANO = {"volcano.sh/job-name": "train", "volcano.sh/task-spec": "w", "volcano
 OURS = {"jobgate.dev/kind": "jobs.batch.volcano.sh", "jobgate.dev/job": "train", "jobgate.dev/task": "w"}
 
 
-def volcano(annotation: str | None, **annotations: str) -> list[tuple[Kind, Lookup]]:
-    """What finds a stored Job of Volcano's with annotations, whose template names prerequisites."""
-    job = {
-        "kind": "Job",
-        "metadata": {"name": "train", "namespace": NAMESPACE, "uid": "1", "annotations": annotations},
-        **others(annotation)["Job"],
-    }
+def volcano(annotation: str | None, *, run: bool = False) -> list[tuple[Kind, Lookup]]:
+    """What finds a stored Job of Volcano's, whose template names prerequisites; jobgate may run it."""
+    metadata = {"name": "train", "namespace": NAMESPACE, "uid": "1"}
+    job = {"kind": "Job", "metadata": metadata, **others(annotation)["Job"]}
+    job = taken_over(job) if run else job
     kind = KINDS["Job"]
 
     class Jobs:
@@ -355,7 +353,7 @@ def test_a_pod_that_names_no_item_by_itself_gets_those_of_a_job_that_the_runner_
 ) -> None:
     labels = {**OURS, "jobgate.dev/run": "1", "batch.kubernetes.io/job-completion-index": "0"}
     document = pod(None, owner, labels=labels)
-    reviewer = PodReviewer(volcano("mnist", **{RUN_BY: RUNNER}), prerequisites(Rights(), runs=[runs]))
+    reviewer = PodReviewer(volcano("mnist", run=True), prerequisites(Rights(), runs=[runs]))
     answer = ask(reviewer, document, Phase.MUTATE, User(user))
     assert answer is not None
     assert answer.allowed == allowed, case

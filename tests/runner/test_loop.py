@@ -21,13 +21,13 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.dispatch import Dispatcher
-from jobgate.runner.loop import REPORTED_AFTER, JobReconciler
+from jobgate.runner.loop import REPORTED_AFTER, STATELESS, JobReconciler
 from jobgate.runner.plan import report
 from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen
 from tests.runner.queues.test_waiting import fill
-from tests.runner.world import START, UID, World, dijob, merge, stamp, stored, subject, task, vcjob, vctask
+from tests.runner.world import START, UID, World, dijob, merge, queued, stamp, stored, subject, task, vcjob, vctask
 
 KEY: JobKey = (DIJOB.qualified_plural, "lab", "train")
 
@@ -40,6 +40,7 @@ class Server:
         self.events: list[str] = []
         self.there: dict[str, Mapping[str, Any]] = {}
         self.absent: set[str] = set()
+        self.prunes = False
         self.statuses: list[Mapping[str, Any]] = []
         self.refusals: dict[tuple[str, str], ApiError | OSError] = {}
 
@@ -59,13 +60,17 @@ class Server:
     ) -> Mapping[str, Any]:
         changed = copy.deepcopy(dict(found))
         merge(changed, changes)
+        if "spec" in changes:
+            changed["metadata"]["generation"] = found["metadata"].get("generation", 0) + 1
         return self._answer("patch", resource, changed)
 
     async def set_status(
         self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         self.statuses.append(changes)
-        return self._answer("status", resource, found)
+        changed = copy.deepcopy(dict(found))
+        merge(changed.setdefault("status", {}), {} if self.prunes else changes)
+        return self._answer("status", resource, changed)
 
     async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
         del propagation
@@ -83,6 +88,8 @@ class Looks:
 
     def __init__(self, world: World, *, queues: bool = False) -> None:
         self.world = world
+        if queues:
+            queued(world.job)
         self.server = Server()
         self.server.there["train"] = world.job
         self.reader = JobReader("svc.cluster.local")
@@ -129,13 +136,41 @@ def _placed(one: dict[str, Any]) -> dict[str, Any]:
 
 async def test_a_job_is_not_looked_at_until_what_was_written_of_it_shows_up() -> None:
     looks = Looks(World(stored(dijob(), taken=False)))
-    del looks.world.job["metadata"]["annotations"]["jobgate.dev/run-by"]
     looks.show("1")
-    made = [("patch", "dijobs"), ("create", "services"), ("create", "jobs")]
+    made = [("status", "dijobs"), ("create", "services"), ("create", "jobs")]
     assert await looks.look() == (ReconcileResult.WROTE, made)
     assert await looks.look() == (ReconcileResult.FINE, [])
     looks.show("2")
     assert await looks.look() == (ReconcileResult.WROTE, made)
+
+
+async def test_a_job_whose_crd_drops_the_state_is_not_run_and_says_so() -> None:
+    looks = Looks(World(stored(dijob(), taken=False)))
+    looks.server.prunes = True
+    looks.show("1")
+    assert (await looks.look())[1] == [("status", "dijobs"), ("create", "events")]
+    assert (looks.server.events, looks.later) == ([STATELESS], [60.0])
+
+
+async def test_a_job_whose_crd_has_no_status_is_not_run_and_says_so() -> None:
+    looks = Looks(World(stored(dijob(), taken=False)))
+    looks.server.refusals["status", "dijobs"] = ApiError(404, "NotFound")
+    looks.show("1")
+    assert (await looks.look())[1] == [("status", "dijobs"), ("get", "dijobs"), ("create", "events")]
+    assert (looks.server.events, looks.later) == ([STATELESS], [60.0])
+
+
+async def test_a_state_is_written_by_its_differences() -> None:
+    looks = Looks(World(dijob()))
+    looks.world.job["status"]["jobgate"] |= {"tasks": {"work": 1}, "held": "x"}
+    looks.world.job["metadata"]["annotations"][COMMAND] = "ResumeJob"
+    looks.show("1")
+    await looks.look()
+    first, second = looks.server.statuses[:2]
+    assert first == {"jobgate": {"asked": "ResumeJob"}}
+    assert second == {
+        "jobgate": {"attempt": 1, "tasks": None, "held": None, "resumed": 1, "admitted": None, "asked": None}
+    }
 
 
 VOLUMES = [{"mountPath": "/a", "volumeClaim": {"accessModes": []}, "volumeClaimName": "mine"}]
@@ -190,13 +225,12 @@ def test_a_job_without_the_head_of_its_plugin_ray_gets_no_room_in_its_queue() ->
 
 
 async def test_jobs_of_different_groups_are_counted_apart() -> None:
-    job = vcjob()
-    del job["metadata"]["annotations"]
-    looks = Looks(World(job))
+    looks = Looks(World(vcjob(volumes=[{"mountPath": "/a", "volumeClaim": {"accessModes": []}}])))
+    looks.world.job["status"] = {}
     looks.show("1")
     await looks.look()
     written = {one.labels["resource"] for one in next(iter(looks.metrics.writes.collect())).samples if one.value}
-    assert written == {"jobs.batch.volcano.sh", "jobs.batch"}
+    assert written >= {"jobs.batch.volcano.sh", "jobs.batch.volcano.sh/status", "jobs.batch"}
 
 
 @pytest.mark.parametrize(("owner", "creates"), [(UID, False), ("another", True)])
@@ -225,10 +259,9 @@ async def test_a_job_that_was_written_twice_is_not_looked_at_when_the_first_writ
     world = World(dijob())
     world.settle()
     world.job["status"] = {}
-    del world.job["metadata"]["annotations"]["jobgate.dev/run-by"]
     looks = Looks(world)
     looks.show("1")
-    assert (await looks.look())[1] == [("patch", "dijobs"), ("status", "dijobs")]
+    assert (await looks.look())[1] == [("status", "dijobs"), ("status", "dijobs")]
     for version, calls in (("1", 0), ("1 later", 0), ("3", 2)):
         looks.show(version)
         assert len((await looks.look())[1]) == calls
@@ -474,7 +507,6 @@ async def test_in_a_namespace_that_is_being_deleted_nothing_more_is_asked() -> N
 
 async def test_a_job_in_a_namespace_that_opts_out_is_not_remembered() -> None:
     looks = Looks(World(stored(dijob(), taken=False)))
-    del looks.world.job["metadata"]["annotations"]["jobgate.dev/run-by"]
     looks.show("1")
     await looks.look()
     assert (len(looks.reader), await looks.look()) == (1, (ReconcileResult.FINE, []))
@@ -499,7 +531,7 @@ async def test_a_spec_is_read_once_and_what_changes_often_each_time() -> None:
         {"phase": "Running"},
         "9",
     )
-    for change in ({"generation": 2}, {"annotations": {"jobgate.dev/run-state": "{}"}}, {"uid": "another"}):
+    for change in ({"generation": 2}, {"annotations": {"aimaster": "ready"}}, {"uid": "another"}):
         other = reader.read(KEY, DIJOB, {**job, "metadata": {**job["metadata"], **change}})
         assert other is not None
         assert other.job.spec is not first.job.spec

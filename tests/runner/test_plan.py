@@ -7,11 +7,10 @@ import pytest
 
 from jobgate.kinds.common.commands import COMMAND
 from jobgate.kinds.common.policies.model import LifecycleEvent
-from jobgate.kinds.common.runner import RUN_BY, RUNNER
 from jobgate.plugins.queueing import Grouping, System
-from jobgate.runner.actions import Create, Delete, Patch, RequeueAfter, SetStatus
+from jobgate.runner.actions import Create, Delete, RequeueAfter, SetState, SetStatus
 from jobgate.runner.state import RunState
-from tests.runner.world import UID, World, dijob, holding, stamp, stored, task
+from tests.runner.world import UID, World, dijob, holding, queued, stamp, stored, task
 
 POLICY = {"action": "RestartJob", "event": "PodFailed"}
 
@@ -25,15 +24,13 @@ def world(*tasks: dict[str, Any], **spec: Any) -> World:
 
 def test_a_job_is_taken_over_before_anything_is_made_of_it() -> None:
     found = World(stored(dijob(), taken=False))
-    del found.job["metadata"]["annotations"][RUN_BY]
-    (action,) = found.plan()
-    assert isinstance(action, Patch)
-    assert action.changes == {"metadata": {"annotations": {RUN_BY: RUNNER}}}
+    assert found.plan() == [SetState({"attempt": 0, "admitted": True})]
+    found.verdict = "queue a is full"
+    assert found.plan() == [SetState({"attempt": 0})]
 
 
 def test_a_job_that_ended_under_another_operator_is_left_alone() -> None:
     found = World(dijob(ttlSecondsAfterFinished=1))
-    del found.job["metadata"]["annotations"][RUN_BY]
     found.job["status"] = {"phase": "Succeeded", "completionTimestamp": "2020-01-01T00:00:00Z"}
     assert found.plan() == []
 
@@ -291,7 +288,7 @@ def test_an_evicted_pod_is_answered_by_its_own_policy() -> None:
     found = world(task(2), policies=[{"event": "PodEvicted", "action": "RestartTask"}])
     found.end(code=1)
     found.settle()
-    assert RunState.of(found.job) == RunState()
+    assert RunState.of(found.job) == RunState(admitted=True)
     found.pod(number=1)["status"] |= {"phase": "Failed", "reason": "Evicted"}
     found.settle()
     assert RunState.of(found.job).tasks == {"work": 1}
@@ -369,6 +366,37 @@ def test_the_end_is_the_same_wherever_the_runner_dies(action: str) -> None:
     undisturbed = ended(action, away=len(EVENTS), dies_after=None)
     for away, dies_after in product(range(len(EVENTS) + 1), (None, 0, 1, 2, 3)):
         assert ended(action, away, dies_after) == undisturbed, f"away from {away} on, died after {dies_after}"
+
+
+@pytest.mark.parametrize("dies_in", range(6))
+def test_an_action_that_the_annotation_asks_for_is_carried_out_once_wherever_the_runner_dies(dies_in: int) -> None:
+    found = world(task(2))
+    for attempt in (1, 2):
+        found.job["metadata"]["annotations"][COMMAND] = "RestartJob"
+        for number in range(6):
+            found.step(0 if number == dies_in else 1)
+        found.settle()
+        assert (RunState.of(found.job).attempt, COMMAND in found.job["metadata"]["annotations"]) == (attempt, False)
+
+
+def test_a_batch_job_that_someone_lets_go_before_the_queue_does_is_suspended_again() -> None:
+    found = World(queued(dijob(task(2))))
+    found.verdict = "queue a is full"
+    found.settle()
+    found.jobs["train-work"]["spec"]["suspend"] = False
+    found.step()
+    assert found.jobs["train-work"]["spec"]["suspend"] is True
+    assert not RunState.of(found.job).admitted
+
+
+def test_a_job_that_is_resumed_without_queues_runs() -> None:
+    found = World(stored(dijob(suspend=True), taken=False))
+    found.settle()
+    assert (RunState.of(found.job).admitted, found.running()) == (False, [])
+    found.job["spec"]["suspend"] = False
+    found.settle()
+    assert (RunState.of(found.job).admitted, found.running()) == (True, ["train-work-0"])
+    assert found.events == []
 
 
 def test_a_look_that_makes_objects_writes_no_status_and_the_next_one_does() -> None:

@@ -14,7 +14,6 @@ from controlplane.operators import mxjob as mx
 from controlplane.operators import torchjob as torch
 from controlplane.operators import vcjob as volcano
 from controlplane.operators import vcjob_plugins
-from jobgate.kinds.common.runner import adoption
 from jobgate.kinds.common.wiring import whose
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Member
@@ -24,7 +23,7 @@ from jobgate.runner.rendering import batch_job, beside
 from jobgate.runner.subject import Subject, read
 from tests.operators.conftest import env_of
 from tests.pods.pods import patch
-from tests.runner.world import KINDS, UID, dijob, merge, stored, subject, task
+from tests.runner.world import KINDS, UID, adopted, dijob, merge, stored, subject, task
 
 ROOT = Path(__file__).parents[2]
 NATIVE = Grouping(System.KUBERNETES, "scheduling.k8s.io/v1alpha2")
@@ -54,7 +53,7 @@ def example(path: Path | str) -> dict[str, Any]:
     if "spec" in document and document["kind"] == "DIJob":
         document["spec"].pop("suspend", None)
     job = stored(judge(document, ReviewOptions(kinds=KINDS)).document)
-    merge(job, adoption(subject(job).job))
+    merge(job, {"spec": adopted(job)})
     return job
 
 

@@ -1,9 +1,12 @@
 """The status of a job, to the letter of its kind's reference."""
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
+from jobgate.kinds.common.runner import STATE, RunnerState
+from jobgate.runner.state import RunState
 from tests.runner.test_rendering import example
 from tests.runner.world import KINDS, START, UID, World, dijob, holding, stamp, task
 
@@ -21,6 +24,10 @@ def end_all(found: World, code: int = 0) -> None:
         labels = pod["metadata"]["labels"]
         found.end(labels["jobgate.dev/task"], int(labels["batch.kubernetes.io/job-completion-index"]), code)
     found.settle()
+
+
+def test_the_crds_have_the_fields_of_the_state() -> None:
+    assert [one.name for one in fields(RunState)] == list(RunnerState.model_fields)
 
 
 def conditions(found: World) -> list[tuple[str, str, str]]:
@@ -54,6 +61,8 @@ def test_of_a_dijob() -> None:
         "readyReplicas": 3,
         "taskStatus": {"work": {"Running": 2}, "judge": {"Running": 1}},
         "restarts": 0,
+        "reschedules": 0,
+        "jobgate": {"attempt": 0, "admitted": True},
     }
     assert conditions(found) == [("Running", "True", "JobRunning")]
     found.wait(60)
@@ -106,7 +115,7 @@ def test_of_a_torchjob() -> None:
 def test_a_torchjob_runs_as_soon_as_its_master_does_and_restarts_when_a_pod_fails() -> None:
     found = run("torchjob/queued-gang.yaml")
     found.pod("worker")["status"] |= {"phase": "Pending", "conditions": []}
-    del found.job["status"]
+    found.job["status"] = {STATE: found.status[STATE]}
     found.step()
     assert holding(found.status) == ["Created", "Running"]
     found.pod("worker")["status"]["phase"] = "Failed"

@@ -9,19 +9,18 @@ import pytest
 from controlplane.operators import vcjob as volcano
 from jobgate.kinds.common.commands import COMMAND
 from jobgate.kinds.common.policies.model import LifecycleEvent
-from jobgate.kinds.common.runner import RUN_BY, adoption
+from jobgate.kinds.common.runner import STATE
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner.actions import RequeueAfter
 from jobgate.runner.policies import matching
 from jobgate.runner.rendering import batch_job, claims
 from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen
-from jobgate.runner.state import STATE
 from tests.operators.conftest import env_of
 from tests.runner.queues.test_waiting import fill
 from tests.runner.test_plan import happen, uids_of
 from tests.runner.test_rendering import children, pods_of
-from tests.runner.world import START, UID, World, merge, stamp, subject, vcjob, vctask
+from tests.runner.world import START, UID, World, adopted, merge, queued, stamp, subject, vcjob, vctask
 
 PENDING = {"event": "PodPending", "timeout": "10s"}
 FAILED = {"event": "PodFailed", "action": "RestartJob"}
@@ -137,7 +136,6 @@ def test_restarts_of_tasks_and_pods_cost_no_retry() -> None:
 @pytest.mark.parametrize("phase_there", ["Aborting", "Aborted", "Running"])
 def test_a_job_that_volcano_aborted_stays_so_until_it_is_resumed(phase_there: str) -> None:
     found = World(vcjob(vctask(2)))
-    found.job["metadata"]["annotations"].pop(RUN_BY, None)
     found.job["status"] = {"state": {"phase": phase_there, "message": "aborted by its user"}}
     found.settle()
     assert phase(found) == ("Running" if phase_there == "Running" else "Aborted")
@@ -149,7 +147,6 @@ def test_a_job_that_volcano_aborted_stays_so_until_it_is_resumed(phase_there: st
 @pytest.mark.parametrize("phase_there", ["Completing", "Completed", "Terminating", "Terminated", "Failed"])
 def test_a_job_that_ended_under_volcano_does_not_run_again(phase_there: str) -> None:
     found = World(vcjob(vctask(2)))
-    found.job["metadata"]["annotations"].pop(RUN_BY, None)
     found.job["status"] = {"state": {"phase": phase_there}}
     found.settle()
     assert (phase(found), found.running()) == (phase_there, [])
@@ -158,10 +155,8 @@ def test_a_job_that_ended_under_volcano_does_not_run_again(phase_there: str) -> 
 @pytest.mark.parametrize("command", ["", "AbortJob"])
 def test_a_status_holds_the_largest_number_of_attempts(command: str) -> None:
     job = vcjob()
-    job["metadata"]["annotations"] |= {
-        STATE: json.dumps({"attempt": 2**31 - 1}),
-        **({COMMAND: command} if command else {}),
-    }
+    job["metadata"]["annotations"] |= {COMMAND: command} if command else {}
+    job["status"][STATE]["attempt"] = 2**31 - 1
     found = World(job)
     found.settle()
     found.end(code=1)
@@ -409,7 +404,7 @@ def test_a_job_whose_minimum_waits_for_others_is_not_running_before() -> None:
     phases = []
     for _ in range(8):
         found.step()
-        phases.append(phase(found) if found.status else "")
+        phases.append(phase(found) if "state" in found.status else "")
         found.kubernetes()
     assert [one for one in dict.fromkeys(phases) if one] == ["Pending", "Running"]
     assert "Pending" not in phases[phases.index("Running") :]
@@ -612,7 +607,7 @@ def test_a_claim_is_made_once_and_named_in_the_job() -> None:
         {"mountPath": "/again", "volumeClaimName": "corpus"},
     ]
     job = vcjob(vctask(policy="Never"), volumes=volumes, policies=[FAILED])
-    merge(job, adoption(subject(job).job))
+    merge(job, {"spec": adopted(job)})
     made = job["spec"]["volumes"][0]["volumeClaimName"]
     assert made.startswith("train-pvc-")
     assert len(made) == len("train-pvc-") + 12
@@ -635,9 +630,9 @@ def test_a_claim_is_made_once_and_named_in_the_job() -> None:
 
 
 def test_a_volume_without_a_claim_gets_no_name() -> None:
-    job = subject(vcjob(volumes=[{"mountPath": "/a"}, {"mountPath": "/b", "volumeClaim": {}}])).job
-    assert [one.get("volumeClaimName") is not None for one in adoption(job)["spec"]["volumes"]] == [False, True]
-    assert "spec" not in adoption(subject(vcjob(volumes=[{"mountPath": "/a"}])).job)
+    job = vcjob(volumes=[{"mountPath": "/a"}, {"mountPath": "/b", "volumeClaim": {}}])
+    assert [one.get("volumeClaimName") is not None for one in adopted(job)["volumes"]] == [False, True]
+    assert not adopted(vcjob(volumes=[{"mountPath": "/a"}]))
 
 
 def test_the_name_of_a_claim_is_a_placeholder_where_the_job_has_no_uid() -> None:
@@ -673,7 +668,7 @@ def test_a_gang_is_that_of_the_system(system: System, spec: dict[str, Any], expe
 
 
 def test_a_job_in_a_queue_is_pending_and_says_why() -> None:
-    found = World(vcjob())
+    found = World(queued(vcjob()))
     found.verdict = "the queue default is full"
     found.settle()
     assert (phase(found), found.running()) == ("Pending", [])

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from jobgate.kinds import installed
-from jobgate.kinds.common.runner import RUN_BY, RUNNER
+from jobgate.kinds.common.runner import STATE
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
-from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetStatus
+from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.plan import plan
 from jobgate.runner.subject import Observed, Subject, read
 
@@ -62,9 +62,10 @@ def vcjob(*tasks: Object, **spec: Any) -> Object:
 
 def stored(job: Mapping[str, Any], *, taken: bool = True, **annotations: str) -> Object:
     """A job as the API server gives it."""
-    about = {**({RUN_BY: RUNNER} if taken else {}), **job["metadata"].get("annotations", {}), **annotations}
+    about = {**job["metadata"].get("annotations", {}), **annotations}
     metadata = {**job["metadata"], "namespace": "lab", "uid": UID, "generation": 1, "annotations": about}
-    return {**copy.deepcopy(dict(job)), "metadata": metadata}
+    status = {**job.get("status", {}), STATE: {"attempt": 0, "admitted": True}} if taken else {}
+    return {**copy.deepcopy(dict(job)), "metadata": metadata, "status": status}
 
 
 def subject(job: Mapping[str, Any], groups: Grouping | None = None) -> Subject:
@@ -74,6 +75,18 @@ def subject(job: Mapping[str, Any], groups: Grouping | None = None) -> Subject:
     found = read(kind, job, groups=groups)
     assert found is not None
     return found
+
+
+def queued(job: Object) -> Object:
+    """A job that no queue has released yet."""
+    job["status"][STATE] = {"attempt": 0}
+    return job
+
+
+def adopted(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the runner writes into the spec of a job before it takes it over."""
+    found = subject(job)
+    return found.runner.adopts(found.job)
 
 
 class World:
@@ -135,6 +148,8 @@ class World:
                 self._delete(found, foreground=foreground)
             case Patch(found, changes):
                 merge(self._stored(found), changes)
+            case SetState(state):
+                self.job.setdefault("status", {})[STATE] = copy.deepcopy(dict(state))
             case SetStatus(status):
                 self.job["status"] = {
                     key: value for key, value in copy.deepcopy(dict(status)).items() if value is not None

@@ -13,7 +13,7 @@ from jobgate.kinds.common.commands import COMMAND
 from jobgate.kinds.common.operator import Operator
 from jobgate.kinds.common.pod_security.rules import NAMESPACES, pod_security_rules
 from jobgate.kinds.common.prerequisites import WATCHED, prerequisite_rules
-from jobgate.kinds.common.runner import Runner
+from jobgate.kinds.common.runner import STATE, Runner, RunStatus
 from jobgate.kinds.common.schema import StructuralSchema
 from jobgate.prerequisites.item import RECORD
 from jobgate.prerequisites.reference import ANNOTATION
@@ -81,7 +81,7 @@ def bind(
 
     Raises:
         UnknownWord: a rule reads what is no word of the kind, nor of any other.
-        TypeError: a rule is a plain function.
+        TypeError: a rule is a plain function, or the status of a kind with a runner has no place for its state.
         ValueError: a rule can never be quiet: its `quiet` allows none of the values of a field.
     """
     if any(rule in pod_security_rules for rule in rules):
@@ -93,6 +93,8 @@ def bind(
     if tasks is listed_tasks:
         more.setdefault("task_words", {})
     version = next(one for one in resource.versions if one.storage)
+    if runner is not None and not issubclass(version.status or object, RunStatus):
+        raise TypeError(f"the status of {resource.names.kind} lacks {STATE}: derive it from RunStatus")
     spec: type[BaseModel] = version.spec
     return JobKind(
         group=resource.group,

@@ -6,20 +6,22 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
-from crdgen import Doc, Int64, Model, Time
+from crdgen import Atomic, Doc, Int32, Int64, Model, Time
 from jobgate.kinds.common.gang import gang_minimum
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
+from jobgate.kinds.common.pod.reading import mapping, text
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import Contract, Marks
 from webhook import Job, Kind, Task
 
-#: The annotation of a job that the runner has taken over. It never changes: two operators must not run one job.
-RUN_BY: Final = "jobgate.dev/run-by"
-RUNNER: Final = "jobgate"
+#: The field of a job's status that holds the runner's state. A job that has it was taken over by the runner. Users who
+#: may edit jobs have no right to write their status.
+STATE: Final = "jobgate"
 #: The reason of the end of a job that has had all its restarts, of a kind that counts no others.
 NO_RESTART: Final = "NoRestartLeft"
+
+_Count: TypeAlias = Annotated[int, Int32(minimum=0)]
 
 
 class RunPhase(StrEnum):
@@ -247,7 +249,7 @@ class Runner:
         ttl: seconds until an ended job is deleted; None for never.
         ended: reads from a stored status when the job ended; empty where it does not say.
         deadline: seconds that a job may run; None for no limit.
-        adopts: what is written into the spec when a job is taken over.
+        adopts: what is written into the spec before a job is taken over; nothing where it has that.
         paused: reads from a stored status whether a job is to be left alone.
         held: why no pod of a job that is taken over may run, by its stored status; empty where they may.
         orphaned: why no operator of the kind runs its jobs in a cluster of today; empty where one does.
@@ -313,29 +315,43 @@ def left_alone(kind: Kind, runs: frozenset[str], operator_can: frozenset[str]) -
 
 def is_run(document: Mapping[str, Any]) -> bool:
     """Return whether the runner has taken a job over."""
-    return mapping(metadata_of(document).get("annotations")).get(RUN_BY) == RUNNER
+    return isinstance(mapping(document.get("status")).get(STATE), Mapping)
 
 
 def taken_over(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a job as if the runner had taken it over."""
-    metadata = metadata_of(document)
-    return {
-        **document,
-        "metadata": {**metadata, "annotations": {**mapping(metadata.get("annotations")), RUN_BY: RUNNER}},
-    }
-
-
-def adoption(job: Job[Any]) -> dict[str, Any]:
-    """Return the merge patch by which the runner takes a job over."""
-    runner = runner_of(job.kind)
-    spec = dict(runner.adopts(job)) if runner else {}
-    return {"metadata": {"annotations": {RUN_BY: RUNNER}}, **({"spec": spec} if spec else {})}
+    return {**document, "status": {**mapping(document.get("status")), STATE: {"attempt": 0}}}
 
 
 def runner_of(kind: Kind) -> Runner | None:
     """Return how the jobs of a kind are run here, or None where they are not."""
     runner = getattr(kind, "runner", None)
     return runner if isinstance(runner, Runner) else None
+
+
+class RunnerState(Model):
+    """What the runner cannot see in the objects of a job. `jobgate/runner/state.py` reads and writes it."""
+
+    attempt: Annotated[_Count | None, Doc("Number of times the whole job was started again.")] = None
+    tasks: Annotated[dict[str, _Count] | None, Doc("Number of restarts of single tasks in this attempt, by name.")] = (
+        None
+    )
+    restarts: Annotated[_Count | None, Doc("Restarts before the current attempts, of the job, tasks and pods.")] = None
+    held: Annotated[str | None, Doc("Action because of which no pod may run, such as AbortJob.")] = None
+    admitted: Annotated[bool | None, Doc("Whether pods may be created: the job has left its queue, if it has one.")] = (
+        None
+    )
+    resumed: Annotated[_Count | None, Doc("Number of attempts that began because the job was resumed.")] = None
+    deleted: Annotated[list[str] | None, Atomic, Doc("UIDs of pods and Commands that the runner deletes.")] = None
+    asked: Annotated[str | None, Doc("Action that a user asked for, until it is carried out.")] = None
+
+
+class RunStatus(Model):
+    """The part of a status that every kind with a runner has: a base class of its status."""
+
+    jobgate: Annotated[
+        RunnerState | None, Doc("State of jobgate's runner. Present if and only if jobgate runs the job.")
+    ] = None
 
 
 class PhaseCondition(Model):

@@ -23,6 +23,7 @@ from crdgen import (
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.fields import Conditions, Count, Number, Policies, Positive
 from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
+from jobgate.kinds.common.runner import RunStatus
 from jobgate.names import ENTRIES_LIMIT
 from jobgate.prerequisites.models import References
 
@@ -118,7 +119,7 @@ class DIJobSpec(Model):
     group: Annotated[str | None, Doc("Field of operator v1.0, not used: a pod label.")] = None
 
 
-class DIJobStatus(Model):
+class DIJobStatus(RunStatus):
     """Status of the job, as observed by the operator."""
 
     phase: Annotated[

@@ -28,6 +28,7 @@ from crdgen import (
 )
 from jobgate.kinds.common.fields import Number, Positive
 from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
+from jobgate.kinds.common.runner import RunStatus
 from jobgate.names import ENTRIES_LIMIT
 
 
@@ -124,7 +125,7 @@ class ReplicaStatus(Model):
     ] = None
 
 
-class MxJobStatus(Model):
+class MxJobStatus(RunStatus):
     """Status of the job, as observed by the operator."""
 
     phase: Annotated[str | None, Doc("Empty, Creating, Running, CleanUp, Failed or Done.")] = None

@@ -24,7 +24,7 @@ from crdgen import (
 )
 from jobgate.kinds.common.fields import Conditions, Count, Number, Positive
 from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
-from jobgate.kinds.common.runner import Clean
+from jobgate.kinds.common.runner import Clean, RunStatus
 from jobgate.names import ENTRIES_LIMIT
 
 
@@ -215,7 +215,7 @@ class ElasticStatus(Model):
     message: Annotated[str | None, Doc("Human-readable message about the last change.")] = None
 
 
-class TorchJobStatus(Model):
+class TorchJobStatus(RunStatus):
     """Status of the job, as observed by the operator."""
 
     conditions: Annotated[

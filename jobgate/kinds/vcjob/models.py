@@ -27,6 +27,7 @@ from crdgen.podtemplate import load
 from jobgate.kinds.common.dependencies import DependsOn
 from jobgate.kinds.common.fields import Count, Number, Policies, Positive
 from jobgate.kinds.common.policies import DURATION
+from jobgate.kinds.common.runner import RunStatus
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
 from jobgate.names import ENTRIES_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT
 
@@ -191,7 +192,7 @@ class TaskState(Model):
     phase: Annotated[dict[str, Number] | None, Doc("Number of pods by pod phase.")] = None
 
 
-class JobStatus(Model):
+class JobStatus(RunStatus):
     """Status of the job, as observed by the controller."""
 
     state: Annotated[JobState | None, Doc("Current phase of the job.")] = None

@@ -17,7 +17,7 @@ from jobgate.kinds.common.binding import JobKind
 from jobgate.kinds.common.commands import COMMAND, USER_ACTIONS
 from jobgate.kinds.common.erased import APPLIED
 from jobgate.kinds.common.prerequisites import wanted
-from jobgate.kinds.common.runner import RUN_BY, RUNNER
+from jobgate.kinds.common.runner import taken_over
 from jobgate.plugins import Crew
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.pods import digest_of
@@ -34,8 +34,6 @@ from webhook.review import mutated
 Json = dict[str, Any]
 KINDS = {kind.kind: kind for kind in built_in() if isinstance(kind, JobKind)}
 
-#: The runner's own, which an admission policy keeps from all others.
-GUARDED = {("annotations", key) for key in (RUN_BY, "jobgate.dev/run-state")}
 #: By this one kubectl remembers a file: it only gives a warning, and changes with nearly every apply.
 ONLY_WARNS = {("annotations", APPLIED)}
 ITEMS = Known([item("a", cmd=starts("ls"))])
@@ -127,10 +125,11 @@ def used_by(kind: JobKind, document: Json, annotations: Mapping[str, str]) -> se
 def test_each_label_and_annotation_that_is_used_is_reviewed_and_no_other(name: str) -> None:
     kind, used = KINDS[name], set[tuple[str, str]]()
     for document in examples(kind):
-        for annotations in ({}, {RUN_BY: RUNNER}, {ANNOTATION: "ClusterPrerequisite/a"}):
+        for annotations in ({}, {ANNOTATION: "ClusterPrerequisite/a"}):
             used |= used_by(kind, deepcopy(document), annotations)
+            used |= used_by(kind, taken_over(deepcopy(document)), annotations)
     reviewed = {(field, key) for field, keys in kind.reviewed.items() for key in keys}
-    assert {one for one in used if one[0] != "metadata"} - GUARDED - ONLY_WARNS == reviewed
+    assert {one for one in used if one[0] != "metadata"} - ONLY_WARNS == reviewed
     assert {key for field, key in used if field == "metadata"} - {"*"} <= SERVERS
 
 

@@ -16,7 +16,7 @@ from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JobKey, Seen
 from jobgate.runner.subject import Subject
 from tests.runner.test_rendering import example
-from tests.runner.world import START, World, dijob, holding, stamp, task
+from tests.runner.world import START, World, dijob, holding, queued, stamp, task
 from webhook import Kind
 
 FULL = "queue a is full"
@@ -24,7 +24,7 @@ FULL = "queue a is full"
 
 def waiting(job: dict[str, Any] | None = None) -> World:
     """A job that waits in a queue."""
-    found = World(job or dijob(task(2)))
+    found = World(queued(job or dijob(task(2))))
     found.verdict = FULL
     found.settle()
     return found
@@ -168,7 +168,7 @@ def named(name: str, replicas: int = 1, **spec: Any) -> World:
     """A DIJob of a name."""
     job = dijob(task(replicas), **spec)
     job["metadata"] |= {"name": name, "uid": name, "creationTimestamp": stamp(START)}
-    return World(job)
+    return World(queued(job))
 
 
 def test_jobs_run_within_the_quota_of_their_queue_one_after_the_other() -> None:
@@ -219,6 +219,14 @@ def test_jobs_that_run_when_queues_come_go_on() -> None:
     runs.settle()
     cluster = Cluster("queues: [{name: default, quota: {pods: 1}}]", runs, named("y"))
     assert cluster.settle() == ["x"]
+
+
+def test_batch_jobs_that_are_not_suspended_prove_no_release() -> None:
+    forged = named("x", 2)
+    forged.settle()
+    queued(forged.job)["metadata"]["annotations"] |= {"jobgate.dev/run-state": '{"admitted":true}'}
+    assert not any(one["spec"]["suspend"] for one in forged.jobs.values())
+    assert Cluster("queues: [{name: default, quota: {pods: 1}}]", forged, named("y")).settle() == ["y"]
 
 
 def test_a_job_is_read_once_for_all_decisions_until_its_spec_changes() -> None:
