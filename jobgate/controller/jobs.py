@@ -12,7 +12,8 @@ from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.kinds.common.runner import is_run
 from jobgate.plugins import Crew
-from jobgate.pods import Digest, DigestMemory, Digests, UncachedJob
+from jobgate.pods import Digest, Digests, UncachedJob
+from jobgate.room import Room
 from webhook import Kind, Settings
 
 #: How operators call it that a job is over, for good: as its phase, or as a condition that holds. Not `Aborted`: a job
@@ -51,9 +52,10 @@ class Remembered(NamedTuple):
 class Jobs:
     """The jobs of these kinds."""
 
-    def __init__(self, kinds: Iterable[Kind], settings: Settings, changed: Callable[[Key], None]) -> None:
+    def __init__(
+        self, kinds: Iterable[Kind], settings: Settings, changed: Callable[[Key], None], room: Room | None = None
+    ) -> None:
         """Create a cache that knows nothing. `changed` is called with each job of which the stored part changed."""
-        room = DigestMemory()
         self._kinds: dict[tuple[str, str], Resource] = {}
         self._readers: dict[Resource, Callable[[dict[str, Any]], Remembered]] = {}
         self.informers: dict[Resource, Informer[Remembered]] = {}
@@ -65,7 +67,9 @@ class Jobs:
             digests = Digests(kind, settings, room)
             self._readers[resource] = partial(remembered, kind, digests.read)
             keep = partial(remembered, kind, digests.of)
-            self.informers[resource] = Informer(resource, keep=keep, changed=partial(_changed, resource, changed))
+            self.informers[resource] = Informer(
+                resource, keep=keep, changed=partial(_changed, resource, changed), room=room, weigh=lambda _: 0
+            )
 
     def get(self, key: Key) -> Remembered | None:
         """Return what is remembered of a job, or None where there is none, or none of its kind."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from jobgate.cluster import Informer, Resource
 from jobgate.controller.territory import Territory
 from jobgate.kinds import installed
-from jobgate.runner.dispatch import Demands, Dispatcher
+from jobgate.runner.dispatch import NO_ROOM, Demands, Dispatcher
+from jobgate.runner.queues.demand import Demand
 from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import Caches, JobReader, keep_job
 from jobgate.runner.seen import JobKey, Seen
@@ -242,14 +244,21 @@ def test_what_jobs_ask_for_is_remembered_within_bounds_and_of_jobs_that_are_ther
     ((key, kind, x), (_, _, y)) = cluster.dispatcher._live()
     first = Demands(cluster.reader).of(key, kind, x)
     assert first is not None
-    demands = Demands(cluster.reader, first.size)
-    known = []
-    for one in (x, y):
-        assert demands.of(key, kind, one) is not None
-        known.append((demands.knows(x), demands.knows(y)))
-    demands.forget_others({"y"})
-    assert demands.of(key, kind, y) is not None
-    assert [*known, (demands.knows(x), demands.knows(y))] == [(True, False), (True, False), (False, True)]
+    total = replace(first, pods={})
+    for size, expected in (
+        (4 * first.size, (first, first)),
+        (4 * (first.size + total.size) // 3, (first, total)),
+        (total.size, (Demand({}, {}, gate=NO_ROOM),) * 2),
+    ):
+        demands = Demands(cluster.reader, size)
+        assert tuple(demands.of(key, kind, one) for one in (x, y)) == expected
+        assert (demands.knows(x), demands.knows(y)) == (True, True)
+        demands.forget_others({"y"})
+        assert (demands.knows(x), demands.knows(y)) == (False, True)
+    demands = Demands(cluster.reader, 4 * first.size // 3)
+    assert demands.of(key, kind, x) == first
+    demands.forget_others(set())
+    assert demands.of(key, kind, y) == first
 
 
 async def test_others_go_on_between_two_jobs_that_are_read_for_a_decision() -> None:
