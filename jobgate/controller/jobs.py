@@ -13,6 +13,7 @@ from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.kinds.common.runner import is_run
 from jobgate.plugins import Crew
 from jobgate.pods import Digest, Digests, UncachedJob
+from jobgate.pods.digest import ENTRIES_ROOM
 from jobgate.room import Room
 from webhook import Kind, Settings
 
@@ -56,6 +57,7 @@ class Jobs:
         self, kinds: Iterable[Kind], settings: Settings, changed: Callable[[Key], None], room: Room | None = None
     ) -> None:
         """Create a cache that knows nothing. `changed` is called with each job of which the stored part changed."""
+        entries = Room(ENTRIES_ROOM)
         self._kinds: dict[tuple[str, str], Resource] = {}
         self._readers: dict[Resource, Callable[[dict[str, Any]], Remembered]] = {}
         self.informers: dict[Resource, Informer[Remembered]] = {}
@@ -68,7 +70,7 @@ class Jobs:
             self._readers[resource] = partial(remembered, kind, digests.read)
             keep = partial(remembered, kind, digests.of)
             self.informers[resource] = Informer(
-                resource, keep=keep, changed=partial(_changed, resource, changed), room=room, weigh=lambda _: 0
+                resource, keep=keep, changed=partial(_changed, resource, changed), room=entries, weigh=lambda _: 0
             )
 
     def get(self, key: Key) -> Remembered | None:

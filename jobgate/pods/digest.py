@@ -22,9 +22,11 @@ from webhook.view import view
 #: Fields of metadata that change with every write.
 _PASSING = frozenset({"resourceVersion", "generation", "managedFields"})
 
-#: Most memory for all digests together, in bytes: that of 40,000 small jobs. Filled, it leaves 100 MiB of the memory
+#: Most memory for all digests together, in bytes: that of 60,000 small jobs. Filled, it leaves 100 MiB of the memory
 #: limit that the manifests give the server.
 ROOM: Final = 288 * 1024 * 1024
+#: For jobs of which no digest is kept, whatever they are: so many KiB are some 100,000 of a namespace.
+ENTRIES_ROOM: Final = 128 * 1024 * 1024
 
 _logger = logging.getLogger("jobgate")
 

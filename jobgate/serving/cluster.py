@@ -23,7 +23,7 @@ from jobgate.pods import (
     Read,
     WorkloadReviewer,
 )
-from jobgate.pods.digest import ROOM
+from jobgate.pods.digest import ENTRIES_ROOM, ROOM
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.stored import ItemStore
 from jobgate.room import Room
@@ -62,12 +62,12 @@ class ClusterView:
         self.reached = reached
         self._kubeconfig = kubeconfig
         self._client: Any = None
-        room = Room(ROOM)
+        room, entries = Room(ROOM), Room(ENTRIES_ROOM)
         self._jobs = [
             (
                 kind,
                 digests,
-                Informer(Resource.parse(jobs_of(kind)), BACKOFF, keep=digests.of, room=room, weigh=lambda _: 0),
+                Informer(Resource.parse(jobs_of(kind)), BACKOFF, keep=digests.of, room=entries, weigh=lambda _: 0),
             )
             for kind in followed(kinds)
             for digests in (Digests(kind, settings, room),)
