@@ -23,7 +23,7 @@ _QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 _QUEUE = {"metadata": {"name": "default", "resourceVersion": "1"}, "status": {"state": "Open"}}
 _METADATA = {"resourceVersion": "1"}
 PLUGINS: dict[str, Any] = {"env": [], "svc": [], "ssh": []}
-_KUBECONFIG = """\
+KUBECONFIG = """\
 apiVersion: v1
 kind: Config
 current-context: bench
@@ -46,7 +46,7 @@ def running(count: int, core: int, folder: Path, tasks: int = 3) -> Iterator[Pat
     """Serve so many jobs of so many tasks while the block runs; gives the kubeconfig."""
     [port] = servers.free_ports(1)
     kubeconfig = folder / "kubeconfig"
-    kubeconfig.write_text(_KUBECONFIG.format(port=port), encoding="utf-8")
+    kubeconfig.write_text(KUBECONFIG.format(port=port), encoding="utf-8")
     command = [sys.executable, "-m", "bench.cluster", "--jobs", str(count), "--tasks", str(tasks)]
     command += ["--port", str(port)]
     with servers.started("cluster", command, port, core, folder / "cluster.log"):

@@ -1,7 +1,7 @@
 """`python -m bench.growth`: how CPU and memory of `jobgate serve` grow with what it is given.
 
 Tasks of a job, bytes of a body, jobs in the pods' cache, kinds, and open connections. Each point has a server of its
-own, so that its peak of memory is that point's.
+own, so that its peak of memory is that point's. At last, how much memory each process takes among hostile objects.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from unittest import mock
 
 import orjson
 
-from bench import cluster, plot
+from bench import cluster, hostile, plot
 from bench.comparison import bodies, jobs, servers
 from bench.comparison.scenarios import Pods, Scenario
 from bench.comparison.servers import JOBGATE, Server
@@ -261,6 +261,8 @@ async def _open(probe: Probe, count: int) -> int:
     return still
 
 
+#: Not a series of sizes: memory among hostile objects, beside limits.
+HOSTILE = "hostile"
 #: By the name of the plot's file.
 ALL = {
     "tasks": Series("A job's tasks", "tasks", "a request", (1, 3, 10, 30, 100, 300, 1000), tasks),
@@ -278,12 +280,21 @@ ALL = {
 def main(argv: list[str] | None = None) -> int:
     """Measure, print each series, and say whether all grow linearly at most."""
     parser = argparse.ArgumentParser(prog="python -m bench.growth", description=__doc__)
-    parser.add_argument("--series", action="append", choices=list(ALL), help="which to measure (all); may be repeated")
+    parser.add_argument(
+        "--series", action="append", choices=[*ALL, HOSTILE], help="which to measure (all); may be repeated"
+    )
     parser.add_argument("--most", type=int, default=10**9, help="the largest size that is measured")
     parser.add_argument("--write", action="store_true", help="renew docs/explanation/performance.md and its plots")
     command = parser.parse_args(argv)
     steep = []
-    for name in command.series or ALL:
+    for name in command.series or (*ALL, HOSTILE):
+        if name == HOSTILE:
+            rows = hostile.table(min(hostile.OBJECTS, command.most))
+            print(aligned(rows), flush=True)
+            steep += [f"{process} beyond its limit" for process in hostile.beyond(rows)]
+            if command.write:
+                renew(f"growth-{name}", piped(rows))
+            continue
         series = ALL[name]
         lines = series.run(command.most)
         rows = series.rows(lines)

@@ -10,7 +10,18 @@
 """
 
 from jobgate.cluster.cache import Cache
-from jobgate.cluster.informer import Api, ApiError, Backoff, Informer, Key, Page, slim
+from jobgate.cluster.informer import Api, ApiError, Backoff, IncompleteError, Informer, Key, Page, slim
 from jobgate.cluster.resource import Resource
 
-__all__ = ["Api", "ApiError", "Backoff", "Cache", "Informer", "Key", "Page", "Resource", "slim"]
+__all__ = [
+    "Api",
+    "ApiError",
+    "Backoff",
+    "Cache",
+    "IncompleteError",
+    "Informer",
+    "Key",
+    "Page",
+    "Resource",
+    "slim",
+]

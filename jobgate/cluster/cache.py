@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
-from jobgate.cluster.informer import Api, Backoff, Informer, Key, labels, slim
+from jobgate.cluster.informer import Api, Backoff, Informer, Key, slim
 from jobgate.cluster.resource import Resource
+from jobgate.room import LIST_LIMIT, Room, weight_of
 
-#: There may be thousands, some with kilobytes of annotations; only their labels are read.
 _NAMESPACES = Resource("namespaces", "v1", "")
+_POD_SECURITY: Final = "pod-security.kubernetes.io/"
+#: For what rules look up; of what has a `keep` of its own, only the entries count.
+ROOM: Final = 32 * 1024 * 1024
 
 
 class Cache:
@@ -28,14 +32,16 @@ class Cache:
 
         `keeps` has the `keep` of informers by resource, for which `again` is asked, too; without one, it is `slim`.
         """
-        keeps = keeps or {}
+        keeps, room = keeps or {}, Room(ROOM)
         self.informers: Mapping[str, Informer[dict[str, Any]]] = {
             name: Informer(
                 resource,
                 backoff,
-                keep=labels if resource == _NAMESPACES else keeps.get(name, slim),
+                keep=_namespace if resource == _NAMESPACES else keeps.get(name, slim),
                 again=again if name in keeps else None,
                 changed=changed,
+                room=None if resource == _NAMESPACES else room,
+                weigh=(lambda _: 0) if name in keeps else weight_of,
             )
             for name in resources
             for resource in (Resource.parse(name),)
@@ -50,3 +56,10 @@ class Cache:
         async with asyncio.TaskGroup() as group:
             for informer in self.informers.values():
                 group.create_task(informer.run(api))
+
+
+def _namespace(found: dict[str, Any]) -> dict[str, Any]:
+    """Return a namespace with its labels only, those of Pod Security first; there may be thousands of namespaces."""
+    labels = found["metadata"].get("labels") or {}
+    first = sorted(labels, key=lambda key: not key.startswith(_POD_SECURITY))
+    return {"metadata": {"labels": {key: labels[key] for key in islice(first, LIST_LIMIT)}}}

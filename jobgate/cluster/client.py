@@ -172,8 +172,15 @@ class Client:
         }
         response = await self._select(resource, params, ClientTimeout(total=WATCH + _MARGIN, connect=_CONNECT))
         try:
-            async for line in response.content:
-                yield orjson.loads(line)
+            # A line has no limit, as a page of one object has none: a large object would end each watch.
+            line = bytearray()
+            async for chunk in response.content.iter_any():
+                *ends, rest = chunk.split(b"\n")
+                for end in ends:
+                    line += end
+                    yield orjson.loads(line)
+                    line.clear()
+                line += rest
         finally:
             response.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,14 +14,20 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 import msgspec
 
 from jobgate.cluster.resource import Resource
+from jobgate.room import Room, project, weight_of
 from webhook import NotInstalled
 
 #: Seconds between two watches, for an API server that ends each watch at once.
 RETRY_PERIOD = 1.0
 #: Seconds without a response of the API server after which the cache is discarded.
 STALE = 60.0
-#: Seconds between two checks whether objects must be listed again, because `keep` would keep more of them.
-AGAIN = 10.0
+#: Seconds between two checks whether objects must be listed again, because more of them would be kept; longer where a
+#: list takes more than a twentieth of it.
+AGAIN, AGAIN_TIMES = 10.0, 20
+#: Memory of an object beside what is kept of it, in bytes: in the dicts of the informer, of indices and work queues.
+ENTRY = 1024
+#: Of a namespace, changes of so many objects that are not kept are reported.
+REPORTED = 100
 #: Objects of a list that are read at once before other tasks run: a long list must not block a server.
 BATCH = 20
 #: Objects with more bytes than this are read in a thread: the largest take a third of a second.
@@ -90,6 +97,10 @@ class ApiError(Exception):
         return self.code == _INVALID
 
 
+class IncompleteError(LookupError):
+    """There is no room for all objects of a namespace, so it is not known what there is in it."""
+
+
 class Page(NamedTuple):
     """A page of a list: objects, which can be iterated once, and the resourceVersion of the whole list."""
 
@@ -128,15 +139,17 @@ def slim(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, "metadata": {key: value for key, value in found["metadata"].items() if key != "managedFields"}}
 
 
-def labels(found: dict[str, Any]) -> dict[str, Any]:
-    """Return an object with its labels only."""
-    return {"metadata": {"labels": found["metadata"].get("labels") or {}}}
+def labels(*read: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return what keeps of an object these labels only."""
+    shape = {"labels": dict.fromkeys(read, ...)}
+    return lambda found: {"metadata": {"labels": {}} | project(found["metadata"], shape)}
 
 
 class Informer(Generic[T]):
     """Caches one resource. The cache is unknown before the first list, and when the resource is no longer served.
 
-    It stores what `keep` returns for each object; `slim` keeps the object itself.
+    It stores what `keep` returns for each object; `slim` keeps the object itself. If there is no room for all objects
+    of a namespace, reading one that is not kept raises, because it is not known whether there is one.
     """
 
     def __init__(
@@ -147,6 +160,9 @@ class Informer(Generic[T]):
         keep: Callable[[dict[str, Any]], T],
         changed: Callable[[Key], None] | None = None,
         again: Callable[[Iterable[T]], bool] | None = None,
+        room: Room | None = None,
+        less: Callable[[dict[str, Any]], T] | None = None,
+        weigh: Callable[[T], int] = weight_of,
     ) -> None:
         """Create an informer that is not running.
 
@@ -158,13 +174,22 @@ class Informer(Generic[T]):
                 a discarded cache, of each object that was in it or is there. It must be quick and not raise.
             again: tells of what is stored whether `keep` would keep more by now, so that all objects are listed again.
                 Asked when something is heard (bookmarks come every minute), and at most every `AGAIN` seconds.
+            room: for what is stored; without one it is not bounded.
+            less: returns what is stored of an object if there is no room for what `keep` returns.
+            weigh: returns the memory that a stored value takes, in bytes.
         """
-        self._resource = resource
+        self.resource = resource
         self._backoff = backoff or BACKOFF
         self._keep = keep
         self._changed = changed or (lambda _: None)
         self._again = again or (lambda _: False)
+        self._room, self._less, self._weigh = room, less, weigh
+        self._sizes: dict[Key, int] = {}
+        #: By namespace: how many objects are not kept, and the size of the smallest for which there was no room.
+        self._lacks: Counter[str] = Counter()
+        self._wanted: dict[str, int] = {}
         self._asked = float("-inf")
+        self._took = 0.0
         self._objects: dict[Key, T] | None = None
         #: Keys of a discarded cache, until the next list tells which of them were deleted meanwhile.
         self._discarded: set[Key] = set()
@@ -181,10 +206,35 @@ class Informer(Generic[T]):
         """Return what is stored of an object, or None.
 
         Raises:
-            LookupError: the cache is unknown.
+            LookupError: it is unknown whether there is one.
             NotInstalled: the API server does not serve the resource.
         """
-        return self._known().get((namespace, name))
+        kept = self._known().get((namespace, name))
+        if kept is None:
+            self.check(namespace)
+        return kept
+
+    def peek(self, name: str, namespace: str = "") -> T | None:
+        """Return what is stored of an object, or None if there is nothing."""
+        return (self._objects or {}).get((namespace, name))
+
+    def check(self, namespace: str) -> None:
+        """Raise LookupError unless all objects of a namespace are known."""
+        self._known()
+        if why := self.lacks(namespace):
+            raise IncompleteError(why)
+
+    def lacks(self, namespace: str) -> str:
+        """Return why not all objects of a namespace are kept; empty if they are."""
+        if not self._lacks.get(namespace):
+            return ""
+        where = f"namespace {namespace}" if namespace else "the cluster"
+        return f"{where} has more or larger {self.resource} than jobgate has memory for: delete some"
+
+    @property
+    def unkept(self) -> int:
+        """How many objects are not kept because there is no room."""
+        return self._lacks.total()
 
     @property
     def age(self) -> float:
@@ -197,7 +247,7 @@ class Informer(Generic[T]):
 
     def _known(self) -> dict[Key, T]:
         if self._objects is None:
-            raise self._unknown(f"{self._resource} is not known: {self._failure}")
+            raise self._unknown(f"{self.resource} is not known: {self._failure}")
         return self._objects
 
     async def run(self, api: Api) -> None:
@@ -216,15 +266,22 @@ class Informer(Generic[T]):
             await asyncio.sleep(wait)
 
     async def _list(self, api: Api) -> None:
-        known, objects = self._objects or {}, {}
-        count, version = 0, ""
-        async for page in api.pages(self._resource):
+        known, objects = self._objects or {}, dict[Key, T]()
+        count, version, began = 0, "", time.monotonic()
+        lacks, self._wanted = Counter[str](), {}
+        async for page in api.pages(self.resource):
             for item in page.items:
-                objects[_key(item)] = await self._kept(item)
+                if not await self._put(objects, _key(item), item):
+                    lacks[_key(item)[0]] += 1
                 count += 1
                 if count % BATCH == 0:
                     await asyncio.sleep(0)
             version = page.version
+        for key in self._sizes.keys() - objects.keys():
+            self._release(key)
+        before, self._lacks, self._took = self._lacks, lacks, time.monotonic() - began
+        for namespace in lacks.keys() - before.keys():
+            self._warn(namespace)
         self._objects, self._version, self._heard = objects, version, time.monotonic()
         self.settled = self.learned = True
         self._log(logging.INFO, "watching", "")
@@ -236,7 +293,7 @@ class Informer(Generic[T]):
     async def _watch(self, api: Api) -> None:
         if self._outdated():  # a list counts what it replaces until it ends
             return
-        async for event in api.watch(self._resource, self._version):
+        async for event in api.watch(self.resource, self._version):
             await self._take(str(event.get("type")), event["object"])
             if self._outdated():
                 return
@@ -245,17 +302,45 @@ class Informer(Generic[T]):
     def _outdated(self) -> bool:
         """Return whether all objects must be listed again, and have that done next."""
         now = time.monotonic()
-        if now < self._asked + AGAIN or self._objects is None:
+        if now < self._asked + max(AGAIN, AGAIN_TIMES * self._took) or self._objects is None:
             return False
         self._asked = now
-        if self._again(self._objects.values()):
+        room = self._room
+        if self._again(self._objects.values()) or (room and any(room.fits(*one) for one in self._wanted.items())):
             self._version = ""
         return not self._version
 
-    async def _kept(self, found: dict[str, Any]) -> T:
+    async def _put(self, objects: dict[Key, T], key: Key, found: dict[str, Any]) -> bool:
+        """Store what there is room for of an object; return whether anything is."""
+        # An equal value is shared with the list that is replaced.
+        before = (self._objects or {}).get(key)
+        for keep in filter(None, (self._keep, self._less)):
+            kept = await self._kept(keep, found)
+            kept = before if before is not None and kept == before else kept
+            size = ENTRY + self._weigh(kept) if self._room else 0
+            if self._room is None or self._room.swap(key[0], size, self._sizes.get(key, 0)):
+                objects[key] = kept
+                if self._room:
+                    self._sizes[key] = size
+                return True
+            self._wanted[key[0]] = min(size, self._wanted.get(key[0], size))
+        self._release(key)
+        return False
+
+    def _release(self, key: Key) -> None:
+        size = self._sizes.pop(key, 0)
+        if self._room:
+            self._room.give(key[0], size)
+
+    def _warn(self, namespace: str) -> None:
+        fields = {"resource": str(self.resource), "namespace": namespace}
+        fields["consequence"] = "what depends on objects of this resource and namespace waits"
+        _logger.warning("no room for more objects of a namespace", extra={"fields": fields})
+
+    async def _kept(self, keep: Callable[[dict[str, Any]], T], found: dict[str, Any]) -> T:
         if len(msgspec.json.encode(found)) <= LARGE:  # orjson writes no more than 254 levels
-            return self._keep(found)
-        return await asyncio.get_running_loop().run_in_executor(_reader, self._keep, found)
+            return keep(found)
+        return await asyncio.get_running_loop().run_in_executor(_reader, keep, found)
 
     async def _take(self, change: str, found: dict[str, Any]) -> None:
         """Apply one watch event; raises `ApiError` if it is an error."""
@@ -264,15 +349,24 @@ class Informer(Generic[T]):
         objects = self._objects
         if change in {"ADDED", "MODIFIED", "DELETED"} and objects is not None:
             key = _key(found)
-            before = objects.get(key)
-            if change == "DELETED":
+            before, unknown = objects.get(key), key not in objects and change != "ADDED"
+            lacks = change != "DELETED" and not await self._put(objects, key, found)
+            if change == "DELETED" or lacks:
                 objects.pop(key, None)
-            else:
-                objects[key] = await self._kept(found)
-            if objects.get(key) != before:
+                self._release(key)
+            self._count(key[0], lacks - unknown)
+            if objects.get(key) != before or (lacks and self._lacks[key[0]] <= REPORTED):
                 self._changed(key)
         # A BOOKMARK has only a resourceVersion.
         self._version, self._heard = found["metadata"]["resourceVersion"], time.monotonic()
+
+    def _count(self, namespace: str, more: int) -> None:
+        """Count objects of a namespace that are not kept."""
+        if more > 0 and namespace not in self._lacks:
+            self._warn(namespace)
+        self._lacks[namespace] += more
+        if self._lacks[namespace] <= 0:
+            del self._lacks[namespace]
 
     def _failed(self, error: Exception, failures: int) -> float:
         """Return the delay after a failure, and discard a cache that may be wrong."""
@@ -284,6 +378,9 @@ class Informer(Generic[T]):
         if refused or time.monotonic() - self._heard > STALE:
             self._discarded.update(self._objects or ())
             self._objects, self._version = None, ""
+            self._lacks.clear()
+            for key in list(self._sizes):
+                self._release(key)
         self.settled = self.settled or refused or failures >= MAX_FAILURES
         if code == _NOT_FOUND:
             self._failure, self._unknown, self.learned = "not installed", NotInstalled, True
@@ -297,7 +394,7 @@ class Informer(Generic[T]):
         """Log a state when it begins."""
         if self._logged != message + reason:
             self._logged = message + reason
-            fields = {"resource": str(self._resource)} | ({"reason": reason} if reason else {})
+            fields = {"resource": str(self.resource)} | ({"reason": reason} if reason else {})
             _logger.log(level, message, extra={"fields": fields})
 
 

@@ -11,7 +11,9 @@ from jobgate.kinds.common.crew import written_plugins
 from jobgate.kinds.common.erased import erased
 from jobgate.kinds.common.pod.reading import items, mapping
 from jobgate.plugins import Crew
-from jobgate.pods import Digest, DigestMemory, Digests, UncachedJob
+from jobgate.pods import Digest, Digests, UncachedJob
+from jobgate.pods.digest import ENTRIES_ROOM
+from jobgate.room import Room
 from webhook import Kind, Settings
 
 #: How operators call it that a job is over, for good: as its phase, or as a condition that holds. Not `Aborted`: a job
@@ -50,9 +52,11 @@ class Remembered(NamedTuple):
 class Jobs:
     """The jobs of these kinds."""
 
-    def __init__(self, kinds: Iterable[Kind], settings: Settings, changed: Callable[[Key], None]) -> None:
+    def __init__(
+        self, kinds: Iterable[Kind], settings: Settings, changed: Callable[[Key], None], room: Room | None = None
+    ) -> None:
         """Create a cache that knows nothing. `changed` is called with each job of which the stored part changed."""
-        room = DigestMemory()
+        entries = Room(ENTRIES_ROOM)
         self._kinds: dict[tuple[str, str], Resource] = {}
         self._readers: dict[Resource, Callable[[dict[str, Any]], Remembered]] = {}
         self.informers: dict[Resource, Informer[Remembered]] = {}
@@ -64,7 +68,9 @@ class Jobs:
             digests = Digests(kind, settings, room)
             self._readers[resource] = partial(remembered, kind, digests.read)
             keep = partial(remembered, kind, digests.of)
-            self.informers[resource] = Informer(resource, keep=keep, changed=partial(_changed, resource, changed))
+            self.informers[resource] = Informer(
+                resource, keep=keep, changed=partial(_changed, resource, changed), room=entries, weigh=lambda _: 0
+            )
 
     def get(self, key: Key) -> Remembered | None:
         """Return what is remembered of a job, or None where there is none, or none of its kind."""

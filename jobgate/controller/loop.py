@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jobgate.cluster.informer import ApiError
+from jobgate.cluster.informer import ApiError, IncompleteError
 from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.resource import Resource
 from jobgate.cluster.secret import SECRETS
@@ -89,6 +89,9 @@ class CompanionReconciler:
             await self._warn(crew, NOT_RUN, _NOT_RUN)
         if remembered.erased:
             await self._warn(crew, ERASED, _ERASED.format(remembered.erased))
+        if why := self._present.lacks(key.namespace):
+            await self._warn(crew, CANNOT_MAKE, why)
+            return ReconcileResult.AGAIN
         crew = self._present.in_lists(key, crew)
         wanted, cannot = desired(crew), unsupported(crew)
         # Looked up before anything is written: what is written shows up in the cache while this goes on.
@@ -107,8 +110,12 @@ class CompanionReconciler:
             if one.resource == SECRETS:
                 found = await self._objects.get(SECRETS, one.name, crew.namespace)
             else:
-                found = self._owned.get(one.resource, one.name, crew.namespace)
-                if found is not None and is_partial(found):
+                try:
+                    found = self._owned.get(one.resource, one.name, crew.namespace)
+                    read = found is not None and is_partial(found)
+                except IncompleteError:
+                    read = True
+                if read:
                     found = await self._objects.get(one.resource, one.name, crew.namespace)
             return await self._settle(crew, one, found)
         except LookupError:

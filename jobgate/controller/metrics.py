@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from jobgate.cluster import Informer
 from jobgate.serving.leader import LeaderMetrics
 
 #: The label `controller` of controller-runtime's metrics.
@@ -42,10 +44,20 @@ class ControllerMetrics(LeaderMetrics):
             "Objects that could not be created or updated, by reason.",
             ["resource", "reason"],
         )
+        self._unkept = gauge(
+            "jobgate_cache_unkept_objects",
+            "Objects that are not kept, because there is no room for them.",
+            ["resource"],
+        )
         self.depth = gauge("workqueue_depth", "Jobs in the work queue.", ["name"])
         self.struggling = gauge(
             "jobgate_controller_unsettled_jobs", "Jobs whose last reconciliation failed or changed something."
         )
+
+    def watch(self, informers: Iterable[Informer[Any]]) -> None:
+        """Read the gauges of caches from these informers."""
+        for informer in informers:
+            self._unkept.labels(str(informer.resource)).set_function(partial(getattr, informer, "unkept"))
 
     def follow(self, name: str, *, depth: Callable[[], float], struggling: Callable[[], float]) -> None:
         """Read the gauges of the work queue from these functions."""

@@ -14,6 +14,7 @@ import orjson
 from jobgate.cluster import Informer, Resource, slim
 from jobgate.controller.jobs import Key
 from jobgate.names import MANAGED_BY
+from jobgate.room import Room, project
 
 #: Of larger objects, in bytes of JSON, only metadata is cached, and they are read when their job is reconciled: anyone
 #: may give our label to a ConfigMap of a MiB.
@@ -61,12 +62,18 @@ class JobIndex(Generic[K]):
 class Owned:
     """Objects of these resources. The informers are to be run with a client that sees our label only."""
 
-    def __init__(self, resources: Iterable[Resource], owner: Owner, changed: Callable[[Key], None]) -> None:
+    def __init__(
+        self,
+        resources: Iterable[Resource],
+        owner: Owner,
+        changed: Callable[[Key], None],
+        room: Room | None = None,
+    ) -> None:
         """Create a cache that knows nothing. `changed` is called with each job of which an object changed."""
         self._owner = owner
         self._index = JobIndex(changed)
         self.informers = {
-            resource: Informer(resource, keep=self._kept, changed=partial(self._take, resource))
+            resource: Informer(resource, keep=self._kept, changed=partial(self._take, resource), room=room)
             for resource in resources
         }
 
@@ -75,6 +82,7 @@ class Owned:
 
         Raises:
             LookupError: the resource is unknown.
+            IncompleteError: there is no room for all objects of the namespace.
         """
         return self.informers[resource].get(name, namespace)
 
@@ -92,7 +100,7 @@ class Owned:
         metadata = found["metadata"]
         key, value = MANAGED_BY
         of_jobs = (
-            {word: one.get(word) for word in ("apiVersion", "kind", "name", "uid")}
+            project(one, dict.fromkeys(("apiVersion", "kind", "name", "uid"), ...))
             for one in metadata.get("ownerReferences") or ()
             if self._owner(one, "") is not None
         )
@@ -109,7 +117,7 @@ class Owned:
     def _take(self, resource: Resource, key: tuple[str, str]) -> None:
         """Update the owners of an object that has changed."""
         namespace, name = key
-        found = self.informers[resource].get(name, namespace)
+        found = self.informers[resource].peek(name, namespace)
         references = (found["metadata"].get("ownerReferences") or ()) if found else ()
         owners = ((str(one.get("uid")), self._owner(one, namespace)) for one in references)
         self._index.put((resource, namespace, name), {uid: job for uid, job in owners if job is not None})

@@ -13,6 +13,7 @@ from jobgate.controller.jobs import Jobs, Key
 from jobgate.kinds.common.members import Claim, Members
 from jobgate.kinds.common.wiring import members_of
 from jobgate.plugins import Crew, Part
+from jobgate.room import TEXT_LIMIT, Room
 from webhook import Kind
 
 PODS: Final = Resource("pods", "v1", "")
@@ -21,9 +22,12 @@ PODS: Final = Resource("pods", "v1", "")
 class PresentPods:
     """The pods of such kinds, each as the claim that it makes. Each informer is to be run with its label selector."""
 
-    def __init__(self, kinds: Iterable[Kind], jobs: Jobs, changed: Callable[[Key], None]) -> None:
+    def __init__(
+        self, kinds: Iterable[Kind], jobs: Jobs, changed: Callable[[Key], None], room: Room | None = None
+    ) -> None:
         """Create an index that knows nothing; `changed` is called with each job whose host lists change."""
         self._jobs = jobs
+        self._room = room
         self._changed = changed
         self._claims: dict[tuple[str, str, str], tuple[Key, Claim]] = {}
         #: By job, its uid and the name of the task.
@@ -33,6 +37,10 @@ class PresentPods:
             members = members_of(kind)
             if members is not None and members.deletes_any:
                 self._follow(kind, members)
+
+    def lacks(self, namespace: str) -> str:
+        """Return why not all pods of a namespace are known; empty if they are."""
+        return next(filter(None, (informer.lacks(namespace) for _, informer in self.informers)), "")
 
     def in_lists(self, key: Key, crew: Crew) -> Crew:
         """Return a job as its host lists are to show it: with the pods that are there, where these are not the first.
@@ -47,12 +55,14 @@ class PresentPods:
 
     def _follow(self, kind: Kind, members: Members) -> None:
         def claim(found: dict[str, Any]) -> Claim | None:
-            return None if found["metadata"].get("deletionTimestamp") else members.claim(found)
+            claim = None if found["metadata"].get("deletionTimestamp") else members.claim(found)
+            cut = {word: getattr(claim, word)[:TEXT_LIMIT] for word in ("job", "task", "uid")} if claim else {}
+            return replace(claim, **cut, facts={}) if claim else None
 
         def take(place: tuple[str, str]) -> None:
-            self._take(Resource(kind.plural, kind.version, kind.group), *place, informer.get(place[1], place[0]))
+            self._take(Resource(kind.plural, kind.version, kind.group), *place, informer.peek(place[1], place[0]))
 
-        informer = Informer(PODS, keep=claim, changed=take)
+        informer = Informer(PODS, keep=claim, changed=take, room=self._room)
         selector = ",".join(f"{key}={value}" for key, value in members.selector["matchLabels"].items())
         self.informers.append((selector, informer))
 

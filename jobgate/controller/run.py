@@ -21,6 +21,8 @@ from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.names import MANAGED_BY
 from jobgate.plugins import offered
+from jobgate.pods.digest import ROOM
+from jobgate.room import Room
 from webhook import Kind, Settings
 
 #: Jobs that are reconciled at the same time.
@@ -69,12 +71,13 @@ class Controller:
         """Work until cancelled."""
         queue: WorkQueue[Key] = WorkQueue()
         settings = self._settings
-        jobs = Jobs(self._kinds, Settings(plugins=settings.plugins, domain=settings.domain), queue.add)
-        owned = Owned(followed(settings.plugins), jobs.owner, lambda key: queue.add(key, SETTLE))
+        room = Room(ROOM)
+        jobs = Jobs(self._kinds, Settings(plugins=settings.plugins, domain=settings.domain), queue.add, room)
+        owned = Owned(followed(settings.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), room)
         paced = self._cluster.paced(settings.requests_per_second)
         territory = Territory(settings.namespace)
         listed = self._kinds if "svc" in offered() else ()
-        present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE))
+        present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE), room)
         loop = CompanionReconciler(jobs, owned, present, paced, self._metrics, territory)
         statuses = Statuses(paced)
         ours = self._cluster.labelled("=".join(MANAGED_BY))

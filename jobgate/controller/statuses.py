@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jobgate.cluster import Api, Cache, Resource
+from jobgate.cluster import Api, Cache, IncompleteError, Resource
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
 from jobgate.prerequisites.models import RESOURCES
@@ -75,7 +75,10 @@ class Statuses:
                 found = self.cache.get(name, item, namespace)
                 if found is None:
                     continue
-                status = status_of(found, kind, finder(self.cache, namespace), self._now())
+                try:
+                    status = status_of(found, kind, finder(self.cache, namespace), self._now())
+                except IncompleteError:
+                    continue  # others of its namespace are not known
                 if status != found.get("status"):
                     yield Resource.parse(name), found, status
 

@@ -15,7 +15,7 @@ class Territory:
 
     def __init__(self, own: str = "") -> None:
         self._never = {*SYSTEM_NAMESPACES, own}
-        self.namespaces = Informer(Resource("namespaces", "v1", ""), keep=labels)
+        self.namespaces = Informer(Resource("namespaces", "v1", ""), keep=labels(OPT_OUT_LABEL))
 
     def __contains__(self, namespace: str) -> bool:
         """Return whether objects are created in a namespace. If it is unknown, the admission policy decides."""

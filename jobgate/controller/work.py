@@ -44,6 +44,7 @@ class Work(Generic[K]):
     async def run(self, *beside: Callable[[], Coroutine[None, None, None]]) -> None:
         """Work until cancelled. Functions in `beside` start when all caches are filled."""
         self.metrics.follow(self.name, depth=lambda: len(self.queue), struggling=lambda: self.queue.struggling)
+        self.metrics.watch(informer for informer, _ in self.informers)
         async with asyncio.TaskGroup() as group:
             for informer, api in self.informers:
                 group.create_task(informer.run(api))

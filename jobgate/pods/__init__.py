@@ -11,7 +11,7 @@
 """
 
 from jobgate.pods.access import PermissionCache
-from jobgate.pods.digest import Digest, DigestMemory, Digests, Read, UncachedJob, UnusableJob, digest_of
+from jobgate.pods.digest import Digest, Digests, Read, UncachedJob, UnusableJob, digest_of
 from jobgate.pods.items import ItemReviewer
 from jobgate.pods.lookup import DigestCache, Fetch, Lookup
 from jobgate.pods.prerequisites import Prerequisites
@@ -21,7 +21,6 @@ from jobgate.pods.workloads import WorkloadReviewer
 __all__ = [
     "Digest",
     "DigestCache",
-    "DigestMemory",
     "Digests",
     "Fetch",
     "ItemReviewer",

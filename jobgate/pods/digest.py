@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from hashlib import blake2b
-from threading import RLock
 from typing import Any, Final, TypeAlias
 from weakref import WeakValueDictionary, finalize
 
@@ -16,6 +15,7 @@ from jobgate.kinds.common.pod.reading import metadata_of, text
 from jobgate.kinds.common.runner import is_run
 from jobgate.plugins import Crew
 from jobgate.plugins.weight import LIMIT, MARGIN, weight
+from jobgate.room import Room
 from webhook import Job, Kind, Settings
 from webhook.review import as_stored
 from webhook.view import view
@@ -23,9 +23,11 @@ from webhook.view import view
 #: Fields of metadata that change with every write.
 _PASSING = frozenset({"resourceVersion", "generation", "managedFields"})
 
-#: Most memory for all digests together, in bytes: that of 50,000 small jobs. Filled, it leaves 100 MiB of the memory
+#: Most memory for all digests together, in bytes: that of 60,000 small jobs. Filled, it leaves 100 MiB of the memory
 #: limit that the manifests give the server.
 ROOM: Final = 288 * 1024 * 1024
+#: For jobs of which no digest is kept, whatever they are: so many KiB are some 100,000 of a namespace.
+ENTRIES_ROOM: Final = 128 * 1024 * 1024
 
 _logger = logging.getLogger("jobgate")
 
@@ -89,34 +91,6 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
     return crew
 
 
-class DigestMemory:
-    """How much memory is left for digests, of all kinds together."""
-
-    def __init__(self, size: int = ROOM) -> None:
-        self._left = size
-        self._full = False
-        # Large jobs are read in a thread. What is given back within `take`, by a garbage collection, takes no turn.
-        self._lock = RLock()
-
-    def take(self, size: int) -> bool:
-        """Return whether there is room for so many bytes, and take it if so."""
-        with self._lock:
-            fits = size <= self._left
-            if fits:
-                self._left -= size
-            elif not self._full:
-                _logger.warning(
-                    "cache full", extra={"fields": {"consequence": "cache full: jobs are looked up one by one"}}
-                )
-            self._full = not fits
-            return fits
-
-    def give(self, size: int) -> None:
-        """Take bytes back."""
-        with self._lock:
-            self._left += size
-
-
 class Digests:
     """The digests of a kind's jobs, each made once while it is remembered.
 
@@ -124,10 +98,11 @@ class Digests:
     the digest is made of is the same then.
     """
 
-    def __init__(self, kind: Kind, settings: Settings | None = None, room: DigestMemory | None = None) -> None:
+    def __init__(self, kind: Kind, settings: Settings | None = None, room: Room | None = None) -> None:
         self._kind = kind
         self._settings = settings
-        self._room = room or DigestMemory()
+        self._room = room or Room(ROOM)
+        self._full = False
         self._made: WeakValueDictionary[bytes, Crew] = WeakValueDictionary()
 
     def of(self, document: dict[str, Any]) -> Digest:
@@ -137,10 +112,17 @@ class Digests:
         if not isinstance(made, Crew) or seal in self._made:
             return made
         size = weight(made, LIMIT + MARGIN)
-        if not self._room.take(size):
+        fits = self._room.swap(made.namespace, size)
+        if not fits and not self._full:
+            _logger.warning(
+                "cache full",
+                extra={"fields": {"consequence": "jobs are looked up one by one: no room for their digests"}},
+            )
+        self._full = not fits
+        if not fits:
             return UncachedJob(made.uid, seal)
         self._made[seal] = made
-        finalize(made, self._room.give, size).atexit = False
+        finalize(made, self._room.give, made.namespace, size).atexit = False
         return made
 
     def read(self, document: dict[str, Any]) -> Read:

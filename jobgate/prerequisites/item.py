@@ -25,8 +25,9 @@ from jobgate.prerequisites.models import (
 from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
-from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, StoredItem, weight_of
+from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, StoredItem
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
+from jobgate.room import weight_of
 from webhook import Cause
 
 #: Digits of a hash that are shown and recorded: enough that no two generations of one item share them.

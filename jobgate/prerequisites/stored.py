@@ -5,14 +5,11 @@ A user who may write a Prerequisite may write hundreds of a mebibyte each, and t
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from threading import RLock
 from typing import Any, Final
 from weakref import WeakValueDictionary, finalize
 
-import msgspec
+from jobgate.room import SMALL, Room, weight_of
 
 MIB: Final = 1024 * 1024
 #: Most memory for one item: more than its commands and texts may have together (`content`).
@@ -21,8 +18,6 @@ ITEM_LIMIT: Final = 256 * 1024
 NAMESPACE_LIMIT, ALL_LIMIT = 16 * MIB, 128 * MIB
 #: Most memory for the items of all namespaces: what ClusterPrerequisites may have is left to them.
 NAMESPACES_LIMIT: Final = ALL_LIMIT - NAMESPACE_LIMIT
-#: Memory of a JSON value beside its text, in bytes: of a small object in a dict or list.
-_VALUE: Final = 48
 #: Set instead of the spec of an item that is not remembered: why.
 DROPPED: Final = "dropped"
 _METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "generation")
@@ -44,24 +39,13 @@ class StoredItem(dict[str, Any]):
     lacked: int
 
 
-def weight_of(spec: Any) -> int:
-    """Return about how much memory a spec takes, in bytes; that of a JSON text of it many times for small values."""
-    try:
-        text = msgspec.json.encode(spec)
-    except UnicodeEncodeError:  # halves of surrogate pairs
-        text = json.dumps(spec).encode()
-    return len(text) + _VALUE * sum(map(text.count, (b",", b":", b"[", b"{")))
-
-
 class ItemStore:
     """Keeps items while there is room for them."""
 
     def __init__(self) -> None:
         self._known: WeakValueDictionary[tuple[str, str], StoredItem] = WeakValueDictionary()
-        self._used: Counter[str] = Counter()
-        self._namespaced = 0
-        # Large items are read in a thread. What is given back by a garbage collection takes no turn.
-        self._lock = RLock()
+        #: Of all namespaces, and of the cluster.
+        self._rooms = Room(NAMESPACES_LIMIT, NAMESPACE_LIMIT), Room(2 * NAMESPACE_LIMIT)
 
     def keep(self, found: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is remembered of an item."""
@@ -72,14 +56,15 @@ class ItemStore:
             if DROPPED not in known and known["metadata"].get("resourceVersion") == metadata.get("resourceVersion", ""):
                 return known  # all are listed again now and then
             known.release()
-        kept = self._known[namespace, name] = StoredItem(
-            metadata=metadata, **{key: found[key] for key in ("status",) if key in found}
-        )
+        kept = self._known[namespace, name] = StoredItem(metadata=metadata)
+        # A status that we wrote is small, whatever the item.
+        if "status" in found and weight_of(found["status"]) <= SMALL:
+            kept["status"] = found["status"]
         kept.release, kept.item, kept.lacked = bool, None, 0
-        size = weight_of(found.get("spec"))
+        size = weight_of([found.get("spec"), kept.get("status")])
         if size > ITEM_LIMIT:
             kept[DROPPED] = f"it takes more than {ITEM_LIMIT // 1024} KiB of memory"
-        elif not self._take(namespace, size):
+        elif not self._room(namespace).swap(namespace, size):
             kept.lacked = size
             most = f"take more than {NAMESPACE_LIMIT // MIB} MiB of memory"
             kept[DROPPED] = (
@@ -89,35 +74,18 @@ class ItemStore:
             )
         else:
             kept["spec"] = found.get("spec")
-            kept.release = finalizer = finalize(kept, self._give, namespace, size)
+            kept.release = finalizer = finalize(kept, self._room(namespace).give, namespace, size)
             finalizer.atexit = False
         return kept
 
     def has_room(self, kept: Iterable[Mapping[str, Any]]) -> bool:
         """Return whether there is room now for one of these items that was dropped."""
         return any(
-            self._fits(str(one["metadata"].get("namespace") or ""), one.lacked)
+            self._room(namespace).fits(namespace, one.lacked)
             for one in kept
             if isinstance(one, StoredItem) and one.lacked
+            for namespace in (str(one["metadata"].get("namespace") or ""),)
         )
 
-    def _fits(self, namespace: str, size: int) -> bool:
-        of_all = self._namespaced + size <= NAMESPACES_LIMIT or not namespace
-        return of_all and self._used[namespace] + size <= NAMESPACE_LIMIT
-
-    def _take(self, namespace: str, size: int) -> bool:
-        with self._lock:
-            if not self._fits(namespace, size):
-                return False
-            self._count(namespace, size)
-            return True
-
-    def _count(self, namespace: str, size: int) -> None:
-        self._used[namespace] += size
-        self._namespaced += size if namespace else 0
-
-    def _give(self, namespace: str, size: int) -> None:
-        with self._lock:
-            self._count(namespace, -size)
-            if not self._used[namespace]:
-                del self._used[namespace]
+    def _room(self, namespace: str) -> Room:
+        return self._rooms[not namespace]

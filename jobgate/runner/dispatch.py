@@ -7,18 +7,20 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
 from jobgate.cluster import Informer, Resource
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
 from jobgate.kinds.common.runner import runner_of
+from jobgate.room import Room
 from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queues, admit
 from jobgate.runner.queues.demand import ENTRY_BYTES, Demand, demand_of, left_to_jobs, present_of
-from jobgate.runner.reading import Caches, JobReader
+from jobgate.runner.reading import Caches, JobReader, is_whole
 from jobgate.runner.seen import JobKey
 from jobgate.runner.state import RunState
-from jobgate.runner.subject import LONG_AGO, Subject, moment, sorted_by_task
+from jobgate.runner.subject import LONG_AGO, Observed, Subject, moment, sorted_by_task
 from webhook import Kind
 
 QUOTAS: Final = Resource("resourcequotas", "v1", "")
@@ -30,6 +32,7 @@ RESYNC: Final = 15.0
 
 #: What is remembered of what jobs ask for, in bytes: some 12,000 jobs of three tasks.
 ROOM: Final = 64 * 1024 * 1024
+NO_ROOM: Final = "the jobs of its namespace ask for more different resources than jobgate has memory for"
 
 _logger = logging.getLogger("jobgate")
 
@@ -38,10 +41,13 @@ class Demands:
     """What jobs ask for. A job is read for it once, until its spec changes: reading one of 1 MiB takes up to 0.2 s."""
 
     def __init__(self, reader: JobReader, room: int = ROOM) -> None:
-        """Know nothing yet. `room` is for what is remembered, in bytes; jobs beyond are read each time."""
+        """Know nothing yet. `room` is for what is remembered, in bytes.
+
+        Of jobs beyond, only what they ask for in all is remembered, and of jobs beyond that nothing: they wait.
+        """
         self._reader = reader
-        self._left = room
-        self._known: dict[str, tuple[Any, Demand | None, int]] = {}
+        self._room = Room(room)
+        self._known: dict[str, tuple[Any, Demand | None, int, str]] = {}
 
     def knows(self, document: Mapping[str, Any]) -> bool:
         """Return whether a job need not be read."""
@@ -49,18 +55,24 @@ class Demands:
         return uid in self._known and self._known[uid][0] == generation
 
     def of(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Demand | None:
-        """Return what a job asks for; None where it does not fit its schema."""
+        """Return what a job asks for; None if it does not fit its schema, or is to be read again first."""
         uid, generation = _version(document)
         if self.knows(document):
             return self._known[uid][1]
+        if not is_whole(document):
+            return None
         self._forget(uid)
         subject = self._reader.read(key, kind, document)
         demand = None if subject is None else demand_of(subject)
+        if demand is not None and not self._fits(key, demand):
+            demand = replace(demand, pods={})
+            demand = demand if self._fits(key, demand) else Demand({}, {}, gate=NO_ROOM)
         size = ENTRY_BYTES if demand is None else demand.size
-        if size <= self._left:
-            self._left -= size
-            self._known[uid] = generation, demand, size
+        self._known[uid] = generation, demand, size if self._room.swap(key[1], size) else 0, key[1]
         return demand
+
+    def _fits(self, key: JobKey, demand: Demand) -> bool:
+        return self._room.fits(key[1], demand.size)
 
     def forget_others(self, uids: set[str]) -> None:
         """Forget all jobs but these."""
@@ -69,7 +81,8 @@ class Demands:
 
     def _forget(self, uid: str) -> None:
         if uid in self._known:
-            self._left += self._known.pop(uid)[2]
+            _, _, size, namespace = self._known.pop(uid)
+            self._room.give(namespace, size)
 
 
 def _version(document: Mapping[str, Any]) -> tuple[str, Any]:
@@ -80,10 +93,17 @@ def _version(document: Mapping[str, Any]) -> tuple[str, Any]:
 class Dispatcher:
     """Decides which jobs may run. What it has decided is remembered until it is seen in the jobs."""
 
-    def __init__(self, queues: Queues, caches: Caches, changed: asyncio.Event, moved: Callable[[JobKey], None]) -> None:
+    def __init__(
+        self,
+        queues: Queues,
+        caches: Caches,
+        changed: asyncio.Event,
+        moved: Callable[[JobKey], None],
+        room: Room | None = None,
+    ) -> None:
         """Decide nothing yet. `changed` is set when anything has changed of jobs and what they are made of.
 
-        `moved` is called with each job of which something else was decided.
+        `moved` is called with each job of which something else was decided; `room` is for ResourceQuotas.
         """
         self._queues = queues
         self._caches = caches
@@ -94,7 +114,7 @@ class Dispatcher:
         #: Why jobs get no room, of those that lack something that they do not make themselves.
         self._lacking: dict[str, str] = {}
         self._changed = changed
-        self.quotas = Informer(QUOTAS, keep=_quota, changed=lambda _: changed.set())
+        self.quotas = Informer(QUOTAS, keep=_quota, changed=lambda _: changed.set(), room=room)
         self.priorities = Informer(PRIORITIES, keep=_value, changed=lambda _: changed.set())
 
     def use(self, queues: Queues) -> None:
@@ -153,17 +173,19 @@ class Dispatcher:
             demand = self._demands.of(key, kind, document)
             if demand is None:
                 continue
+            unknown = self._unknown(key[1])
             # Batch Jobs that are there, or are not suspended, prove nothing: users may have made them so.
             runs = state.admitted
             if not runs and (demand.suspended or state.held or _is_left_alone(kind, document)):
                 continue
             keys[uid] = key
-            if not runs and (why := demand.gate or self._lacking.get(uid)):
+            if not runs and (why := demand.gate or unknown or self._lacking.get(uid)):
                 blocked[uid] = why
                 continue
             entries.append(self._entry(demand, document, runs=runs))
             if key[1] in limited:
-                sight = sorted_by_task(demand.pods, state, self._caches.seen.observed(uid, key[1], now))
+                observed = Observed(now) if unknown else self._caches.seen.observed(uid, key[1], now)
+                sight = sorted_by_task(demand.pods, state, observed)
                 for name, amount in present_of(demand, sight).items():
                     present[key[1]][name] = present[key[1]].get(name, Decimal(0)) + amount
         self._demands.forget_others(uids)
@@ -181,8 +203,15 @@ class Dispatcher:
         """Read what is not known of jobs, one after the other: a decision would read all at once, and block others."""
         for key, kind, document in self._live():
             if not self._demands.knows(document):
-                self._demands.of(key, kind, document)
+                if (whole := await self._caches.whole(key, document)) is not None:
+                    self._demands.of(key, kind, whole)
                 await asyncio.sleep(0)
+
+    def _unknown(self, namespace: str) -> str:
+        """Return why it is not known what there is in a namespace, whose jobs wait then; empty if it is known."""
+        jobs = (informer for _, _, informer in self._caches.jobs.values())
+        informers: Iterable[Informer[Any]] = (*jobs, *self._caches.seen.informers.values(), self.quotas)
+        return next(filter(None, (one.lacks(namespace) for one in informers)), "")
 
     def _entry(self, demand: Demand, document: Mapping[str, Any], *, runs: bool) -> Entry:
         metadata = metadata_of(document)
@@ -248,7 +277,10 @@ def _is_left_alone(kind: Kind, document: Mapping[str, Any]) -> bool:
 
 
 def _quota(found: dict[str, Any]) -> Mapping[str, Any]:
-    return {"spec": mapping(found.get("spec")), "status": mapping(found.get("status"))}
+    spec, status = mapping(found.get("spec")), mapping(found.get("status"))
+    if spec.get("scopes") or spec.get("scopeSelector"):
+        return {"spec": {"scopes": True}}
+    return {"spec": {"hard": spec.get("hard")}, "status": {word: status.get(word) for word in ("hard", "used")}}
 
 
 def _value(found: dict[str, Any]) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, Final
 
-from jobgate.cluster import Resource
+from jobgate.cluster import IncompleteError, Resource
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
 from jobgate.controller.events import write_job_event
@@ -37,7 +37,7 @@ SOURCE = "jobgate-runner"
 STARTS: Final = 2.0
 #: The reasons of Events.
 IN_THE_WAY, CANNOT_MAKE, CANNOT_CHANGE = "ObjectInTheWay", "CannotMakeObject", "CannotChangeObject"
-UNREADABLE, STATELESS = "CannotReadJob", "CannotStoreState"
+UNREADABLE, STATELESS, UNKNOWN = "CannotReadJob", "CannotStoreState", "TooManyObjects"
 _CANNOT: Final = {Create: CANNOT_MAKE, Patch: CANNOT_CHANGE, Delete: "CannotDeleteObject"}
 #: Looks in a row that must leave something undone before an error that may pass is reported: some 3 seconds.
 REPORTED_AFTER: Final = 5
@@ -93,7 +93,21 @@ class JobReconciler:
             ApiError: the API server did not do what it should, for a reason that may pass.
             OSError, TimeoutError: there is no answer.
         """
+        try:
+            return await self._reconciled(key)
+        except IncompleteError as error:
+            plural, namespace, name = key
+            kind, resource, informer = self._caches.jobs[plural]
+            document = informer.peek(name, namespace) or await self._objects.get(resource, name, namespace)
+            if document is None:
+                return ReconcileResult.FINE
+            document = {**document, "apiVersion": kind.gvk.api_version, "kind": kind.kind}
+            await self._report_blocked(document, kind.kind, "unknown", RecordEvent("Warning", UNKNOWN, str(error)))
+            return ReconcileResult.AGAIN
+
+    async def _reconciled(self, key: JobKey) -> ReconcileResult:
         document = self._document(key)
+        document = None if document is None else await self._caches.whole(key, document)
         if document is None:
             return ReconcileResult.FINE
         result, stored = await self._looked(key, document)

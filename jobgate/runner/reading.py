@@ -11,10 +11,11 @@ import msgspec
 import orjson
 
 from jobgate.cluster import Informer, Resource
-from jobgate.cluster.informer import slim
+from jobgate.cluster.objects import ObjectClient
 from jobgate.controller.territory import Territory
 from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.plugins.queueing import Grouping
+from jobgate.room import Room, project, weight_of
 from jobgate.runner.seen import JobKey, Seen
 from jobgate.runner.subject import Subject, read
 from webhook import Job, Kind
@@ -25,6 +26,19 @@ _COUNTS = ("uid", "generation", "labels", "annotations")
 ROOM: Final = 16 * 1024 * 1024
 #: A copy of the whole job, which nothing reads.
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+_OURS: Final = "jobgate.dev/"
+_IDENTITY: Final = (
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+)
+#: All jobs, and what they are made of: with what specs take that were read, it leaves a third of the memory limit that
+#: the manifests give the runner.
+OBSERVED_ROOM: Final = 384 * 1024 * 1024
 
 #: By `<plural>.<group>`: a kind, its resource, and what is kept of its jobs.
 Jobs: TypeAlias = Mapping[str, tuple[Kind, Resource, Informer[dict[str, Any]]]]
@@ -34,14 +48,39 @@ def keep_job(kind: Kind) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return what makes of a job what is kept of it: all that is read, its spec as JSON."""
 
     def keep(found: dict[str, Any]) -> dict[str, Any]:
-        metadata = dict(slim(found)["metadata"])
-        if _LAST_APPLIED in mapping(metadata.get("annotations")):
-            metadata["annotations"] = {key: one for key, one in metadata["annotations"].items() if key != _LAST_APPLIED}
+        whole = keep_less(kind)(found)
+        marks = {word: mapping(found["metadata"].get(word)) for word in ("labels", "annotations")}
+        marks["annotations"] = {key: one for key, one in marks["annotations"].items() if key != _LAST_APPLIED}
         # A copy: what is given back keeps up to twice its size. A job may have more levels than orjson writes.
         spec = bytes(memoryview(msgspec.json.encode(found.get("spec"))))
-        return {**found, "apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": metadata, "spec": spec}
+        metadata = {**whole["metadata"], **{word: value for word, value in marks.items() if value}}
+        return {**whole, "metadata": metadata, "spec": spec}
 
     return keep
+
+
+def keep_less(kind: Kind) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return what makes of a job what is kept of it if there is no room for the rest: it has no spec (`is_whole`)."""
+
+    def keep(found: dict[str, Any]) -> dict[str, Any]:
+        metadata = project(found["metadata"], dict.fromkeys(_IDENTITY, ...))
+        annotations = mapping(found["metadata"].get("annotations"))
+        if ours := {key: one for key, one in annotations.items() if key.startswith(_OURS)}:
+            metadata["annotations"] = ours
+        less = {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": metadata}
+        return {**less, **({"status": found["status"]} if "status" in found else {})}
+
+    return keep
+
+
+def is_whole(document: Mapping[str, Any]) -> bool:
+    """Return whether all that is read of a job is kept."""
+    return "spec" in document
+
+
+def weight_of_job(document: Mapping[str, Any]) -> int:
+    """Return the memory that a job takes as it is kept, in bytes."""
+    return weight_of({**document, "spec": None}) + len(document.get("spec", b""))
 
 
 class JobReader:
@@ -51,7 +90,7 @@ class JobReader:
         """Remember nothing yet. `room` is for specs, in bytes of JSON; others are read again each time."""
         self._domain = domain
         self._groups = groups
-        self._left = room
+        self._room = Room(room)
         self._known: dict[JobKey, tuple[list[Any], Subject | None, int]] = {}
 
     def __len__(self) -> int:
@@ -66,8 +105,7 @@ class JobReader:
             self.forget(key)
             size = len(document["spec"])
             subject = read(kind, {**document, "spec": orjson.loads(document["spec"])}, self._domain, self._groups)
-            if size <= self._left:
-                self._left -= size
+            if self._room.swap(key[1], size):
                 self._known[key] = counts, subject, size
             return subject
         if subject is None:
@@ -80,7 +118,7 @@ class JobReader:
     def forget(self, key: JobKey) -> None:
         """Forget a job that is gone, or is looked at seldom."""
         if key in self._known:
-            self._left += self._known.pop(key)[2]
+            self._room.give(key[1], self._known.pop(key)[2])
 
 
 @dataclass(frozen=True)
@@ -93,6 +131,7 @@ class Caches:
         territory: the namespaces in which jobs are run.
         reader: reads jobs.
         clock: gives the time.
+        objects: reads jobs that are not kept as a whole.
     """
 
     jobs: Jobs
@@ -100,3 +139,16 @@ class Caches:
     territory: Territory
     reader: JobReader
     clock: Callable[[], datetime]
+    objects: ObjectClient | None = None
+
+    async def whole(self, key: JobKey, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return a job with all that is read of it; None if it is gone.
+
+        Raises:
+            ApiError, OSError, TimeoutError: it cannot be read.
+        """
+        if is_whole(document) or self.objects is None:
+            return document
+        kind, resource, _ = self.jobs[key[0]]
+        stored = await self.objects.get(resource, key[2], key[1])
+        return None if stored is None else keep_job(kind)({**stored})

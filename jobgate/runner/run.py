@@ -32,11 +32,12 @@ from jobgate.plugins.queueing import (
     grouping,
     versions,
 )
+from jobgate.room import Room
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import JobReconciler
 from jobgate.runner.queues.admission import Queues
 from jobgate.runner.queues.file import read_queues
-from jobgate.runner.reading import Caches, JobReader, Jobs, keep_job
+from jobgate.runner.reading import OBSERVED_ROOM, Caches, JobReader, Jobs, keep_job, keep_less, weight_of_job
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import COMMANDS, JobKey, Seen
 from jobgate.runner.uncreated import SELECTOR, UncreatedPods
@@ -150,14 +151,17 @@ class RunnerController:
             changed.set()
 
         commanded = next((kind for kind in self._kinds if (runner := runner_of(kind)) and runner.commands), None)
-        seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups, commanded)
-        jobs = {kind.qualified_plural: _followed(kind, of_a_job) for kind in self._kinds}
+        room = Room(OBSERVED_ROOM)
+        seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups, commanded, room)
+        jobs = {kind.qualified_plural: followed_jobs(kind, of_a_job, room) for kind in self._kinds}
         territory = Territory(settings.namespace)
         if settings.namespace:
             _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
-        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), self._clock)
-        dispatcher = Dispatcher(settings.queues, caches, changed, queue.add) if settings.queues is not None else None
         writes = self._cluster.paced(settings.requests_per_second)
+        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), self._clock, writes)
+        dispatcher = None
+        if settings.queues is not None:
+            dispatcher = Dispatcher(settings.queues, caches, changed, queue.add, room)
         uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))
         loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
@@ -298,7 +302,17 @@ def _resource(api_version: str) -> Resource:
     return Resource(POD_GROUPS, version, group)
 
 
-def _followed(kind: Kind, changed: Callable[[JobKey], None]) -> tuple[Kind, Resource, Informer[dict[str, Any]]]:
+def followed_jobs(
+    kind: Kind, changed: Callable[[JobKey], None], room: Room | None = None
+) -> tuple[Kind, Resource, Informer[dict[str, Any]]]:
     """Return a kind, its resource, and the cache of its jobs."""
     resource, plural = Resource(kind.plural, kind.version, kind.group), kind.qualified_plural
-    return kind, resource, Informer(resource, keep=keep_job(kind), changed=lambda key: changed((plural, *key)))
+    informer = Informer(
+        resource,
+        keep=keep_job(kind),
+        changed=lambda key: changed((plural, *key)),
+        room=room,
+        less=keep_less(kind),
+        weigh=weight_of_job,
+    )
+    return kind, resource, informer

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
-from jobgate.cluster import Informer, Resource
+from jobgate.cluster import IncompleteError, Informer, Resource
 from jobgate.controller.owned import JobIndex
 from jobgate.kinds.common.members import labels_of
 from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
-from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
+from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.room import Room, Shape, project
 from jobgate.runner.subject import Observed
 from webhook import Kind
 
@@ -26,19 +28,41 @@ COMMANDS: Final = Resource("commands", "v1alpha1", "bus.volcano.sh")
 #: Of which job something is: its kind as `<plural>.<group>`, its namespace and its name.
 JobKey = tuple[str, str, str]
 
-_METADATA: Final = (
-    "name",
-    "namespace",
-    "uid",
-    "resourceVersion",
-    "labels",
-    "ownerReferences",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-)
-_POD_STATUS: Final = ("phase", "reason", "conditions", "containerStatuses", "initContainerStatuses")
-_JOB_SPEC: Final = ("suspend", "completions", "parallelism", "backoffLimit")
+_METADATA: Final = {
+    **dict.fromkeys(("name", "namespace", "uid", "resourceVersion"), ...),
+    **dict.fromkeys(("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"), ...),
+    "labels": dict.fromkeys((RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL, COMPLETION_INDEX), ...),
+}
+_CONDITIONS: Final = [dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), ...)]
+_CONTAINERS: Final = [
+    {"ready": ..., "restartCount": ..., "state": {"terminated": {"exitCode": ..., "finishedAt": ...}}},
+]
+_COUNTS: Final = ("active", "succeeded", "failed", "terminating", "failedIndexes", "startTime", "completionTime")
+#: The fields that are read of each kind, beside metadata.
+_READ: Final[Mapping[str, Shape]] = {
+    "Pod": {
+        "status": {
+            "phase": ...,
+            "reason": ...,
+            "conditions": _CONDITIONS,
+            "containerStatuses": _CONTAINERS,
+            "initContainerStatuses": _CONTAINERS,
+        }
+    },
+    "Job": {
+        "spec": dict.fromkeys(("suspend", "completions", "parallelism", "backoffLimit"), ...),
+        "status": {**dict.fromkeys(_COUNTS, ...), "conditions": _CONDITIONS},
+    },
+    "Service": {},
+    "PodGroup": {
+        "spec": {
+            **dict.fromkeys(("minMember", "queue", "priorityClassName"), ...),
+            "schedulingPolicy": {"gang": {"minCount": ...}},
+        },
+        "status": {"phase": ..., "conditions": _CONDITIONS},
+    },
+    "Command": {"action": ..., "target": dict.fromkeys(("kind", "name", "uid"), ...)},
+}
 
 
 def keep_object(kind: str, resource: Resource) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -46,19 +70,10 @@ def keep_object(kind: str, resource: Resource) -> Callable[[dict[str, Any]], dic
     api_version = f"{resource.group}/{resource.version}".removeprefix("/")
 
     def keep(found: dict[str, Any]) -> dict[str, Any]:
-        metadata = {key: found["metadata"][key] for key in _METADATA if key in found["metadata"]}
-        slim: dict[str, Any] = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
-        if kind == "Pod":
-            status = mapping(found.get("status"))
-            slim["status"] = {key: status[key] for key in _POD_STATUS if key in status}
-        elif kind == "Job":
-            spec = mapping(found.get("spec"))
-            slim |= {"spec": {key: spec[key] for key in _JOB_SPEC if key in spec}, "status": found.get("status")}
-        elif kind == "PodGroup":
-            slim |= {"spec": found.get("spec"), "status": found.get("status")}
-        elif kind == "Command":
-            slim |= {"action": found.get("action"), "target": found.get("target")}
-        return slim
+        metadata = project(found["metadata"], _METADATA)
+        owners = (one for _, one in objects(found["metadata"].get("ownerReferences")) if one.get("controller") is True)
+        metadata["ownerReferences"] = [project(one, {"uid": ..., "controller": ...}) for one in islice(owners, 1)]
+        return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **project(found, _READ[kind])}
 
     return keep
 
@@ -76,11 +91,16 @@ class Seen:
     """
 
     def __init__(
-        self, changed: Callable[[JobKey], None], groups: Resource | None = None, commanded: Kind | None = None
+        self,
+        changed: Callable[[JobKey], None],
+        groups: Resource | None = None,
+        commanded: Kind | None = None,
+        room: Room | None = None,
     ) -> None:
         """Know nothing yet. `changed` is called with each job of which something came, went or changed.
 
-        `groups` are the PodGroups that are followed, `commanded` is the kind whose jobs Commands are for.
+        `groups` are the PodGroups that are followed, `commanded` is the kind whose jobs Commands are for, `room` is for
+        all that is there.
         """
         self._index = JobIndex(changed)
         self._groups = groups
@@ -89,7 +109,9 @@ class Seen:
         self._kinds |= {groups: "PodGroup"} if groups else {}
         self._kinds |= {COMMANDS: "Command"} if commanded else {}
         self.informers = {
-            resource: Informer(resource, keep=keep_object(kind, resource), changed=partial(self._take, resource))
+            resource: Informer(
+                resource, keep=keep_object(kind, resource), changed=partial(self._take, resource), room=room
+            )
             for resource, kind in self._kinds.items()
         }
 
@@ -102,11 +124,14 @@ class Seen:
         Raises:
             LookupError: what there is of a resource is not known, which is not the same as nothing. PodGroups, which
                 only some jobs need, are then `unknown_groups`. Where Commands are not installed, there are none.
+            IncompleteError: there is no room for all that is there of the namespace.
         """
         unknown: dict[Resource, str] = {}
         for resource, informer in self.informers.items():
             try:
-                informer.get("")
+                informer.check(namespace)
+            except IncompleteError:
+                raise
             except LookupError as error:
                 if resource not in {self._groups, COMMANDS}:
                     raise
@@ -133,7 +158,7 @@ class Seen:
     def _take(self, resource: Resource, key: tuple[str, str]) -> None:
         """Update whose an object that has changed is, by its labels, or by the target of a Command."""
         namespace, name = key
-        found = self.informers[resource].get(name, namespace)
+        found = self.informers[resource].peek(name, namespace)
         jobs: dict[str, JobKey] = {}
         if found is not None and resource == COMMANDS:
             target, kind = mapping(found.get("target")), self._commanded

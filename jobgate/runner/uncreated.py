@@ -36,7 +36,11 @@ _ENDS: Final = ("Complete", "Failed", "FailureTarget", "SuccessCriteriaMet")
 
 #: Seconds that reading the Events of a namespace may take, and the batch Jobs of which reasons are remembered.
 TIMEOUT: Final = 10.0
-MOST: Final = 10_000
+MOST: Final = 1_000
+#: Most characters of a uid; they are UUIDs.
+_UID: Final = 64
+#: Namespaces of which reasons are remembered, the last ones that were read.
+_NAMESPACES: Final = 64
 #: Periods after which a namespace is forgotten.
 _KEPT: Final = 4
 
@@ -80,7 +84,8 @@ class UncreatedPods:
         """
         periods = {name: (now - read).total_seconds() / PERIOD for name, (read, _) in self._known.items()}
         if namespace not in self._reading and periods.get(namespace, 1.0) >= 1.0:
-            self._known = {name: one for name, one in self._known.items() if periods[name] < _KEPT}
+            recent = [(name, one) for name, one in self._known.items() if periods[name] < _KEPT]
+            self._known = dict(recent[-_NAMESPACES:])
             self._reading.add(namespace)
             try:
                 self._known[namespace] = now, await self._listed(namespace)
@@ -94,10 +99,10 @@ class UncreatedPods:
             async with asyncio.timeout(TIMEOUT):
                 async for page in self._events(namespace).pages(EVENTS):
                     for event in page.items:
-                        uid, said = text(mapping(event.get("involvedObject")).get("uid")), text(event.get("message"))
+                        uid = text(mapping(event.get("involvedObject")).get("uid"))[:_UID]
                         if uid in found or len(found) < MOST:
                             # Of two in the same second the same one counts each time.
-                            reason = _last(event), _POD.sub("", said)[:LIMIT]
+                            reason = _last(event), _POD.sub("", text(event.get("message")))[:LIMIT]
                             found[uid] = max(found.get(uid, (LONG_AGO, "")), reason)
         except Exception as error:  # noqa: BLE001  # the job is looked at in any case
             fields = {"namespace": namespace, "reason": f"{type(error).__qualname__}: {error}"}

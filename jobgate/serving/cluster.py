@@ -15,7 +15,6 @@ from jobgate.kinds.common.prerequisites import UNKNOWN_ITEMS, USE, WATCHED, want
 from jobgate.kinds.common.scale import SCALE, scalable, scale_path
 from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
 from jobgate.pods import (
-    DigestMemory,
     Digests,
     ItemReviewer,
     PermissionCache,
@@ -25,8 +24,10 @@ from jobgate.pods import (
     WorkloadReviewer,
 )
 from jobgate.pods.access import Question
+from jobgate.pods.digest import ENTRIES_ROOM, ROOM
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.stored import ItemStore
+from jobgate.room import Room
 from jobgate.serving.certificate import connected
 from jobgate.serving.metrics import CountedLookup, ServingMetrics
 from jobgate.serving.scale import ScaleReviewer
@@ -64,9 +65,13 @@ class ClusterView:
         self.reached = reached
         self._kubeconfig = kubeconfig
         self._client: Any = None
-        room = DigestMemory()
+        room, entries = Room(ROOM), Room(ENTRIES_ROOM)
         self._jobs = [
-            (kind, digests, Informer(Resource.parse(jobs_of(kind)), BACKOFF, keep=digests.of))
+            (
+                kind,
+                digests,
+                Informer(Resource.parse(jobs_of(kind)), BACKOFF, keep=digests.of, room=entries, weigh=lambda _: 0),
+            )
             for kind in followed(kinds)
             for digests in (Digests(kind, settings, room),)
         ]

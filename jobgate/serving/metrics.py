@@ -24,6 +24,12 @@ class ServingMetrics(Metrics):
             ["resource"],
             registry=self.registry,
         )
+        self._unkept = Gauge(
+            "jobgate_cache_unkept_objects",
+            "Objects that are not kept, because there is no room for them.",
+            ["resource"],
+            registry=self.registry,
+        )
         self.lookups = Counter(
             "jobgate_pod_lookups",
             "Lookups of a pod's job, by kind and result (found, unasked, unknown, later, refused).",
@@ -32,7 +38,8 @@ class ServingMetrics(Metrics):
         )
 
     def watch_age(self, resource: str, known: Informer[Any]) -> None:
-        """Expose the age of the cache of a resource: one that a kind looks up, or the Secret of certificates."""
+        """Expose the state of the cache of a resource: one that a kind looks up, or the Secret of certificates."""
+        self._unkept.labels(resource).set_function(lambda: known.unkept)
         self._ages.labels(resource).set_function(lambda: known.age)
 
 

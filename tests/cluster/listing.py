@@ -14,6 +14,9 @@ from jobgate.cluster.client import Client
 class Listing:
     """What is listed at each path, and how often it was asked with which limit."""
 
+    #: What a watch sends before it ends, in parts; nothing for one that stays open.
+    events: Sequence[bytes] = ()
+
     def __init__(self, **objects: Sequence[bytes]) -> None:
         self.objects = objects
         self.limits: list[int] = []
@@ -45,6 +48,11 @@ class Listing:
                 parts = self.answer(head.split(b" ", 2)[1].decode())
                 if parts is None:
                     writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    for part in self.events:
+                        writer.write(b"%x\r\n%b\r\n" % (len(part), part))
+                        await writer.drain()
+                    if self.events:
+                        writer.write(b"0\r\n\r\n")
                     await reader.read()
                     break
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % sum(map(len, parts)))

@@ -346,11 +346,11 @@ async def test_a_real_api_server_is_followed_from_before_the_crd_until_after_it(
         await until(lambda: weight(cache) == "unknown")
 
 
-def test_of_a_namespace_only_its_labels_are_kept() -> None:
+def test_of_a_namespace_only_labels_that_are_read_are_kept() -> None:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{}"}
-    metadata = {"name": "ada", "resourceVersion": "1", "labels": {"team": "a"}, "annotations": annotations}
-    assert labels({"metadata": metadata, "spec": {}, "status": {}}) == {"metadata": {"labels": {"team": "a"}}}
-    assert labels({"metadata": {"name": "ada"}}) == {"metadata": {"labels": {}}}
+    metadata = {"name": "ada", "resourceVersion": "1", "labels": {"team": "a", "b": "c"}, "annotations": annotations}
+    assert labels("team")({"metadata": metadata, "spec": {}, "status": {}}) == {"metadata": {"labels": {"team": "a"}}}
+    assert labels("team")({"metadata": {"name": "ada"}}) == {"metadata": {"labels": {}}}
 
 
 async def test_a_cache_keeps_labels_of_namespaces_and_all_of_others() -> None:

@@ -56,6 +56,14 @@ async def test_a_list_comes_in_pages_of_bounded_size(
     assert listing.limits == limits
 
 
+async def test_an_event_of_any_size_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = json.dumps({"type": "ADDED", "object": {"padding": "x" * 6 * KIB * KIB}}).encode()
+    monkeypatch.setattr(Listing, "events", [b'{"type":"A"', b'}\n{"type":"B"}\n', large, b"\n"])
+    async with serving(Listing()) as listing, client_of(listing) as reader:
+        events = [event async for event in reader.watch(THINGS, "1")]
+    assert [event["type"] for event in events] == ["A", "B", "ADDED"]
+
+
 async def test_a_list_takes_the_memory_of_a_page_and_not_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "PAGE_BYTES", 512 * KIB)
     peaks = [await _peak(count) for count in (32, 256)]

@@ -19,7 +19,8 @@ from jobgate.controller.owned import Owned
 from jobgate.controller.present import PODS
 from jobgate.kinds.common.runner import taken_over
 from jobgate.kinds.dijob import DIJOB
-from jobgate.pods import DigestMemory
+from jobgate.pods import Digests
+from jobgate.room import Room
 from tests.controller.builder import CONFIG_MAPS, DIJOBS, EVENTS, POLICIES, SECRETS, SERVICES, job
 from tests.controller.cluster import MemoryCluster, unreachable
 
@@ -620,7 +621,7 @@ async def test_namespaces_that_have_opted_out_and_those_of_the_system_are_left_a
 async def test_jobs_for_which_there_is_no_room_are_read_when_they_are_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("jobgate.controller.jobs.DigestMemory", lambda: DigestMemory(0))
+    monkeypatch.setattr("jobgate.controller.jobs.Digests", lambda kind, settings, _: Digests(kind, settings, Room(0)))
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job("train", "ada", 2, ALL))
     async with controlling(cluster):

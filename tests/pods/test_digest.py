@@ -15,8 +15,9 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.plugins import Crew, parse
 from jobgate.plugins.queueing import QueueingArguments
 from jobgate.plugins.weight import too_large, weight
-from jobgate.pods import DigestMemory, Digests, UncachedJob, digest_of
+from jobgate.pods import Digests, UncachedJob, digest_of
 from jobgate.pods.digest import OVERSIZED, UNREADABLE, UnusableJob
+from jobgate.room import Room
 from jobgate.runner.reading import keep_job
 from tests.kinds.dijob import jobs
 from tests.plugins.crews import crew, part
@@ -135,7 +136,7 @@ def named(name: str) -> dict[str, Any]:
 
 
 def test_jobs_for_which_there_is_no_room_are_told_from_each_other_and_read_when_they_are_needed() -> None:
-    room = DigestMemory(3 * weight(digest_of(DIJOB, named("job-0"))))  # type: ignore[arg-type]
+    room = Room(4 * weight(digest_of(DIJOB, named("job-0"))))  # type: ignore[arg-type]
     digests = Digests(DIJOB, room=room)
     found = [digests.of(named(f"job-{number}")) for number in range(5)]
     assert [type(one) for one in found] == [Crew, Crew, Crew, UncachedJob, UncachedJob]
@@ -147,7 +148,7 @@ def test_jobs_for_which_there_is_no_room_are_told_from_each_other_and_read_when_
 
 def test_the_room_of_a_job_that_went_is_the_next_ones() -> None:
     size = weight(digest_of(DIJOB, named("job-0")))  # type: ignore[arg-type]
-    digests = Digests(DIJOB, room=DigestMemory(int(1.5 * size)))
+    digests = Digests(DIJOB, room=Room(int(1.5 * size)))
     for number in range(50):
         found = digests.of(named(f"job-{number}"))
         assert isinstance(found, Crew)
@@ -156,7 +157,7 @@ def test_the_room_of_a_job_that_went_is_the_next_ones() -> None:
 
 
 def test_all_kinds_share_the_room(caplog: pytest.LogCaptureFixture) -> None:
-    room = DigestMemory(weight(digest_of(DIJOB, named("job-0"))))  # type: ignore[arg-type]
+    room = Room(int(1.5 * weight(digest_of(DIJOB, named("job-0")))))  # type: ignore[arg-type]
     one, other = Digests(DIJOB, room=room), Digests(DIJOB, room=room)
     kept = one.of(named("job-0"))
     with caplog.at_level(logging.WARNING):

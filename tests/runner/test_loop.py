@@ -24,7 +24,7 @@ from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import REPORTED_AFTER, STATELESS, JobReconciler
 from jobgate.runner.plan import report
 from jobgate.runner.queues.file import read_queues
-from jobgate.runner.reading import Caches, JobReader, keep_job
+from jobgate.runner.reading import Caches, JobReader, keep_job, keep_less
 from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import START, UID, World, dijob, merge, queued, stamp, stored, subject, task, vcjob, vctask
@@ -107,6 +107,7 @@ class Looks:
             self.territory,
             self.reader,
             lambda: self.now,
+            self.server,
         )
         later = lambda _, seconds: self.later.append(seconds)  # noqa: E731
         self.dispatcher = Dispatcher(read_queues("queues: [{name: research}]"), caches, asyncio.Event(), lambda _: None)
@@ -171,6 +172,36 @@ async def test_a_state_is_written_by_its_differences() -> None:
     assert second == {
         "jobgate": {"attempt": 1, "tasks": None, "held": None, "resumed": 1, "admitted": None, "asked": None}
     }
+
+
+@pytest.mark.parametrize("unkept", [SERVICES, JOBS, PODS, COMMANDS], ids=str)
+async def test_while_not_all_objects_of_a_namespace_are_kept_nothing_is_made_of_its_jobs(unkept: Resource) -> None:
+    looks = Looks(World(dijob()))
+    looks.show("1")
+    fill(looks.seen.informers[COMMANDS], [])
+    looks.seen.informers[unkept]._lacks["elsewhere"] = 1
+    assert ("create", "jobs") in (await looks.look())[1]
+    looks.show("2")
+    looks.seen.informers[unkept]._lacks["lab"] = 1
+    assert await looks.look() == (ReconcileResult.AGAIN, [("create", "events")])
+    assert looks.server.events == ["TooManyObjects"]
+
+
+async def test_a_job_that_is_not_kept_is_not_looked_at_and_says_so() -> None:
+    looks = Looks(World(dijob()))
+    looks.show("1", there=False)
+    looks.jobs._lacks["lab"] = 1
+    assert await looks.look() == (ReconcileResult.AGAIN, [("get", "dijobs"), ("create", "events")])
+
+
+async def test_a_job_whose_spec_is_not_kept_is_read_when_it_is_looked_at() -> None:
+    looks = Looks(World(dijob()))
+    looks.show("1")
+    _, whole = await looks.look()
+    looks = Looks(World(dijob()))
+    looks.jobs._keep = keep_less(DIJOB)
+    looks.show("1")
+    assert await looks.look() == (ReconcileResult.WROTE, [("get", "dijobs"), *whole])
 
 
 VOLUMES = [{"mountPath": "/a", "volumeClaim": {"accessModes": []}, "volumeClaimName": "mine"}]
@@ -551,7 +582,7 @@ def test_a_large_job_takes_its_size_as_json_and_what_there_is_no_room_for_is_rea
     assert reader.read(KEY, DIJOB, small) is not None
     assert len(reader) == 1
     reader.forget(KEY)
-    assert reader._left == size - 1
+    assert reader._room.swap(KEY[1], (size - 1) // 2)
 
 
 async def test_a_job_that_is_gone_or_has_ended_is_not_remembered() -> None:

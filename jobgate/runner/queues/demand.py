@@ -95,7 +95,7 @@ def present_of(demand: Demand, sight: Sight) -> Amounts:
     live = {
         name: sum(pod.phase not in {"Succeeded", "Failed"} for pod in seen.pods) for name, seen in sight.tasks.items()
     }
-    return _sum((demand.pods[name], count) for name, count in live.items() if count)
+    return _sum((demand.pods.get(name, {}), count) for name, count in live.items() if count)
 
 
 def demand_of_pod(subject: Subject, name: str) -> Amounts:

@@ -3,17 +3,20 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
 from jobgate.cluster import Informer, Resource
 from jobgate.controller.territory import Territory
 from jobgate.kinds import installed
-from jobgate.runner.dispatch import Demands, Dispatcher
+from jobgate.kinds.dijob import DIJOB
+from jobgate.runner.dispatch import NO_ROOM, Demands, Dispatcher
+from jobgate.runner.queues.demand import Demand
 from jobgate.runner.queues.file import read_queues
-from jobgate.runner.reading import Caches, JobReader, keep_job
-from jobgate.runner.seen import JobKey, Seen
+from jobgate.runner.reading import Caches, JobReader, keep_job, keep_less
+from jobgate.runner.seen import PODS, JobKey, Seen
 from jobgate.runner.subject import Subject
 from tests.runner.test_rendering import example
 from tests.runner.world import START, World, dijob, holding, queued, stamp, task
@@ -116,6 +119,16 @@ class CountingReader(JobReader):
         return super().read(key, kind, document)
 
 
+class Stored:
+    """An API server that has the jobs of these worlds."""
+
+    def __init__(self, worlds: Mapping[str, World]) -> None:
+        self._worlds = worlds
+
+    async def get(self, _: Resource, name: str, __: str = "") -> Mapping[str, Any]:
+        return self._worlds[name].job
+
+
 class Cluster:
     """All jobs, as the runner knows them, and its dispatcher."""
 
@@ -129,7 +142,7 @@ class Cluster:
         self._seen = Seen(lambda _: None)
         jobs_of = {kind.qualified_plural: (kind, resource, informer)}
         self.reader = CountingReader("svc.cluster.local", room=0)
-        caches = Caches(jobs_of, self._seen, Territory(), self.reader, lambda: START)
+        caches = Caches(jobs_of, self._seen, Territory(), self.reader, lambda: START, cast("Any", Stored(self.worlds)))
         self.dispatcher = Dispatcher(read_queues(queues), caches, asyncio.Event(), self.moved.append)
         self._informer = informer
 
@@ -250,14 +263,43 @@ def test_what_jobs_ask_for_is_remembered_within_bounds_and_of_jobs_that_are_ther
     ((key, kind, x), (_, _, y)) = cluster.dispatcher._live()
     first = Demands(cluster.reader).of(key, kind, x)
     assert first is not None
-    demands = Demands(cluster.reader, first.size)
-    known = []
-    for one in (x, y):
-        assert demands.of(key, kind, one) is not None
-        known.append((demands.knows(x), demands.knows(y)))
-    demands.forget_others({"y"})
-    assert demands.of(key, kind, y) is not None
-    assert [*known, (demands.knows(x), demands.knows(y))] == [(True, False), (True, False), (False, True)]
+    total = replace(first, pods={})
+    for size, expected in (
+        (4 * first.size, (first, first)),
+        (4 * (first.size + total.size) // 3, (first, total)),
+        (total.size, (Demand({}, {}, gate=NO_ROOM),) * 2),
+    ):
+        demands = Demands(cluster.reader, size)
+        assert tuple(demands.of(key, kind, one) for one in (x, y)) == expected
+        assert (demands.knows(x), demands.knows(y)) == (True, True)
+        demands.forget_others({"y"})
+        assert (demands.knows(x), demands.knows(y)) == (False, True)
+    demands = Demands(cluster.reader, 4 * first.size // 3)
+    assert demands.of(key, kind, x) == first
+    demands.forget_others(set())
+    assert demands.of(key, kind, y) == first
+
+
+def test_of_a_namespace_of_which_not_all_is_known_no_job_is_let_go_and_others_are() -> None:
+    other = named("y")
+    other.job["metadata"]["namespace"] = "elsewhere"
+    cluster = Cluster("queues: [{name: default}]", named("x"), other)
+    cluster._seen.informers[PODS]._lacks["lab"] = 1
+    cluster.show()
+    cluster.dispatcher.decide()
+    verdicts = [cluster.dispatcher.verdict(name) for name in "xy"]
+    assert verdicts == ["namespace lab has more or larger pods.v1. than jobgate has memory for: delete some", ""]
+
+
+async def test_of_a_job_whose_spec_is_not_kept_it_is_read_what_it_asks_for() -> None:
+    cluster = Cluster("queues: [{name: default}]", named("x"))
+    cluster._informer._keep = keep_less(DIJOB)
+    cluster.show()
+    cluster.dispatcher.decide()
+    assert cluster.dispatcher.verdict("x") is None
+    await cluster.dispatcher._read_ahead()
+    cluster.dispatcher.decide()
+    assert cluster.dispatcher.verdict("x") == ""
 
 
 async def test_others_go_on_between_two_jobs_that_are_read_for_a_decision() -> None:
