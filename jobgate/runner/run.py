@@ -143,7 +143,7 @@ class RunnerController:
                 queueing = await queueing_in(self._cluster, self._settings)
                 return queueing, await grouping_in(self._cluster, queueing)
             except (ApiError, OSError, TimeoutError) as error:
-                if isinstance(error, ApiError) and error.code < 500 and error.code not in {410, 429}:  # noqa: PLR2004
+                if isinstance(error, ApiError) and error.code < 500 and error.code not in {410, 429}:
                     raise
                 failures += 1
                 fields = {"reason": f"{type(error).__qualname__}: {error}"}
