@@ -139,13 +139,14 @@ class Client:
     async def _page(self, resource: Resource, limit: int, token: str) -> _List | None:
         """Return at most `limit` objects from a place in the list on, or None if a page cannot hold them."""
         params = {"limit": str(limit), **({"continue": token} if token else {})}
-        response = await self._select(resource, params, ClientTimeout(total=60, connect=_CONNECT))
         body = bytearray()
-        async for chunk in response.content.iter_any():
-            body += chunk
-            if len(body) > PAGE_BYTES and limit > 1:
-                response.close()
-                return None
+        with _answered():
+            response = await self._select(resource, params, ClientTimeout(total=60, connect=_CONNECT))
+            async for chunk in response.content.iter_any():
+                body += chunk
+                if len(body) > PAGE_BYTES and limit > 1:
+                    response.close()
+                    return None
         return _read_list(body)
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:

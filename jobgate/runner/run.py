@@ -50,6 +50,8 @@ NAME: Final = "jobgate-runner"
 WORKERS: Final = 32
 #: An object's change is waited out for so long, in seconds: pods of one job start together.
 SETTLE: Final = 0.1
+#: Delays after failures to learn what is installed: a process that ends instead waits for minutes to be started again.
+BEGIN: Final = Backoff(first=1.0, most=10.0)
 #: While PodGroups cannot be read, it is asked this often, in seconds, whether another version is served.
 VERSION_PERIOD: Final = 10.0
 
@@ -122,11 +124,9 @@ class RunnerController:
 
         Raises:
             OperatorRunning: an operator of one of the kinds is running.
-            ApiError: the API server does not tell whether one is, or what is installed.
+            ApiError: the API server refuses to tell whether one is, or what is installed.
         """
-        await self.alone()
-        queueing = await queueing_in(self._cluster, self._settings)
-        groups = await grouping_in(self._cluster, queueing)
+        queueing, groups = await self._begin()
         while True:
             try:
                 await self._work_with(groups, queueing)
@@ -134,6 +134,22 @@ class RunnerController:
                 # Not asked again: during an upgrade, an API server that is still old may answer.
                 groups = changed.exceptions[0].args[0]
                 _logger.warning("PodGroups are served in another version, starting again")
+
+    async def _begin(self) -> tuple[QueueingArguments | None, Grouping | None]:
+        """Return how pods are queued and gangs formed, once nobody else runs these jobs and the API server answers."""
+        failures = 0
+        while True:
+            try:
+                await self.alone()
+                queueing = await queueing_in(self._cluster, self._settings)
+                return queueing, await grouping_in(self._cluster, queueing)
+            except (ApiError, OSError, TimeoutError) as error:
+                if isinstance(error, ApiError) and error.code < 500 and error.code not in {410, 429}:
+                    raise
+                failures += 1
+                fields = {"reason": f"{type(error).__qualname__}: {error}"}
+                _logger.warning("failed to begin, retrying", extra={"fields": fields})
+            await asyncio.sleep(BEGIN.seconds(failures))
 
     async def _work_with(self, groups: Grouping | None, queueing: QueueingArguments | None) -> None:
         """Work, for ever, with gangs as they are formed now.

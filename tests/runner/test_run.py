@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.cluster import Informer, Resource
+from jobgate.cluster import Backoff, Informer, Resource
 from jobgate.cluster.informer import ApiError, Page
 from jobgate.controller import ControllerMetrics
 from jobgate.kinds.dijob import DIJOB
@@ -18,6 +18,7 @@ from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.queues.admission import Queues
 from jobgate.runner.reading import keep_job
 from jobgate.runner.run import (
+    OperatorRunning,
     RunnerController,
     RunnerSettings,
     VersionChanged,
@@ -165,6 +166,36 @@ async def test_gangs_are_formed_with_the_version_that_was_found_whatever_is_serv
     with pytest.raises(Decided):
         await RunnerController(cluster(served={"v1": 0}), [DIJOB], settings, ControllerMetrics()).work()
     assert worked == ["scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"]
+
+
+@pytest.mark.parametrize(
+    ("failures", "begins"),
+    [
+        ([ApiError(429), ApiError(500), ApiError(410), OSError(), TimeoutError()], True),
+        ([ApiError(403)], False),
+        ([OperatorRunning()], False),
+    ],
+    ids=["it does not answer", "it refuses", "an operator runs"],
+)
+async def test_a_runner_begins_once_the_api_server_answers(
+    failures: list[Exception], begins: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = list(failures)
+
+    async def alone(_: RunnerController) -> None:
+        if left:
+            raise left.pop(0)
+
+    async def work_with(*_: Any) -> None:
+        raise Decided
+
+    monkeypatch.setattr(run, "BEGIN", Backoff(first=0.0, most=0.0))
+    monkeypatch.setattr(RunnerController, "alone", alone)
+    monkeypatch.setattr(RunnerController, "_work_with", work_with)
+    settings = RunnerSettings("svc.cluster.local", KUBERNETES)
+    with pytest.raises(Decided if begins else type(failures[0])):
+        await RunnerController(cluster(served={"v1": 0}), [DIJOB], settings, ControllerMetrics()).work()
+    assert not left
 
 
 async def test_a_runner_that_begins_decides_with_the_queues_that_its_file_has_now(
