@@ -332,6 +332,8 @@ def test_who_may_not_read_secrets_reads_no_key(
     pieces = lines | {
         secret["data"][name][start : start + 40] for name in ("id_rsa", "ssh_host_key") for start in (0, 80)
     }
+    there = json.dumps(secret) + "\n".join(private)
+    assert all(piece in there for piece in pieces)
     text = all_but_secrets(space, whole_controlplane)
     for command in (["explain", str(file)], ["render", str(file)]):
         done = CliRunner().invoke(main, command)
