@@ -40,7 +40,7 @@ EMPTY: Final = frozenset(
     }
 )
 #: Seconds in which all must be read, and after which a process is at rest.
-WITHIN, SETTLED = 900.0, 15.0
+WITHIN, SETTLED = 3600.0, 15.0
 _TEXT: Final = "x" * 63
 LABELS: Final = {
     **dict([MANAGED_BY]),
