@@ -321,6 +321,8 @@ def _answered() -> Iterator[None]:
     try:
         yield
     except ClientError as error:
+        if isinstance(error, OSError):
+            raise
         raise ConnectionError(f"{type(error).__qualname__}: {error}") from error
 
 
