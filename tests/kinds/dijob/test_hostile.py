@@ -56,14 +56,19 @@ def test_an_update_survives_any_nesting(depth: int) -> None:
 def test_the_volumes_of_a_job_are_judged_once_and_not_with_every_task() -> None:
     volumes = [{"name": f"v{index}", "emptyDir": {}} for index in range(400)]
     tasks = [task(name=f"t{index}") for index in range(400)]
-    start = time.process_time()
-    apart = faults(validate(job(*tasks))) + faults(validate(job(tasks[0], volumes=volumes)))
-    middle = time.process_time()
-    together = faults(validate(job(*tasks, volumes=volumes)))
-    end = time.process_time()
-    assert apart == together == []
+
+    def seconds(*documents: Any) -> float:
+        """Return the least CPU time of this thread for reviews that find nothing: others, and garbage, do not count."""
+        spent = []
+        for _ in range(3):
+            start = time.thread_time()
+            assert [fault for document in documents for fault in faults(validate(document))] == []
+            spent.append(time.thread_time() - start)
+        return min(spent)
+
     # The product of both costs some thirty times as much as both apart.
-    assert end - middle < 12 * (middle - start)
+    apart = seconds(job(*tasks), job(tasks[0], volumes=volumes))
+    assert seconds(job(*tasks, volumes=volumes)) < 12 * apart
 
 
 def test_a_flood_of_faults_ends_the_review_early() -> None:
