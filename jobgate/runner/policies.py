@@ -99,7 +99,8 @@ def decisions(subject: Subject, sight: Sight) -> Iterator[Decision]:
         delay = (nanoseconds(policy.timeout or "0") or 0) / 1e9
         if delay and one.over:
             continue
-        yield Decision(policy.action, one, later(one.since, delay))
+        # What has happened is past, even if our clock is behind that of who wrote when.
+        yield Decision(policy.action, one, later(one.since, delay) if delay else min(one.since, sight.observed.now))
 
 
 def matching(

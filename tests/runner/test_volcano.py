@@ -299,10 +299,13 @@ def test_a_pod_that_was_marked_is_deleted_although_the_event_is_gone() -> None:
     assert {host for host, uid in uids_of(found).items() if before[host] != uid} == WORK
 
 
-def test_a_policy_acts_before_the_job_completes() -> None:
+@pytest.mark.parametrize("behind", [0, 1])
+def test_a_policy_acts_before_the_job_completes_even_with_a_clock_that_is_behind(behind: int) -> None:
     found = world(vctask(), policies=[{"event": "*", "action": "RestartJob"}], maxRetry=2)
     for expected in ("Running", "Failed"):
         found.end()
+        found.kubernetes()
+        found.wait(-behind)
         found.settle()
         assert phase(found) == expected
 
