@@ -36,6 +36,12 @@ KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", ITEM))
 _LABELS: Final = (RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL)
 #: Who makes pods of batch Jobs: a controller with an account of its own, or with that of all controllers.
 _JOB_CONTROLLERS: Final = ("system:serviceaccount:kube-system:job-controller", "system:kube-controller-manager")
+#: The account that removes references to owners that are gone, where each controller has its own.
+_COLLECTOR: Final = "system:serviceaccount:kube-system:generic-garbage-collector"
+#: CEL: whether the user is an administrator: these policies do not apply to them.
+_CHANGES_POLICIES: Final = (
+    f"authorizer.group('{GROUP}').resource('validatingadmissionpolicies').check('update').allowed()"
+)
 #: The API groups of the PodGroups of each system.
 _GROUPS_OF: Final = {
     System.KUBERNETES: NATIVE_GROUP,
@@ -58,6 +64,7 @@ def runner(kinds: Iterable[Kind]) -> list[Any]:
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(),
                 *_labels(),
+                *_together(kinds),
                 If(RUNS, [If(_QUEUES, queues), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
@@ -156,17 +163,48 @@ def _labels() -> list[dict[str, Any]]:
     label, old_label = (f"{one}.metadata.?labels[?key].orValue('')" for one in ("object", "oldObject"))
     same_labels = f"{list(_LABELS)}.all(key, {label} == {old_label})"
     same_spec = "request.resource.resource != 'jobs' || object.spec == oldObject.spec"
+    owners, old_owners = (f"{one}.metadata.?ownerReferences.orValue([])" for one in ("object", "oldObject"))
+    same_owners = f"{owners} == {old_owners} || request.userInfo.username in {[*_JOB_CONTROLLERS, _COLLECTOR]}"
     made = f"request.resource.resource == 'pods' && request.userInfo.username in {list(_JOB_CONTROLLERS)}"
-    changes_policies = f"authorizer.group('{GROUP}').resource('validatingadmissionpolicies').check('update').allowed()"
     expression = joined(
-        f"(oldObject != null && {same_labels} && ({same_spec})) || ({made}) || {changes_policies} || ",
+        f"(oldObject != null && {same_labels} && ({same_spec}) && ({same_owners})) || ({made}) || "
+        f"{_CHANGES_POLICIES} || ",
         by_account(ACCOUNT),
     )
     message = (
         f"only the runner creates Jobs with the label {RUN_LABEL}, and the Job controller their pods; others may not "
-        "change their labels of jobgate, nor the spec of such a Job"
+        "change their labels of jobgate or owner references, nor the spec of such a Job"
     )
     return policy(f"{ACCOUNT}-labels", constraints, [holds(expression, message)], condition=condition)
+
+
+def _together(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
+    """Return the policy by which jobs, and their batch Jobs, are not deleted without their pods.
+
+    These would go on, in no queue and with nobody who ends them.
+    """
+    groups: dict[str, list[str]] = {"batch": ["jobs"]}
+    for kind in kinds:
+        groups.setdefault(kind.group, []).append(kind.plural)
+    every = ("CREATE", "UPDATE", "DELETE")
+    constraints = {
+        "resourceRules": [rules(group, *plurals, operations=every) for group, plurals in sorted(groups.items())]
+    }
+    condition = (
+        "request.resource.group != 'batch' || "
+        f"{OBJECTS}.exists(one, '{RUN_LABEL}' in one.metadata.?labels.orValue({{}}))"
+    )
+    orphans = "'orphan' in {}.metadata.?finalizers.orValue([])"
+    kept = f"object == null || !({orphans.format('object')}) || (oldObject != null && {orphans.format('oldObject')})"
+    options = (
+        "request.?options.?propagationPolicy.orValue('') == 'Orphan' || "
+        "request.?options.?orphanDependents.orValue(false)"
+    )
+    message = (
+        "jobgate runs this job, and deletes it with its pods: leave out --cascade=orphan, and the finalizer orphan"
+    )
+    expression = f"(({kept}) && (request.operation != 'DELETE' || !({options}))) || {_CHANGES_POLICIES}"
+    return policy(f"{ACCOUNT}-deletions", constraints, [holds(expression, message)], condition=condition)
 
 
 def _deployment() -> dict[str, Any]:

@@ -20,6 +20,7 @@ from tests.e2e.test_runner import RESOURCES, WAIT, Run, dijob, task
 
 RELEASED = {"attempt": 0, "admitted": True}
 BY_POLICY = "only the runner creates Jobs with the label jobgate.dev/run"
+TOGETHER = "jobgate runs this job, and deletes it with its pods: leave out --cascade=orphan"
 BY_RBAC = 'resource "dijobs/status" in API group'
 POD: dict[str, Any] = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}
 
@@ -96,6 +97,12 @@ def test_nothing_that_a_tenant_writes_releases_a_job_from_its_queue(
         ("the suspended batch Job", (*merge, '{"spec":{"suspend":false}}', "job/greedy-work"), None, BY_POLICY),
         ("its size", (*merge, '{"spec":{"parallelism":9,"completions":9}}', "job/greedy-work"), None, BY_POLICY),
         ("its labels", ("label", "job/greedy-work", "jobgate.dev/run-"), None, BY_POLICY),
+        ("its owner", (*merge, '{"metadata":{"ownerReferences":null}}', "job/greedy-work"), None, BY_POLICY),
+        ("its deletion without pods", ("delete", "--cascade=orphan", "job/greedy-work"), None, TOGETHER),
+        ("that of the job", ("delete", "--cascade=orphan", "dijob/greedy"), None, TOGETHER),
+        ("its finalizer", (*merge, '{"metadata":{"finalizers":["orphan"]}}', "dijob/greedy"), None, TOGETHER),
+        ("a finalizer of others", (*merge, '{"metadata":{"finalizers":["example.com/x"]}}', "dijob/greedy"), None, ""),
+        ("none", (*merge, '{"metadata":{"finalizers":null}}', "dijob/greedy"), None, ""),
         ("another annotation of it", ("annotate", "job/greedy-work", "note=x"), None, ""),
         ("a Deployment whose pods are", ("create",), {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "forged"}, "spec": deployment}, ""),
     ]  # fmt: skip
