@@ -341,6 +341,10 @@ class RunnerState(Model):
     admitted: Annotated[bool | None, Doc("Whether pods may be created: the job has left its queue, if it has one.")] = (
         None
     )
+    queue: Annotated[str | None, Doc("Queue that has released the job and counts it.")] = None
+    released: Annotated[
+        dict[str, str] | None, Doc("Resources that the queue counts the job with: the most that its pods may request.")
+    ] = None
     resumed: Annotated[_Count | None, Doc("Number of attempts that began because the job was resumed.")] = None
     deleted: Annotated[list[str] | None, Atomic, Doc("UIDs of pods and Commands that the runner deletes.")] = None
     asked: Annotated[str | None, Doc("Action that a user asked for, until it is carried out.")] = None
