@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from decimal import Decimal
+from operator import is_
 from typing import Any, Final
 
 from jobgate.cluster import Informer, Resource
@@ -22,7 +22,7 @@ from jobgate.runner.queues.growth import Verdict, covers, most, placed, used_by,
 from jobgate.runner.reading import Caches, JobReader, is_whole
 from jobgate.runner.seen import JobKey
 from jobgate.runner.state import RunState
-from jobgate.runner.subject import LONG_AGO, Observed, Sight, Subject, look, moment, sorted_by_task
+from jobgate.runner.subject import LONG_AGO, Observed, Subject, look, moment, sorted_by_task
 from webhook import Kind
 
 QUOTAS: Final = Resource("resourcequotas", "v1", "")
@@ -128,6 +128,8 @@ class Dispatcher:
         self._memory = Memory()
         self._demands = Demands(caches.reader)
         self._verdicts: dict[str, Verdict] = {}
+        #: Jobs that ask for no more than was released, with their batch Jobs, as they were when that was compared.
+        self._covered: dict[str, list[Mapping[str, Any]]] = {}
         #: Why jobs get no room, of those that lack something that they do not make themselves.
         self._lacking: dict[str, str] = {}
         self._changed = changed
@@ -209,13 +211,16 @@ class Dispatcher:
             jobs[uid] = _Counted(key, generation, why)
             if waits and why:
                 continue
-            sight = sorted_by_task(demand.pods, state, self._observed(uid, key[1], now, unknown, limited))
-            entries.append(self._entry(demand, document, state, sight, blocked=bool(why)))
+            batches = [] if unknown else self._caches.seen.batches(uid, key[1])
+            entries.append(self._entry(demand, document, state, Observed(now, batches), blocked=bool(why)))
             if key[1] in limited:
+                observed = Observed(now) if unknown else self._caches.seen.observed(uid, key[1], now)
+                sight = sorted_by_task(demand.pods, state, observed)
                 for name, amount in present_of(demand, sight).items():
                     present[key[1]][name] = present[key[1]].get(name, Decimal(0)) + amount
         self._demands.forget_others(uids)
         self._lacking = {uid: why for uid, why in self._lacking.items() if uid in uids}
+        self._covered = {uid: seen for uid, seen in self._covered.items() if uid in uids}
         spaces: dict[str, Amounts] = {name: left_to_jobs(quotas, present[name]) for name, quotas in limited.items()}
         found = admit(self._queues, entries, spaces, self._memory, now)
         self._memory = found.memory
@@ -225,21 +230,12 @@ class Dispatcher:
         """Remember what was decided, and have jobs looked at of which it is something else."""
         before, self._verdicts = self._verdicts, {uid: Verdict(one.why, one.generation) for uid, one in jobs.items()}
         for one in entries:
-            why, generation = waits.get(one.key, ""), jobs[one.key].generation
-            granted = one.has if why else one.demand
-            self._verdicts[one.key] = Verdict(why or jobs[one.key].why, generation, one.queue, granted, one.since)
+            counted, why = jobs[one.key], waits.get(one.key, "")
+            granted = {} if counted.why or one.key in self._covered else one.has if why else one.demand
+            self._verdicts[one.key] = Verdict(why or counted.why, counted.generation, one.queue, granted, one.since)
         for uid, verdict in self._verdicts.items():
             if before.get(uid) != verdict:
                 self._moved(jobs[uid].key)
-
-    def _observed(self, uid: str, namespace: str, now: datetime, unknown: str, limited: Collection[str]) -> Observed:
-        """Return what is there of a job, as far as it counts."""
-        if unknown:
-            return Observed(now)
-        seen = self._caches.seen
-        return (
-            seen.observed(uid, namespace, now) if namespace in limited else Observed(now, seen.batches(uid, namespace))
-        )
 
     async def _read_ahead(self) -> None:
         """Read what is not known of jobs, one after the other: a decision would read all at once, and block others."""
@@ -256,13 +252,15 @@ class Dispatcher:
         return next(filter(None, (one.lacks(namespace) for one in informers)), "")
 
     def _entry(
-        self, demand: Demand, document: Mapping[str, Any], state: RunState, sight: Sight, *, blocked: bool
+        self, demand: Demand, document: Mapping[str, Any], state: RunState, observed: Observed, *, blocked: bool
     ) -> Entry:
         metadata, (uid, generation) = metadata_of(document), _version(document)
         namespace, before = text(metadata.get("namespace")), self._verdicts.get(uid)
         # What was granted is used, even if that is not written yet.
         granted = before.granted if before and before.generation == generation and not before.why else {}
-        asks = wanted(demand, sight)
+        released, seen = read_amounts(state.released), [document, *observed.jobs]
+        covered = _same(self._covered.pop(uid, []), seen) and state.admitted
+        asks = released if covered else wanted(demand, sorted_by_task(demand.pods, state, observed))
         entry = Entry(
             key=uid,
             queue=state.queue or demand.queue or (namespace if namespace in self._queues.queues else DEFAULT),
@@ -274,13 +272,14 @@ class Dispatcher:
         if not state.admitted:
             admitted = bool(granted) and covers(granted, asks)
             return replace(entry, admitted=admitted, demand=granted if admitted else asks)
-        released = read_amounts(state.released) if state.queue else asks
-        has = most(released, used_by(sight.observed.jobs), {} if covers(released, asks) else granted)
         # It waits since it began to ask for more: by its own age it would go before all others.
-        entry = replace(entry, has=has, since=before.since if before and before.why else sight.observed.now)
-        if blocked or covers(has, asks):
-            return replace(entry, admitted=True, demand=has)
-        return replace(entry, demand=most(has, asks))
+        since = before.since if before and before.why else observed.now
+        if covered or (state.queue and not blocked and covers(released, asks)):
+            self._covered[uid] = seen
+            return replace(entry, admitted=True, demand=released, since=since)
+        has = most(released if state.queue else asks, used_by(observed.jobs), granted)
+        enough = blocked or covers(has, asks)
+        return replace(entry, admitted=enough, demand=has if enough else most(has, asks), has=has, since=since)
 
     def _priority(self, classes: Iterable[str]) -> int:
         """Return the value of a job's priority class: the least of its tasks', 0 where there is none."""
@@ -309,6 +308,10 @@ class Dispatcher:
                 if quota := self.quotas.get(name, namespace):
                     found[namespace].append(quota)
         return found
+
+
+def _same(one: Sequence[object], other: Sequence[object]) -> bool:
+    return len(one) == len(other) and all(map(is_, one, other))
 
 
 def needs_none(subject: Subject) -> bool:

@@ -172,7 +172,10 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
     if not sight.observed.unknown_groups:
         yield from _groups(subject, groups, sight.observed.groups)
     tasks = tasks_of(subject, sight)
-    if any(seen.batch is None and name and subject.replicas(name) > 0 for name, seen in sight.tasks.items()):
+    counted = subject.growth is None
+    if counted and any(
+        seen.batch is None and name and subject.replicas(name) > 0 for name, seen in sight.tasks.items()
+    ):
         # They are not watched: those that are there stay as they are. Batch Jobs are made after them only.
         yield from map(Create, claims(subject))
     for name, seen in sight.tasks.items():
@@ -181,7 +184,7 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
             # A batch Job of none would complete, and could not grow again.
             yield from [Delete(seen.batch)] if seen.batch is not None and not seen.going else ()
         elif seen.batch is None:
-            if subject.growth is None:
+            if counted:
                 yield Create(batch_job(subject, name, gang_of.get(name), suspend=waits))
         elif not _going(seen.batch) and not _finished(seen.batch):
             changes = _changes(subject, name, mapping(seen.batch.get("spec")), suspend=waits)

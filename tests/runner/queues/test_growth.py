@@ -1,6 +1,7 @@
 """Jobs that ask for more than their queue has released."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,7 +15,7 @@ from jobgate.runner.queues.growth import UNDECIDED, Verdict, placed, wanted
 from jobgate.runner.subject import Observed, look
 from tests.runner.queues.test_demand import asking
 from tests.runner.queues.test_waiting import Cluster, named
-from tests.runner.world import START, World, dijob, holding, subject, task
+from tests.runner.world import START, World, dijob, holding, subject, task, vcjob, vctask
 
 GPU = "nvidia.com/gpu"
 TWO_PODS = "queues: [{name: a, quota: {pods: 2}}, {name: b}]"
@@ -293,6 +294,18 @@ def test_growth_waits_from_when_it_was_asked_for() -> None:
     jobs.end("y")
     assert jobs.settle() == ["x", "z"]
     assert jobs.running("x") == 1
+
+
+def test_while_growth_waits_no_claim_is_made_either_and_the_status_says_why() -> None:
+    volume = {"mountPath": "/data", "volumeClaimName": "data", "volumeClaim": {"accessModes": ["ReadWriteOnce"]}}
+    world = World(vcjob(vctask(1), volumes=[volume]))
+    world.place = lambda found, _: replace(found, verdict="", growth=FULL)
+    world.settle()
+    assert (world.claims, world.jobs) == ({}, {})
+    assert FULL in world.status["state"]["message"]
+    world.place = lambda found, _: replace(found, verdict="")
+    world.settle()
+    assert (list(world.claims), world.running()) == (["data"], ["train-work-0"])
 
 
 @pytest.mark.parametrize("grows", [False, True])
