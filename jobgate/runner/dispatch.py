@@ -258,28 +258,35 @@ class Dispatcher:
         namespace, before = text(metadata.get("namespace")), self._verdicts.get(uid)
         # What was granted is used, even if that is not written yet.
         granted = before.granted if before and before.generation == generation and not before.why else {}
-        released, seen = read_amounts(state.released), [document, *observed.jobs]
-        covered = _same(self._covered.pop(uid, []), seen) and state.admitted
-        asks = released if covered else wanted(demand, sorted_by_task(demand.pods, state, observed))
-        entry = Entry(
+        released, seen, since = read_amounts(state.released), [document, *observed.jobs], observed.now
+        has: Amounts = {}
+        if _same(self._covered.pop(uid, []), seen) and state.admitted:
+            asks = released
+        else:
+            asks = wanted(demand, sorted_by_task(demand.pods, state, observed))
+        if not state.admitted:
+            admitted = bool(granted) and covers(granted, asks)
+            asks = granted if admitted else asks
+            since = moment(metadata.get("creationTimestamp")) or LONG_AGO
+        elif state.queue and not blocked and covers(released, asks):
+            self._covered[uid] = seen
+            admitted, asks = True, released
+        else:
+            has = most(released if state.queue else asks, used_by(observed.jobs), granted)
+            admitted = blocked or covers(has, asks)
+            asks = has if admitted else most(has, asks)
+            # It waits since it began to ask for more: by its own age it would go before all others.
+            since = before.since if before and before.why else since
+        return Entry(
             key=uid,
             queue=state.queue or demand.queue or (namespace if namespace in self._queues.queues else DEFAULT),
             namespace=namespace,
             demand=asks,
-            since=moment(metadata.get("creationTimestamp")) or LONG_AGO,
+            since=since,
             priority=self._priority(demand.classes) if demand.priority is None else demand.priority,
+            admitted=admitted,
+            has=has,
         )
-        if not state.admitted:
-            admitted = bool(granted) and covers(granted, asks)
-            return replace(entry, admitted=admitted, demand=granted if admitted else asks)
-        # It waits since it began to ask for more: by its own age it would go before all others.
-        since = before.since if before and before.why else observed.now
-        if covered or (state.queue and not blocked and covers(released, asks)):
-            self._covered[uid] = seen
-            return replace(entry, admitted=True, demand=released, since=since)
-        has = most(released if state.queue else asks, used_by(observed.jobs), granted)
-        enough = blocked or covers(has, asks)
-        return replace(entry, admitted=enough, demand=has if enough else most(has, asks), has=has, since=since)
 
     def _priority(self, classes: Iterable[str]) -> int:
         """Return the value of a job's priority class: the least of its tasks', 0 where there is none."""
