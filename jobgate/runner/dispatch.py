@@ -13,8 +13,7 @@ from operator import is_
 from typing import Any, Final
 
 from jobgate.cluster import Informer, Resource
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
-from jobgate.kinds.common.runner import runner_of
+from jobgate.jobs.runner import runner_of
 from jobgate.room import Room
 from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queues, admit
 from jobgate.runner.queues.demand import ENTRY_BYTES, Demand, demand_of, left_to_jobs, present_of, read_amounts
@@ -24,6 +23,7 @@ from jobgate.runner.seen import JobKey
 from jobgate.runner.state import RunState
 from jobgate.runner.subject import LONG_AGO, Observed, Subject, look, moment, sorted_by_task
 from webhook import Kind
+from webhook.values import mapping, metadata_of, text
 
 QUOTAS: Final = Resource("resourcequotas", "v1", "")
 PRIORITIES: Final = Resource("priorityclasses", "v1", "scheduling.k8s.io")

@@ -18,9 +18,7 @@ from jobgate.cluster.objects import ObjectClient
 from jobgate.controller.events import write_job_event
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
-from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of
-from jobgate.kinds.common.runner import STATE, is_run
+from jobgate.jobs.runner import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
@@ -32,6 +30,7 @@ from jobgate.runner.seen import CLAIMS, JobKey, controllers_of
 from jobgate.runner.subject import Observed, Subject, moment
 from jobgate.runner.uncreated import UncreatedPods
 from webhook import Kind
+from webhook.values import labels_of, mapping, metadata_of
 
 SOURCE = "jobgate-runner"
 #: For so many seconds after pods were asked for, a status that only says so waits for them to run: one write says both.

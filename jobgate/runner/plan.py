@@ -10,11 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from jobgate.kinds.common.commands import COMMAND
-from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
-from jobgate.kinds.common.policies.model import Action as PolicyAction
-from jobgate.kinds.common.runner import STATE, Clean, RunPhase, conditions_of, is_run
+from jobgate.jobs.policies import COMMAND
+from jobgate.jobs.policies import Action as PolicyAction
+from jobgate.jobs.runner import STATE, Clean, RunPhase, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
@@ -24,6 +22,7 @@ from jobgate.runner.progress import progress_of, replaced_of, tasks_of
 from jobgate.runner.rendering import batch_job, beside, claims, failures
 from jobgate.runner.state import RunState
 from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
+from webhook.values import labels_of, mapping, metadata_of, text
 
 #: After these reasons no pod goes on.
 _STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})

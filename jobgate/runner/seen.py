@@ -10,13 +10,12 @@ from typing import Any, Final
 
 from jobgate.cluster import IncompleteError, Informer, Resource
 from jobgate.controller.owned import JobIndex
-from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.room import Room, Shape, project
 from jobgate.runner.queues.demand import ASKS, amounts_of, written_amounts
 from jobgate.runner.subject import Observed
 from webhook import Kind
+from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
 
 JOBS: Final = Resource("jobs", "v1", "batch")
 PODS: Final = Resource("pods", "v1", "")

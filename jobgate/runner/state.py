@@ -11,8 +11,8 @@ from typing import Annotated, Any, Final, Self, TypeAlias
 
 import msgspec
 
-from jobgate.kinds.common.pod.reading import mapping, metadata_of
-from jobgate.kinds.common.runner import STATE
+from jobgate.jobs.runner import STATE
+from webhook.values import mapping, metadata_of
 
 #: Longest reason that is stored, in characters.
 _HELD: Final = 1024

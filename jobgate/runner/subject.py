@@ -8,12 +8,11 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from jobgate.kinds.common.crew import crew_of
-from jobgate.kinds.common.gang import PODS_LIMIT
-from jobgate.kinds.common.members import index_of, labels_of
-from jobgate.kinds.common.operator import Operator, operator_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text, whole
-from jobgate.kinds.common.runner import Runner, runner_of
+from jobgate.jobs.crew import crew_of
+from jobgate.jobs.gangs import PODS_LIMIT
+from jobgate.jobs.members import index_of
+from jobgate.jobs.operator import Operator, operator_of
+from jobgate.jobs.runner import Runner, runner_of
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
@@ -21,6 +20,7 @@ from jobgate.runner.state import RunState
 from webhook import Job, Kind, Task
 from webhook.context import DOMAIN
 from webhook.review import as_stored
+from webhook.values import labels_of, mapping, metadata_of, objects, text, whole
 from webhook.view import view
 
 #: When nothing is known.

@@ -16,7 +16,7 @@ from jobgate.cluster.informer import ApiError
 from jobgate.controller import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.controller.territory import Territory
-from jobgate.kinds.common.commands import COMMAND
+from jobgate.jobs.policies import COMMAND
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from jobgate.jobs.runner import STATE
 from jobgate.kinds import installed
-from jobgate.kinds.common.runner import STATE
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus

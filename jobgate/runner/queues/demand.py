@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import mapping, spec_of, text
-from jobgate.kinds.common.pod.resources import read, totals
-from jobgate.kinds.common.quantity import parse
-from jobgate.kinds.common.scheduling import priority_class_of
+from jobgate.jobs.tasks import priority_class_of
+from jobgate.podchecks.quantity import parse
+from jobgate.podchecks.resources import read, totals
 from jobgate.runner.queues.admission import Amounts
 from jobgate.runner.subject import Sight, Subject
 from webhook import Path
+from webhook.values import mapping, spec_of, text
 
 PODS: Final = "pods"
 #: Where a batch Job as it is kept has what a pod of it asks for.

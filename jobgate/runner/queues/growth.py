@@ -12,10 +12,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import mapping, whole
 from jobgate.runner.queues.admission import Amounts
 from jobgate.runner.queues.demand import ASKS, Demand, read_amounts, sum_of, written_amounts
 from jobgate.runner.subject import LONG_AGO, Sight, Subject
+from webhook.values import mapping, whole
 
 #: Why a job waits of which the queues have decided nothing yet.
 UNDECIDED: Final = "the queues have not decided yet"
