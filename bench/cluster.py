@@ -1,4 +1,4 @@
-"""A cluster with DIJobs and a queue: answers lists, and holds watches open. `python -m bench.cluster --jobs N`.
+"""A cluster with DIJobs, a namespace and a queue, read as lists and watches: `python -m bench.cluster --jobs N`.
 
 What it serves is made at each page, so that a cluster of 50,000 jobs costs no memory.
 """
@@ -19,10 +19,16 @@ from aiohttp import web
 from bench.comparison import bodies, jobs, servers
 
 _PATH = "/apis/diengine.opendilab.org/v2alpha1/dijobs"
-_QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
-_QUEUE = {"metadata": {"name": "default", "resourceVersion": "1"}, "status": {"state": "Open"}}
 _METADATA = {"resourceVersion": "1"}
-PLUGINS: dict[str, Any] = {"env": [], "svc": [], "ssh": []}
+#: The other objects, by the path of their list.
+_OTHERS = {
+    "/api/v1/namespaces": {"metadata": {"name": "team", **_METADATA}},
+    "/apis/scheduling.volcano.sh/v1beta1/queues": {
+        "metadata": {"name": "research", **_METADATA},
+        "status": {"state": "Open"},
+    },
+}
+_PLUGINS: dict[str, Any] = {"env": [], "svc": [], "ssh": []}
 KUBECONFIG = """\
 apiVersion: v1
 kind: Config
@@ -35,7 +41,8 @@ users: [{{name: bench, user: {{token: none}}}}]
 
 def stored(variant: int, tasks: int = 3) -> dict[str, Any]:
     """Return a stored DIJob that asks for plugins; its tasks have names as after mutation."""
-    job = bodies.stored(jobs.job("DIJob", tasks, variant, PLUGINS), variant)
+    job = bodies.stored(jobs.job("DIJob", tasks, variant), variant)
+    job["spec"]["plugins"] = _PLUGINS
     for task in job["spec"]["tasks"]:
         task |= {"name": task.get("name") or task["type"], "type": task.get("type", "none"), "replicas": 2}
     return job
@@ -59,8 +66,8 @@ async def _serve(count: int, tasks: int, port: int) -> None:
             response = web.StreamResponse()
             await response.prepare(request)
             await asyncio.Event().wait()  # until the client leaves
-        if request.path == _QUEUES:
-            return web.json_response({"metadata": _METADATA, "items": [_QUEUE]})
+        if other := _OTHERS.get(request.path):
+            return web.json_response({"metadata": _METADATA, "items": [other]})
         if request.path != _PATH:
             return web.json_response({"kind": "Status", "code": 404}, status=404)
         first = int(request.query.get("continue", 0))

@@ -1,49 +1,68 @@
-"""`python -m bench.review`: what one review costs, by stage, as CPU time in this process.
+"""`python -m bench.review`: what one review costs, as CPU time in this process, in 20 seconds.
 
-    python -m bench.review [FILE] [--rounds N] [--write]
+    python -m bench.review [FILE] [--rounds N] [--only WORDS] [--write]
 
-Without a file it reviews DIJobs with 1, 3, 30 and 300 tasks. A server's share of a request is measured by `python -m
+It reviews the jobs of the comparison, or that of a file. A server's share of a request is measured by `python -m
 bench.comparison`.
 """
 
 import argparse
+import gc
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import jsonpatch
 import yaml
 
 from bench.comparison import bodies, jobs
 from bench.page import aligned, piped, renew
-from jobgate.kinds import installed, registry
-from webhook import Context, Job, Kind, Phase, Request, review
-from webhook.review import mutated
+from jobgate.kinds import installed
+from webhook import Phase, Registry, Request, Response, review
 from webhook.server.answer import review as encoded
 from webhook.server.body import decode
-from webhook.view import view
 
-TASKS = (1, 3, 30, 300)
-STAGES = ("decode", "default", "schema", "view", "rules", "encode", "whole", "cold")
+#: Kind and number of tasks, and whether jobgate warns of the job.
+JOBS = (
+    *(("DIJob", tasks, False) for tasks in (3, 30, 300)),
+    *(("DIJob", tasks, True) for tasks in (3, 30)),
+    *(("Job", tasks, False) for tasks in (3, 30)),
+    ("MxJob", 3, True),
+    ("TorchJob", 3, True),
+)
+STAGES = ("decode", "review", "encode", "whole", "cold")
+#: As many different jobs are reviewed in turn.
+VARIANTS = 8
 #: What is read before a review whose caches are to be cold, in bytes: more than the caches of a core hold.
 EVICTING = 4 * 1024 * 1024
+
+
+class Cluster:
+    """A cluster whose queues are open, and whose namespaces enforce nothing."""
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        """Return an object that suits every job."""
+        del resource, namespace
+        return {"metadata": {"name": name}, "status": {"state": "Open"}}
 
 
 def main(argv: list[str] | None = None) -> None:
     """Measure, and print a table of each call."""
     parser = argparse.ArgumentParser(prog="python -m bench.review", description=__doc__.split("\n")[0])
     parser.add_argument("file", type=Path, nargs="?", help="the job that is reviewed")
-    parser.add_argument("--rounds", type=int, default=500, help="reviews of the smallest job; fewer of larger ones")
+    parser.add_argument("--rounds", type=int, default=1000, help="reviews of the smallest job; fewer of larger ones")
+    parser.add_argument("--only", default="", metavar="WORDS", help="only jobs whose name has these words")
     parser.add_argument("--write", action="store_true", help="renew docs/explanation/performance.md")
     command = parser.parse_args(argv)
-    measured: dict[str, dict[Phase, dict[str, float]]] = {}
-    for name, job in _jobs(command.file).items():
-        kind = installed().get(job["apiVersion"], job["kind"])
-        if kind is None:
-            parser.error(f"{command.file} is of no kind that is served")
-        rounds = max(10, command.rounds // len(job["spec"].get("tasks", "1")))
-        measured[name] = {phase: stages(kind, phase, job, rounds) for phase in Phase}
+    kinds, measured = installed(), dict[str, dict[Phase, dict[str, float]]]()
+    gc.disable()  # the server hardly ever collects, and never during the review of a large object
+    for name, variants in _jobs(command.file).items():
+        if command.only in name:
+            rounds = max(10, command.rounds // len(variants[0]["spec"].get("tasks", "1")))
+            measured[name] = {phase: stages(phase, variants, kinds, rounds) for phase in Phase}
     tables = {phase: _rows({name: of[phase] for name, of in measured.items()}) for phase in Phase}
     for phase, rows in tables.items():
         print(f"{phase}, µs CPU\n{aligned(rows)}\n")
@@ -51,73 +70,89 @@ def main(argv: list[str] | None = None) -> None:
         renew("stages", "\n\n".join(f"{phase}, µs CPU:\n\n{piped(rows)}" for phase, rows in tables.items()))
 
 
-def _jobs(file: Path | None) -> dict[str, dict[str, Any]]:
+def _jobs(file: Path | None) -> dict[str, list[dict[str, Any]]]:
     if file is None:
-        return {f"{tasks} tasks": jobs.job("DIJob", tasks, 1) for tasks in TASKS}
+        return {
+            f"{kind}, {tasks} tasks{', warnings' * warned}": [
+                jobs.job(kind, tasks, variant, warned=warned) for variant in range(VARIANTS)
+            ]
+            for kind, tasks, warned in JOBS
+        }
     job = yaml.safe_load(file.read_text(encoding="utf-8"))
     job["metadata"].setdefault("namespace", "default")
-    return {file.name: job}
+    return {file.name: [job]}
 
 
-def stages(kind: Kind, phase: Phase, job: dict[str, Any], rounds: int) -> dict[str, float]:
-    """Return the CPU time of each stage of a review, in microseconds."""
-    circumstances = Context(namespace=job["metadata"]["namespace"], name=job["metadata"].get("name", ""))
-    stored = mutated(kind, job, circumstances).value
-    body = bodies.review(job if phase is Phase.MUTATE else stored, kind.qualified_plural.partition(".")[0], 1)
-    request, kinds = Request.parse(decode(body)), registry([kind])
-    answer = review(request, phase, kinds)
-    if not answer.allowed:
-        raise SystemExit(f"the job is refused, which is another matter: {answer.causes}")
-    measured: dict[str, Callable[[], Any]] = {
-        "decode": lambda: Request.parse(decode(body)),
-        "default": lambda: mutated(kind, request.document, circumstances),
-        "schema": lambda: kind.schema.fits(stored) if phase is Phase.MUTATE else kind.plain(stored),
-        "encode": lambda: encoded(request.uid, answer),
+def stages(phase: Phase, variants: Sequence[dict[str, Any]], kinds: Registry, rounds: int) -> dict[str, float]:
+    """Return the CPU time of each stage of a review, in microseconds; the variants are reviewed in turn."""
+    sent = [_body(job, number, phase, kinds) for number, job in enumerate(variants)]
+    requests = [_request(body) for body in sent]
+    answers = [_allowed(request, phase, kinds) for request in requests]
+
+    def whole(body: bytes) -> bytes:
+        request = _request(body)
+        return encoded(request.uid, review(request, phase, kinds, objects=Cluster()))
+
+    return {
+        "decode": microseconds(_request, sent, rounds),
+        "review": microseconds(lambda request: review(request, phase, kinds, objects=Cluster()), requests, rounds),
+        "encode": microseconds(lambda answer: encoded("1", answer), answers, rounds),
+        "whole": microseconds(whole, sent, rounds),
+        "cold": cold_microseconds(whole, sent, rounds),
     }
 
-    def whole() -> None:
-        encoded(request.uid, review(Request.parse(decode(body)), phase, kinds))
 
-    if phase is Phase.VALIDATE:
-        measured["view"] = lambda: view(kind.spec, stored["spec"])
-        measured["rules"] = lambda: _judge(kind, stored, circumstances)
-    times = {name: microseconds(stage, rounds) for name, stage in {**measured, "whole": whole}.items()}
-    return {**times, "cold": cold_microseconds(whole, rounds)}
-
-
-def _judge(kind: Kind, job: dict[str, Any], circumstances: Context) -> None:
-    """Call the rules that are called for a plain job, and view it for them."""
-    viewed: Job[Any] = Job(kind, job, view(kind.spec, job["spec"])[0], plain=kind.plain(job))
-    for rule, seen in kind.plan.calls(viewed, whole=True, updates=False):
-        for _ in rule.check(seen, circumstances):
-            pass
+def _body(job: dict[str, Any], number: int, phase: Phase, kinds: Registry) -> bytes:
+    """Return what is sent: the job as it is written, or as mutation leaves it."""
+    kind = kinds.get(job["apiVersion"], job["kind"])
+    if kind is None:
+        raise SystemExit(f"no kind {job['kind']} of {job['apiVersion']} is served")
+    plural, job = kind.qualified_plural.partition(".")[0], bodies.stored(job, number)
+    body = bodies.review(job, plural, number)
+    if phase is Phase.MUTATE:
+        return body
+    return bodies.review(
+        jsonpatch.apply_patch(job, _allowed(_request(body), Phase.MUTATE, kinds).patch), plural, number
+    )
 
 
-def microseconds(stage: Callable[[], Any], rounds: int) -> float:
+def _request(body: bytes) -> Request:
+    return Request.parse(decode(body))
+
+
+def _allowed(request: Request, phase: Phase, kinds: Registry) -> Response:
+    answer = review(request, phase, kinds, objects=Cluster())
+    if not answer.allowed:
+        raise SystemExit(f"the job is denied, which is another matter: {answer.causes}")
+    return answer
+
+
+def microseconds(stage: Callable[[Any], Any], arguments: Sequence[Any], rounds: int) -> float:
     """Return the CPU time of one call: the least of five runs, since whatever disturbs a run adds to it."""
-    runs = []
+    runs, each = [], cycle(arguments)
     for _ in range(5):
+        chosen = [next(each) for _ in range(max(len(arguments), rounds // 5))]
         started = time.process_time_ns()
-        for _ in range(max(1, rounds // 5)):
-            stage()
-        runs.append((time.process_time_ns() - started) / max(1, rounds // 5) / 1000)
+        for argument in chosen:
+            stage(argument)
+        runs.append((time.process_time_ns() - started) / len(chosen) / 1000)
     return min(runs)
 
 
-def cold_microseconds(stage: Callable[[], Any], rounds: int) -> float:
+def cold_microseconds(stage: Callable[[Any], Any], arguments: Sequence[Any], rounds: int) -> float:
     """Return the CPU time of one call that finds nothing in the core's caches, the median of many."""
-    evicting, runs = bytearray(EVICTING), []
+    evicting, runs, each = bytearray(EVICTING), [], cycle(arguments)
     for _ in range(max(11, rounds // 5)):
+        argument = next(each)
         bytes(evicting)
         started = time.thread_time_ns()
-        stage()
+        stage(argument)
         runs.append((time.thread_time_ns() - started) / 1000)
     return statistics.median(runs)
 
 
 def _rows(measured: Mapping[str, Mapping[str, float]]) -> list[list[str]]:
-    names = [name for name in STAGES if any(name in of for of in measured.values())]
-    return [["", *names], *([job, *(f"{of[name]:,.0f}" for name in names)] for job, of in measured.items())]
+    return [["", *STAGES], *([job, *(f"{of[name]:,.0f}" for name in STAGES)] for job, of in measured.items())]
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.comparison", description=__doc__)
     parser.add_argument("--rounds", type=int, help="turns of each server (4; quick: 2)")
     parser.add_argument("--seconds", type=int, help="of each turn (2; quick: 1)")
-    parser.add_argument("--quick", action="store_true", help="DIJobs that are created alone, in less than 3 minutes")
+    parser.add_argument("--quick", action="store_true", help="only what has a target, in 3 minutes")
     parser.add_argument("--only", default="", metavar="WORDS", help="only scenarios whose name has these words")
     parser.add_argument("--without-go", action="store_true", help="leave the webhooks in Go out")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep every figure in this file")

@@ -77,12 +77,20 @@ class Measured:
         calls = [[turn.micros for turn in self._select(scenario, phase, server)] for phase in Phase]
         return [sum(both) for both in zip(*calls, strict=False)]
 
-    def ratio(self, scenario: str, other: str, phase: str | None = None) -> float | None:
-        """Return what a review costs here by what it costs another server, the median over the rounds."""
+    def ratio(self, scenario: str, other: str, phase: str | None = None, *, beside: str = "") -> float | None:
+        """Return what a review costs here by what it costs another server, the median over the rounds.
+
+        Args:
+            scenario: at jobgate.
+            other: the other server.
+            phase: None for mutation and validation together.
+            beside: the scenario of the other server, where it is another one.
+        """
+        calls = ((scenario, JOBGATE), (beside or scenario, other))
         if phase is None:
-            mine, theirs = self.pair(scenario, JOBGATE), self.pair(scenario, other)
+            mine, theirs = (self.pair(*call) for call in calls)
         else:
-            mine, theirs = ([turn.micros for turn in self._select(scenario, phase, who)] for who in (JOBGATE, other))
+            mine, theirs = ([turn.micros for turn in self._select(name, phase, server)] for name, server in calls)
         ratios = [one / another for one, another in zip(mine, theirs, strict=False)]
         return statistics.median(ratios) if ratios else None
 
@@ -188,6 +196,8 @@ def check(server: str, port: int, ca: str, scenario: Review, phase: Phase, bodie
         sent, response = orjson.loads(body)["request"], orjson.loads(text)["response"]
         assert response["uid"] == sent["uid"], (server, scenario.name, response)
         assert response["allowed"] is not scenario.denied, (server, scenario.name, phase, response)
+        if server == JOBGATE and phase is Phase.VALIDATE:
+            assert bool(response.get("warnings")) is scenario.warned, (scenario.name, response)
         patch = orjson.loads(base64.b64decode(response.get("patch", "W10=")))
         scenario.check(jsonpatch.apply_patch(sent["object"], patch))
     connection.close()

@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 from bench import plot
 from bench.comparison.measuring import Measured
-from bench.comparison.scenarios import ALL, SCENARIOS, Scenario
+from bench.comparison.scenarios import ALL, SCENARIOS, TARGETS, Scenario
 from bench.comparison.servers import CONSTANT, GO, JOBGATE, TEMPLATES
 from bench.page import aligned, piped
 
@@ -22,6 +22,7 @@ _SERVERS = (JOBGATE, GO, TEMPLATES, CONSTANT)
 def table(measured: Measured) -> str:
     """Return everything for the terminal."""
     parts = [_made_on(), aligned([_COSTS, *_costs(measured)]), aligned([_PAIRS, *_pairs(measured)])]
+    parts += [aligned([_TARGETS, *_targets(measured)])]
     parts += [aligned([_HALVES, *_halves(measured)]), aligned([_MEMORY, *_memory(measured)])]
     return "\n\n".join(parts)
 
@@ -30,6 +31,7 @@ def markdown(measured: Measured) -> str:
     """Return everything for the page."""
     parts = [
         ("Mutation and validation together, by what they cost another server (CPU)", [_PAIRS, *_pairs(measured)]),
+        ("Mutation and validation together, by what they may cost", [_TARGETS, *_targets(measured)]),
         ("One call under full load", [_COSTS, *_costs(measured)]),
         ("At half of the maximum rate, arrivals at random", [_HALVES, *_halves(measured)]),
         ("Memory in MiB (RSS)", [_MEMORY, *_memory(measured)]),
@@ -73,6 +75,7 @@ def draw(measured: Measured) -> None:
 
 _COSTS = ("scenario", "call", "bytes", "server", "µs CPU", "reviews/s", "p50 ms", "p99 ms", "p99.9 ms", "of constant")
 _PAIRS = ("scenario", "jobgate µs", "other", "other µs", "ratio", "ratio, mutate", "ratio, validate")
+_TARGETS = ("scenario", "compared with", "ratio", "at most")
 _HALVES = ("scenario", "call", "server", "reviews/s", "µs CPU", "p50 ms", "p99 ms", "p99.9 ms")
 _MEMORY = ("when", *_SERVERS)
 
@@ -102,6 +105,14 @@ def _pairs(measured: Measured) -> Iterator[tuple[str, ...]]:
             for server in (JOBGATE, other)
         ]
         yield (scenario, _number(pairs[0]), other, _number(pairs[1]), *map(_short, ratios))
+
+
+def _targets(measured: Measured) -> Iterator[tuple[str, ...]]:
+    for target in TARGETS:
+        ratio = measured.ratio(target.scenario.name, target.server, beside=target.beside.name)
+        if ratio is not None:
+            what = f"{target.server}: {target.beside.name}"
+            yield (target.scenario.name, what, _short(ratio), _short(target.at_most))
 
 
 def _halves(measured: Measured) -> Iterator[tuple[str, ...]]:

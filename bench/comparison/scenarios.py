@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import jsonpatch
@@ -32,7 +32,7 @@ class Scenario:
         servers: who is measured.
         update: an UPDATE that changes an image, instead of a CREATE.
         denied: the job breaks a rule that every server has.
-        plugins: that each job asks for.
+        warned: jobgate warns of the job.
         half: measured at half of the maximum rate too.
     """
 
@@ -41,7 +41,7 @@ class Scenario:
     servers: tuple[str, ...] = ALONE
     update: bool = False
     denied: bool = False
-    plugins: dict[str, Any] | None = field(default=None, hash=False)
+    warned: bool = False
     half: bool = False
 
     @property
@@ -49,7 +49,7 @@ class Scenario:
         """What the row is called."""
         what = ["UPDATE" if self.update else "CREATE"]
         what += ["denied"] if self.denied else []
-        what += ["plugins"] if self.plugins else []
+        what += ["warnings"] if self.warned else []
         return f"{self.kind}, {self.tasks} task{'s' * (self.tasks > 1)}, {', '.join(what)}"
 
     @property
@@ -85,7 +85,7 @@ class Scenario:
         """Return one body."""
         kind = self.of()
         plural = kind.qualified_plural.partition(".")[0]
-        new = bodies.stored(jobs.job(self.kind, self.tasks, variant, self.plugins), variant)
+        new = bodies.stored(jobs.job(self.kind, self.tasks, variant, warned=self.warned), variant)
         if self.denied:
             new["spec"]["minReplicas"] = new["spec"]["maxReplicas"] + 1
         old = self._defaulted(new, plural, variant) if self.update or phase is Phase.VALIDATE else None
@@ -121,6 +121,7 @@ class Pods:
     servers: tuple[str, ...] = ALONE
     phases: tuple[Phase, ...] = (Phase.MUTATE,)
     denied: bool = False
+    warned: bool = False
     half: bool = False
     large: bool = False
 
@@ -156,22 +157,49 @@ def _pod(variant: int) -> dict[str, Any]:
 #: What is sent and where, and what has to come back.
 Review: TypeAlias = Scenario | Pods
 
+_DIJOBS = {tasks: Scenario("DIJob", tasks, ALL, half=tasks < LARGE) for tasks in (3, 30, 300)}
+_WARNED = {tasks: Scenario("DIJob", tasks, PAIR, warned=True) for tasks in (3, 30)}
+_VCJOBS = {3: Scenario("Job", 3, FULL, half=True), 30: Scenario("Job", 30, FULL)}
+
 SCENARIOS: tuple[Review, ...] = (
-    Scenario("DIJob", 1, ALL, half=True),
-    Scenario("DIJob", 3, ALL, half=True),
-    Scenario("DIJob", 30, ALL, half=True),
-    Scenario("DIJob", 300, ALL),
+    *_DIJOBS.values(),
+    *_WARNED.values(),
     Scenario("DIJob", 3, PAIR, update=True),
     Scenario("DIJob", 30, PAIR, update=True),
     Scenario("DIJob", 3, PAIR, denied=True),
     Scenario("DIJob", 30, PAIR, denied=True),
-    Scenario("DIJob", 3, PAIR, plugins=cluster.PLUGINS),
-    Scenario("Job", 3, FULL, half=True),
-    Scenario("Job", 30, FULL),
-    Scenario("Job", 3, FULL, plugins=cluster.PLUGINS),
-    Scenario("MxJob", 3),
-    Scenario("TorchJob", 2),
+    *_VCJOBS.values(),
+    Scenario("MxJob", 3, warned=True),
+    Scenario("TorchJob", 3, warned=True),
     Pods(),
 )
-#: Of a quick run.
-QUICK = tuple(each for each in SCENARIOS if each.half)
+#: Of a quick run: what has a target.
+QUICK: tuple[Review, ...] = tuple(
+    each for each in SCENARIOS if each in {*_DIJOBS.values(), *_WARNED.values(), *_VCJOBS.values()} and not each.large
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What mutation and validation of a scenario may cost.
+
+    Attributes:
+        scenario: at jobgate.
+        server, beside: with which server's cost of which scenario it is compared.
+        at_most: the ratio.
+    """
+
+    scenario: Scenario
+    server: str
+    beside: Scenario
+    at_most: float
+
+
+TARGETS = (
+    Target(_DIJOBS[3], GO, _DIJOBS[3], 0.45),
+    Target(_DIJOBS[30], GO, _DIJOBS[30], 0.28),
+    Target(_WARNED[3], JOBGATE, _DIJOBS[3], 1.3),
+    Target(_WARNED[30], JOBGATE, _DIJOBS[30], 1.3),
+    Target(_VCJOBS[3], GO, _DIJOBS[3], 0.55),
+    Target(_VCJOBS[30], GO, _DIJOBS[30], 0.50),
+)

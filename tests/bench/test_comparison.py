@@ -16,6 +16,7 @@ _JOBS = [(scenario, phase) for scenario in SCENARIOS if isinstance(scenario, Sce
 def test_each_body_gets_the_verdict_that_its_scenario_expects(scenario: Scenario, phase: Phase) -> None:
     answer = review(Request.parse(orjson.loads(scenario.request(phase, 3))), phase, installed())
     assert answer.allowed is not scenario.denied, answer.causes
+    assert bool(answer.warnings) is (scenario.warned and phase is Phase.VALIDATE), answer.warnings
 
 
 @pytest.mark.parametrize(

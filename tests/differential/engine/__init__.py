@@ -1,0 +1,6 @@
+"""The review of this checkout and of another one, on the same random requests.
+
+- `drawing`: requests, drawn from schemas, examples and the jobs of the benchmarks
+- `answering`: the answers of one checkout, in a process of its own
+- `comparison`: both checkouts, and where their answers differ
+"""
