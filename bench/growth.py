@@ -30,11 +30,12 @@ from bench.comparison.servers import JOBGATE, Server
 from bench.page import aligned, piped, renew
 from crdgen import Names
 from jobgate.jobs.binding import bind
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import ENTRY_POINT
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.models import RESOURCE
 from jobgate.kinds.vcjob.operator import VOLCANO
-from webhook import Kind, Phase
+from webhook import Phase
 
 SERVER_CORE, CLIENT_CORE = 0, 1
 #: A point is measured until the server has used so many CPU seconds, or has had so many requests.
@@ -199,7 +200,7 @@ def stored(count: int) -> dict[str, Point]:
         return {"start": start, "a pod": Point(count, milliseconds, None, answered)}
 
 
-def __getattr__(name: str) -> Kind:
+def __getattr__(name: str) -> JobKind:
     """Return a Volcano Job of another name, as a package brings it: an entry point names it `TrialJob7`."""
     if not name.startswith("TrialJob"):
         raise AttributeError(name)

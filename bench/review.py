@@ -20,6 +20,8 @@ import yaml
 
 from bench.comparison import bodies, jobs
 from bench.page import aligned, piped, renew
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from webhook import Phase, Registry, Request, Response, review
 from webhook.server.answer import review as encoded
@@ -83,7 +85,7 @@ def _jobs(file: Path | None) -> dict[str, list[dict[str, Any]]]:
     return {file.name: [job]}
 
 
-def stages(phase: Phase, variants: Sequence[dict[str, Any]], kinds: Registry, rounds: int) -> dict[str, float]:
+def stages(phase: Phase, variants: Sequence[dict[str, Any]], kinds: Registry[JobKind], rounds: int) -> dict[str, float]:
     """Return the CPU time of each stage of a review, in microseconds; the variants are reviewed in turn."""
     sent = [_body(job, number, phase, kinds) for number, job in enumerate(variants)]
     requests = [_request(body) for body in sent]
@@ -91,18 +93,18 @@ def stages(phase: Phase, variants: Sequence[dict[str, Any]], kinds: Registry, ro
 
     def whole(body: bytes) -> bytes:
         request = _request(body)
-        return encoded(request.uid, review(request, phase, kinds, objects=Cluster()))
+        return encoded(request.uid, review(request, phase, kinds, Settings(), Cluster()))
 
     return {
         "decode": microseconds(_request, sent, rounds),
-        "review": microseconds(lambda request: review(request, phase, kinds, objects=Cluster()), requests, rounds),
+        "review": microseconds(lambda request: review(request, phase, kinds, Settings(), Cluster()), requests, rounds),
         "encode": microseconds(lambda answer: encoded("1", answer), answers, rounds),
         "whole": microseconds(whole, sent, rounds),
         "cold": cold_microseconds(whole, sent, rounds),
     }
 
 
-def _body(job: dict[str, Any], number: int, phase: Phase, kinds: Registry) -> bytes:
+def _body(job: dict[str, Any], number: int, phase: Phase, kinds: Registry[JobKind]) -> bytes:
     """Return what is sent: the job as it is written, or as mutation leaves it."""
     kind = kinds.get(job["apiVersion"], job["kind"])
     if kind is None:
@@ -120,8 +122,8 @@ def _request(body: bytes) -> Request:
     return Request.parse(decode(body))
 
 
-def _allowed(request: Request, phase: Phase, kinds: Registry) -> Response:
-    answer = review(request, phase, kinds, objects=Cluster())
+def _allowed(request: Request, phase: Phase, kinds: Registry[JobKind]) -> Response:
+    answer = review(request, phase, kinds, Settings(), Cluster())
     if not answer.allowed:
         raise SystemExit(f"the job is denied, which is another matter: {answer.causes}")
     return answer

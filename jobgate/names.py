@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from crdgen.dns import masked
 
@@ -177,3 +177,7 @@ def ip(text: str) -> str | None:
         if address.ipv4_mapped is not None:
             return "must be the plain IPv4 address, not one mapped into IPv6"
     return None
+
+
+#: The domain of Services, unless the cluster has another.
+DOMAIN: Final = "svc.cluster.local"

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
-
-#: What Kubernetes calls the domain of Services, unless the cluster is set up otherwise.
-DOMAIN = "svc.cluster.local"
-#: Most pods of a job, unless the installation sets another number.
-JOB_PODS = 10_000
 
 
 class Operation(StrEnum):
@@ -26,7 +21,7 @@ class Operation(StrEnum):
 
 
 class User(Struct, frozen=True):
-    """Who asks, from the request's `userInfo`: the only trustworthy word on it."""
+    """The user of the request, from its `userInfo`. Nothing else in a request tells reliably who sends it."""
 
     name: str = ""
     groups: tuple[str, ...] = ()
@@ -34,29 +29,15 @@ class User(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What this installation says of itself.
+    """The settings of an installation. A product derives a class of its own, with more of them.
 
     Attributes:
-        operator_can: capabilities of the installed operators beyond what their profiles say, as `<plural>/<word>`,
-            for example `dijobs/preemptible` where a DI-orchestrator that acts on it runs.
-        forgetful_writers: service accounts whose full updates erase the fields that they do not know; what they erase
-            is put back.
-        kinds: what the installation says of single kinds, by qualified plural; each is of the model that the kind
-            declares (`Kind.settings`).
-        plugins: what the installation asks for, for every job, each by its name with its arguments.
-        domain: of the cluster's Services.
-        runs: the kinds whose jobs jobgate itself runs, by qualified plural.
-        job_pods: most pods that a job may have in all.
-        enforces: whether what is wrong is denied; else it is allowed with a warning.
+        kinds: settings of single kinds, by qualified plural; each of the model that the kind declares
+            (`Kind.settings`).
+        enforces: whether faults are denied; else the object is allowed with a warning.
     """
 
-    operator_can: frozenset[str] = frozenset()
-    forgetful_writers: frozenset[str] = frozenset()
     kinds: Mapping[str, Any] = field(default_factory=dict)
-    plugins: Mapping[str, Any] = field(default_factory=dict)
-    domain: str = DOMAIN
-    runs: frozenset[str] = frozenset()
-    job_pods: int = JOB_PODS
     enforces: bool = True
 
 
@@ -65,10 +46,10 @@ class NotInstalled(LookupError):
 
 
 class Objects(Protocol):
-    """A read-only cache of objects of the cluster. Looking into it costs no call."""
+    """A read-only cache of objects of the cluster. A lookup costs no request."""
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object, or None where there is none.
+        """Return an object, or None if it does not exist.
 
         Args:
             resource: as `<plural>.<version>.<group>`.
@@ -76,76 +57,69 @@ class Objects(Protocol):
             namespace: of the object, empty for a resource of the cluster.
 
         Raises:
-            LookupError: nothing is known of the resource: it is not watched, or not read yet.
+            LookupError: the resource is not watched, or not read yet.
             NotInstalled: the cluster does not serve the resource.
         """
 
 
 class Access(Protocol):
-    """What is known of who may do what. Looking it up costs no call: who reviews has asked before."""
+    """Known answers of RBAC. A lookup costs no request: the caller of the review has asked before."""
 
     def may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool | None:
-        """Tell whether a user may do something with an object; None where that is not known.
+        """Tell whether a user may do something with an object; None if that is not known.
 
         Args:
-            user: who asks.
-            verb: that RBAC knows, as `use`.
+            user: the user of the request.
+            verb: a verb of RBAC, such as `use`.
             resource: as `<plural>.<version>.<group>`.
             name: of the object.
-            namespace: in which it is done; of a resource of the cluster too.
+            namespace: in which it is done, for a resource of the cluster, too.
         """
 
 
 class NoObjects:
-    """The cache of an installation without a cluster: nothing is known."""
+    """The cache of a review without a cluster: it knows no object."""
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:  # noqa: ARG002
-        """Know nothing."""
+        """Raise LookupError."""
         raise LookupError(resource)
 
 
-class PluginProfile(Protocol):
-    """What a job may ask to have put into its pods. What more of it there is, admission need not know."""
-
-    @property
-    def name(self) -> str:
-        """What jobs ask for it by."""
-
-
 def never() -> bool:
-    """Tell that there is time for a review, however long it takes."""
+    """Return False: a review without a time limit."""
     return False
 
 
-class Context(Struct, frozen=True):
+S = TypeVar("S", bound=Settings)
+
+
+class Context(Struct, Generic[S], frozen=True):
     """The circumstances of one review.
 
     Attributes:
+        settings: the settings of the installation.
         operation: CREATE or UPDATE.
         namespace: the object's namespace.
-        name: the object's name; empty while the API server has not generated it.
+        name: the object's name; empty until the API server has generated it.
         generate_name: the prefix that the name is generated from, or empty.
-        user: who asks.
+        user: the user of the request.
         old: the stored object before an UPDATE, with the defaults of today. For rules only.
-        settings: what the installation says of itself.
-        objects: what is known of other objects of the cluster.
-        plugins: what jobs may ask for, by name.
-        access: who may do what; None where nobody is to be asked, as in an offline review.
-        stored: whether the object was stored before, and is read as it is. Then no default brings in what an annotation
-            asks for: it may have been written while no admission saw it.
+        objects: the known objects of the cluster.
+        access: the known answers of RBAC; None if rights are not checked, as in an offline review.
+        stored: whether the object is stored already, and is read as it is. Then no default copies into the spec what an
+            annotation requests: no admission may have seen the annotation.
         spent: tells whether the time for the review is over. A rule that goes through many large parts asks between
-            them, and ends; the review then says that the job takes too long to judge.
+            them, and ends; the review then denies the object because it takes too long to judge.
     """
 
+    settings: S
     operation: Operation = Operation.CREATE
     namespace: str = ""
     name: str = ""
     generate_name: str = ""
     user: User = msgspec.field(default_factory=User)
     old: Mapping[str, Any] | None = None
-    settings: Settings = msgspec.field(default_factory=Settings)
     objects: Objects = msgspec.field(default_factory=NoObjects)
-    plugins: Mapping[str, PluginProfile] = msgspec.field(default_factory=dict)
     access: Access | None = None
     stored: bool = False
     spent: Callable[[], bool] = never

@@ -1,20 +1,21 @@
-"""A kind of job: one frozen value that binds its names, models, schema, defaults and rules."""
+"""A kind of object: one frozen value that binds its names, models, schema, defaults and rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from difflib import get_close_matches
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
 from webhook.cause import Cause
-from webhook.context import Context, PluginProfile
+from webhook.context import Context
 from webhook.draft import Draft
-from webhook.job import Job
-from webhook.plan import Plan
+from webhook.path import Path
 from webhook.rule import Rule
-from webhook.task import Task
+from webhook.view import held_by, json_name
+from webhook.when import EACH, Steps, When
 
 
 class GroupVersionKind(NamedTuple):
@@ -30,10 +31,6 @@ class GroupVersionKind(NamedTuple):
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
-#: Further schemas of values, by place.
-Values: TypeAlias = Mapping[tuple[str, ...], Sequence[tuple[str, Mapping[str, Any]]]]
-
-
 class Schema(Protocol):
     """A structural schema, as the API server applies it to the objects of a kind."""
 
@@ -44,88 +41,84 @@ class Schema(Protocol):
         """Return the object with the schema's defaults."""
 
     def crowded(self, document: Mapping[str, Any]) -> bool:
-        """Tell, without looking at them, whether the object has more parts than the schema allows."""
+        """Tell, without reading them, whether the object has more parts than the schema allows."""
 
     def fits(self, document: Mapping[str, Any]) -> bool:
-        """Tell, fast, whether the object surely fits; where this says no, `check` may still find nothing."""
+        """Tell, fast, whether the object is known to fit; if not, `check` may still find nothing."""
 
-    def plain_with(self, values: Values) -> Callable[[Mapping[str, Any]], bool]:
-        """Return what tells, fast, whether an object surely fits, its templates are sound, and some values fit more.
-
-        Args:
-            values: further schemas of values, by their place in the object (`*`: in each item of a list), each with the
-                name of its rule, and of keywords of JSON Schema; `required`, which is true, says that the value must
-                be there.
-
-        Raises:
-            ValueError: an enum of a rule has no value that the schema and the other rules allow.
-        """
+    def accepts(self, document: Mapping[str, Any]) -> bool:
+        """Tell, fast, whether the object is known to fit, and all that it embeds, such as pod templates, is valid."""
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the schema rejects in the object."""
 
 
-class OperatorProfile(Protocol):
-    """Who runs a kind's jobs, and what that does to them."""
-
-    @property
-    def name(self) -> str:
-        """What messages call the operator."""
-
-    def pod(self, job: Job[Any], task: Task) -> dict[str, Any]:
-        """Return the Pod that the operator makes of a task: a template is judged as that Pod."""
-
-
 @dataclass(frozen=True, slots=True)
-class ConvertedJob:
-    """A job in the shape of today.
+class ConvertedObject:
+    """An object in the shape of today.
 
     Attributes:
-        job: the new object.
+        document: the new object.
         decisions: what was decided where the shapes differ, a sentence each, for the user to check.
         fault: why the object cannot be converted; empty if it can.
     """
 
-    job: dict[str, Any]
+    document: dict[str, Any]
     decisions: tuple[str, ...]
     fault: str = ""
 
 
-#: Gives the conversion of an object, or None where it is no older shape of the kind.
-Convert: TypeAlias = Callable[[Mapping[str, Any]], ConvertedJob | None]
+#: Gives the conversion of an object, or None if it is no older shape of the kind.
+Convert: TypeAlias = Callable[[Mapping[str, Any]], ConvertedObject | None]
+Default: TypeAlias = Callable[[Draft, Any], None]
 
-#: Where a word of tasks is: see `Kind.task_words`.
-TaskWord: TypeAlias = str | Callable[[Any, Mapping[str, Any]], Any]
-Default: TypeAlias = Callable[[Draft, Context], None]
+
+class UnknownField(LookupError):
+    """A rule names a field that neither this kind nor any other has: a mistake of its author."""
+
+
+class Field(NamedTuple):
+    """A field in the objects of one kind.
+
+    Attributes:
+        path: its path.
+        attributes: the attributes that lead to it, from the spec on; empty if the kind does not have it.
+        steps: its place in the JSON; None if the kind does not have it.
+        has_default: whether the model has a default for it.
+    """
+
+    path: Path
+    attributes: tuple[str, ...] = ()
+    steps: Steps | None = None
+    has_default: bool = False
+
+
+def _never_restores(_: Context[Any]) -> bool:
+    return False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """A kind of job.
+    """A kind of object.
 
     Attributes:
         group, version, kind, plural: its names.
         spec: the model of its spec.
         schema: the structural schema of the whole object.
-        tasks: gives the neutral views of a spec's parts.
-        parts: the attribute of the spec that holds these parts.
-        operator: the profile of who runs its jobs.
+        view: the class of the objects that its rules get, derived from `webhook.Object`; None: that class itself.
         defaults: what mutation adds, in order.
         rules: what validation checks; each reports all that it finds.
-        words: where the kind has a word of the job that all kinds share, as attributes from the spec on; a word that is
-            not here is the field of its own name.
-        settings: the model of what an installation can say of this kind (`Settings.kinds`), or None.
+        fields: the paths of fields that rules of several kinds name otherwise, `{"queue": "scheduling_policy.queue"}`.
+            A field that is not here has its own name, or is below one that is here.
+        known_fields: fields that rules of several kinds may name though this kind does not have them.
+        settings: the model of the settings of this kind (`Settings.kinds`), or None.
         watches: objects of the cluster that the rules look up in `Context.objects`, as `<plural>.<version>.<group>`.
-        conversion: gives the conversion of an object of an older shape, for `jobgate convert`, or None.
-        task_words: by word of tasks that is no field of that name of a part: another field; a function that gives it
-            from the index or key of a part, and its JSON; or the field of the spec that it is made of. None: how the
-            words of tasks are made is not known.
-        reviewed: keys of `labels` and `annotations`, by these two words: an UPDATE that changes one of them is
-            reviewed, as a change of the spec is. Each key that a default, a rule or a reader of stored jobs uses is
-            here, unless something else guards it.
-        plan: what the rules read, and when each is called.
-        plain: tells of an object, fast, whether it surely is as most are: it fits, its templates are sound, and the
-            values of its words are such that the rules that say so (`Rule.values`) find nothing.
+        conversion: converts an object of an older shape, for `jobgate convert`, or None.
+        reviewed: keys of `labels` and `annotations`: an UPDATE that changes one of them is reviewed like a change of
+            the spec. Each key that a default, a rule or a reader of stored objects uses is here, unless something else
+            guards it.
+        restores: tells whether an update by this writer is restored to the stored object, except for what it adds
+            (`webhook.restore`).
     """
 
     group: str
@@ -134,34 +127,34 @@ class Kind:
     plural: str
     spec: type[BaseModel]
     schema: Schema
-    tasks: Callable[[Any], Iterable[Task]]
-    parts: str = "tasks"
-    operator: OperatorProfile
+    view: Callable[..., Any] | None = None
     defaults: tuple[Default, ...] = ()
     rules: tuple[Rule, ...] = ()
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    known_fields: frozenset[str] = frozenset()
     settings: type[BaseModel] | None = None
     watches: tuple[str, ...] = ()
     conversion: Convert | None = None
-    task_words: Mapping[str, TaskWord] | None = None
     reviewed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    plan: Plan = field(init=False, repr=False, compare=False)
-    plain: Callable[[Mapping[str, Any]], bool] = field(init=False, repr=False, compare=False)
+    restores: Callable[[Context[Any]], bool] = _never_restores
+    when: When = field(init=False, repr=False, compare=False)
+    _resolved: dict[str, Field] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Work out what the rules read.
+        """Resolve the fields that the rules are about.
 
         Raises:
-            UnknownWord: a rule reads what is no word of this kind, nor of any other.
+            UnknownField: a rule names a field that neither this kind nor any other has.
             TypeError: a rule is a plain function.
-            ValueError: a rule can never be quiet: its `values` allow none of the values of a field.
         """
-        object.__setattr__(self, "plan", Plan(self))
-        object.__setattr__(self, "plain", self.schema.plain_with(self.plan.quiet.values))
+        rules = [(rule, [self._field_of(rule, name) for name in _checked(rule).when]) for rule in self.rules]
+        by_default = [found.steps for _, fields in rules for found in fields if found.steps and found.has_default]
+        when = When([(rule, [found.steps for found in fields]) for rule, fields in rules], by_default)
+        object.__setattr__(self, "when", when)
 
     @property
     def gvk(self) -> GroupVersionKind:
-        """What the kind is identified by."""
+        """The identity of the kind."""
         return GroupVersionKind(self.group, self.version, self.kind)
 
     @property
@@ -173,20 +166,88 @@ class Kind:
         """Return the path of its webhook: `/mutate-` or `/validate-`, group with dots as dashes, version, kind."""
         return f"/{phase}-{self.group.replace('.', '-')}-{self.version}-{self.kind.lower()}"
 
+    def field(self, name: str) -> Field:
+        """Return a field by the name that rules use.
 
-class Registry:
-    """The kinds that an installation serves, by GroupVersionKind, and the plugins that their jobs may ask for.
+        Raises:
+            UnknownField: neither this kind nor any other has such a field.
+        """
+        found = self._resolved.get(name)
+        if found is None:
+            found = self._resolved[name] = self._resolve(name)
+        return found
 
-    Attributes:
-        plugins: by name; rules find them in their context. Required: without them, each job that names one is denied.
+    def _field_of(self, rule: Rule, name: str) -> Field:
+        try:
+            return self.field(name)
+        except UnknownField:
+            known = [*self.spec.model_fields, *self.fields, *self.known_fields]
+            for attribute in self.spec.model_fields:
+                _, model = held_by(self.spec, attribute)
+                known += [f"{attribute}.{inner}" for inner in model.model_fields] if model else []
+            close = get_close_matches(name, known, n=1)
+            hint = f": did you mean {close[0]}?" if close else ""
+            text = f"the rule {rule.name} is about {name}, which is no field of {self.kind}{hint}"
+            raise UnknownField(text) from None
+
+    def _resolve(self, name: str) -> Field:
+        if name.startswith(ANNOTATIONS):
+            key = name.removeprefix(ANNOTATIONS)
+            return Field((Path("metadata") / "annotations").key(key), (), ("metadata", "annotations", key))
+        left = self._translated(name).split(".")
+        path = Path("spec")
+        model: type[BaseModel] | None = self.spec
+        attributes: list[str] = []
+        steps, has_default = ["spec"], False
+        while left and model is not None:
+            attribute = left.pop(0)
+            if attribute not in model.model_fields:
+                if name in self.known_fields:
+                    return Field(path / attribute)
+                raise UnknownField(name)
+            info, key = model.model_fields[attribute], json_name(model, attribute)
+            shape, held = held_by(model, attribute)
+            path /= key
+            attributes.append(attribute)
+            several = shape is list or (shape is dict and held is not None)
+            steps += [key, EACH] if several and left else [key]
+            has_default = not info.is_required() and info.get_default(call_default_factory=True) is not None
+            model = held
+        # What is left leads into plain JSON, such as a pod template.
+        return Field(path, tuple(attributes), (*steps, *left), has_default and not left)
+
+    def _translated(self, name: str) -> str:
+        """Return the path of attributes for a name: that of the longest beginning that the kind calls otherwise."""
+        steps = name.split(".")
+        for length in range(len(steps), 0, -1):
+            if (path := self.fields.get(".".join(steps[:length]))) is not None:
+                return ".".join((path, *steps[length:]))
+        return name
+
+
+#: The beginning of the name of an annotation, where a rule names what it is about.
+ANNOTATIONS = "annotations."
+
+
+def _checked(rule: object) -> Rule:
+    if not isinstance(rule, Rule):
+        name = getattr(rule, "__qualname__", repr(rule))
+        raise TypeError(f"{name} is a function and no rule: put @rule(…) before it")
+    return rule
+
+
+K = TypeVar("K", bound=Kind)
+
+
+class Registry(Generic[K]):
+    """The kinds that an installation serves, by GroupVersionKind.
 
     Raises:
-        ValueError: two kinds claim one GroupVersionKind or one plural.
+        ValueError: two kinds have the same GroupVersionKind or the same plural.
     """
 
-    def __init__(self, kinds: Iterable[Kind], plugins: Mapping[str, PluginProfile]) -> None:
-        self.plugins = plugins
-        self._kinds: dict[tuple[str, str], Kind] = {}
+    def __init__(self, kinds: Iterable[K]) -> None:
+        self._kinds: dict[tuple[str, str], K] = {}
         for kind in kinds:
             for other in self._kinds.values():
                 if other.gvk == kind.gvk or (
@@ -195,14 +256,14 @@ class Registry:
                     raise ValueError(f"two kinds claim one name: {_names(other)} and {_names(kind)}")
             self._kinds[kind.gvk.api_version, kind.kind] = kind
 
-    def __iter__(self) -> Iterator[Kind]:
+    def __iter__(self) -> Iterator[K]:
         return iter(self._kinds.values())
 
     def __len__(self) -> int:
         return len(self._kinds)
 
-    def get(self, api_version: str, kind: str) -> Kind | None:
-        """Return the kind of an object's `apiVersion` and `kind`, or None where it is not ours."""
+    def get(self, api_version: str, kind: str) -> K | None:
+        """Return the kind of an object's `apiVersion` and `kind`, or None if it is not served."""
         return self._kinds.get((api_version, kind))
 
 

@@ -6,12 +6,36 @@ that a rule which names too little forgives no other value: a `hostPath` that wa
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from webhook.cause import Cause, Required
+from webhook.cause import Cause, Notice, Required
 from webhook.path import Path, keyed
+
+
+class StoredFaults:
+    """The faults of an object before an UPDATE: they were stored already, and are not enforced."""
+
+    def __init__(self, old: Mapping[str, Any], findings: Iterable[tuple[str, Notice]], *, whole: str) -> None:
+        """Take the stored object, and its findings with the names of their rules.
+
+        Args:
+            old: the object, with its defaults.
+            findings: what schema and rules find in it.
+            whole: the rule for which all that is at the path of a cause counts: the schema.
+        """
+        self._known = Identities()
+        self._whole = whole
+        self._causes = {
+            identity(rule, finding, old, self._known, whole=rule == whole)
+            for rule, finding in findings
+            if isinstance(finding, Cause)
+        }
+
+    def has(self, rule: str, cause: Cause, document: Mapping[str, Any]) -> bool:
+        """Tell whether a cause in the new object is a fault of the stored one, too."""
+        return identity(rule, cause, document, self._known, whole=rule == self._whole) in self._causes
 
 
 @dataclass(slots=True)

@@ -1,22 +1,37 @@
-"""The typed view of a job's JSON, whole or, where the JSON does not fit the model, of what fits.
+"""The typed view of an object's JSON: whole, or of what fits the model.
 
-A denial names every fault at once, also where the schema rejects some of the object. So rules run on whatever can be
-read: a partial view lacks the attributes that are broken, and the plan of the kind (`webhook.plan`) calls no rule that
-would read one of them. No rule speaks of a value that the user did not write.
+A denial names every fault at once, also if the schema rejects some of the object. So rules run on whatever can be read:
+a partial view lacks the attributes that do not fit, reading one of them raises AttributeError, and the review leaves
+out what the rule cannot read (`webhook.explain`). No rule reports a value that the user did not write.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError, create_model
 
 from webhook.path import Path, steps_of
 
 M = TypeVar("M", bound=BaseModel)
+
+#: An attribute of a model.
+FieldOf: TypeAlias = tuple[type[BaseModel], str]
+
+
+class Unreadable(AttributeError):
+    """A field was read that does not fit its schema, by another name than that of its attribute.
+
+    Attributes:
+        fields: the attributes that would have to fit.
+    """
+
+    def __init__(self, *fields: FieldOf) -> None:
+        super().__init__(", ".join(f"{model.__name__}.{attribute}" for model, attribute in fields))
+        self.fields = frozenset(fields)
 
 
 def view(model: type[M], value: Any) -> tuple[M, bool]:
@@ -27,15 +42,93 @@ def view(model: type[M], value: Any) -> tuple[M, bool]:
         return _partial(model, value if isinstance(value, Mapping) else {}), False
 
 
-def readable(parts: Iterable[M], *words: str) -> Iterator[tuple[int, M]]:
-    """Yield the parts of which these attributes fit their schema, each with its place.
+def unreadable(error: AttributeError) -> frozenset[FieldOf]:
+    """Return the fields of a partial view that were read and do not fit; none if the error has another reason."""
+    if isinstance(error, Unreadable):
+        return error.fields
+    part = error.obj
+    if not isinstance(part, BaseModel):
+        return frozenset()
+    model = type(part)
+    missing = model.model_fields.keys() - part.__dict__.keys()
+    if error.name not in missing and not hasattr(model, str(error.name)):
+        return frozenset()
+    # A property of the model fails in place of the field that it reads.
+    return frozenset((model, attribute) for attribute in missing & {error.name} or missing)
 
-    A rule that judges each part by itself goes through them so: one broken part does not keep it from the others.
+
+def lacks(part: object, fields: frozenset[FieldOf]) -> bool:
+    """Tell whether a part, or an object inside it that is no item of a list, lacks one of these fields."""
+    if not isinstance(part, BaseModel):
+        return False
+    there = part.__dict__
+    if any(attribute not in there for model, attribute in fields if type(part) is model):
+        return True
+    return any(lacks(value, fields) for value in there.values() if isinstance(value, BaseModel))
+
+
+def with_absent(part: M, attributes: Sequence[str]) -> M:
+    """Return a partial view in which a field that does not fit is absent; the same one if the field fits.
+
+    A list or a map of objects stays unreadable: without any item, it would look as if there were none.
     """
-    wanted = frozenset(words)
-    for index, part in enumerate(parts):
-        if wanted.issubset(part.__dict__):
-            yield index, part
+    name, *rest = attributes
+    if name not in part.__dict__:
+        shape, model = held_by(type(part), name)
+        if shape is not None and model is not None:
+            return part
+        value = None
+    elif rest and isinstance(inner := part.__dict__[name], BaseModel):
+        value = with_absent(inner, rest)
+        if value is inner:
+            return part
+    else:
+        return part
+    return _with(part, {name: value})
+
+
+def _with(part: M, values: Mapping[str, Any]) -> M:
+    copied = _empty(type(part))
+    copied.__dict__.update(part.__dict__)
+    copied.__dict__.update(values)
+    return copied
+
+
+def with_all_absent(part: M) -> M:
+    """Return a partial view in which all fields that do not fit are absent, except lists and maps of objects.
+
+    Fields of the items of lists stay as they are. A whole view is returned as it is.
+    """
+    values: dict[str, Any] = {}
+    for attribute in type(part).model_fields:
+        if attribute not in part.__dict__:
+            shape, model = held_by(type(part), attribute)
+            if shape is None or model is None:
+                values[attribute] = None
+        elif isinstance(inner := part.__dict__[attribute], BaseModel):
+            absent = with_all_absent(inner)
+            if absent is not inner:
+                values[attribute] = absent
+    return _with(part, values) if values else part
+
+
+def missing_fields(part: BaseModel, path: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield the path of each field that a partial view lacks, and whether it holds a list or a map of objects.
+
+    Fields of the items of lists are not among them.
+    """
+    for attribute in type(part).model_fields:
+        at = path / json_name(type(part), attribute)
+        if attribute not in part.__dict__:
+            shape, model = held_by(type(part), attribute)
+            yield at, shape is not None and model is not None
+        elif isinstance(inner := part.__dict__[attribute], BaseModel):
+            yield from missing_fields(inner, at)
+
+
+def held_by(model: type[BaseModel], attribute: str) -> tuple[type | None, type[BaseModel] | None]:
+    """Return what a field holds: the shape (list, dict, or None for a single value), and the model of its objects."""
+    return _held(model.model_fields[attribute].annotation)
 
 
 def _partial(model: type[M], value: Mapping[str, Any]) -> M:
@@ -93,19 +186,6 @@ def _empty(model: type[M]) -> M:
     for attribute in ("__pydantic_extra__", "__pydantic_private__"):
         object.__setattr__(part, attribute, None)
     return part
-
-
-def model_of(annotation: Any) -> type[BaseModel] | None:
-    """Return the model that a field of this annotation holds, or None where it holds no single object of a model."""
-    shape, model = _held(annotation)
-    return model if shape is None else None
-
-
-def part_of(model: type[BaseModel], attribute: str) -> type[BaseModel] | None:
-    """Return the model of the items, or entries, of a field that holds a list or a map; None where it holds none."""
-    field = model.model_fields.get(attribute)
-    shape, held = _held(field.annotation) if field is not None else (None, None)
-    return held if shape is not None else None
 
 
 def _held(annotation: Any) -> tuple[type | None, type[BaseModel] | None]:

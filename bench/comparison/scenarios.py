@@ -12,8 +12,10 @@ import orjson
 from bench import cluster
 from bench.comparison import bodies, jobs
 from bench.comparison.servers import CONSTANT, GO, JOBGATE, TEMPLATES
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
-from webhook import Kind, Phase, Request
+from webhook import Phase, Request
 from webhook.review import review
 
 #: As many different bodies are sent in turn; fewer where they are large, for the client's memory.
@@ -62,7 +64,7 @@ class Scenario:
         """Whether a server needs long for one."""
         return self.tasks >= LARGE
 
-    def of(self) -> Kind:
+    def of(self) -> JobKind:
         """Return the kind."""
         return next(kind for kind in installed() if kind.gvk.kind == self.kind)
 
@@ -98,7 +100,7 @@ class Scenario:
     def _defaulted(self, job: dict[str, Any], plural: str, variant: int) -> dict[str, Any]:
         """Return the job as it is stored."""
         request = Request.parse(orjson.loads(bodies.review(job, plural, variant)))
-        answer = review(request, Phase.MUTATE, installed())
+        answer = review(request, Phase.MUTATE, installed(), Settings())
         assert answer.allowed, answer.causes
         defaulted: dict[str, Any] = jsonpatch.apply_patch(job, answer.patch)
         return defaulted

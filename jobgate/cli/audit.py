@@ -12,6 +12,7 @@ import click
 
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.settings import Configured, installation
+from jobgate.jobs.kind import JobKind
 from jobgate.offline.audit import Audited, audit, by_rule
 from webhook import Registry
 
@@ -80,7 +81,7 @@ async def _audit(kubeconfig: Path | None, configured: Configured) -> tuple[list[
     return found, missing
 
 
-async def _looked_up(client: Client, kinds: Registry) -> ListedObjects:
+async def _looked_up(client: Client, kinds: Registry[JobKind]) -> ListedObjects:
     """Return the objects that rules look up. Rules skip resources that may not be listed."""
     lists = {}
     for watched in sorted({one for kind in kinds for one in kind.watches}):

@@ -10,9 +10,10 @@ import click
 from crdgen import to_yaml
 from crdgen.reading import Manifest
 from jobgate.cli.report import OUTPUT_FILE, bullets, read_files, warn
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, judge
-from webhook import ConvertedJob, Registry
+from webhook import ConvertedObject, Registry
 from webhook.text import escaped
 
 
@@ -45,7 +46,7 @@ def convert(context: click.Context, *, file: str, output_file: TextIO) -> None:
     context.exit(0 if done else 1)
 
 
-def _conversion(manifest: Manifest, kinds: Registry) -> ConvertedJob | None:
+def _conversion(manifest: Manifest, kinds: Registry[JobKind]) -> ConvertedObject | None:
     for kind in kinds:
         conversion = kind.conversion(manifest.object) if kind.conversion is not None else None
         if conversion is not None:
@@ -53,20 +54,20 @@ def _conversion(manifest: Manifest, kinds: Registry) -> ConvertedJob | None:
     return None
 
 
-def _faults(manifest: Manifest, conversion: ConvertedJob, kinds: Registry) -> Iterator[str]:
+def _faults(manifest: Manifest, conversion: ConvertedObject, kinds: Registry[JobKind]) -> Iterator[str]:
     """Yield the reasons why a job cannot be converted, or would be denied then."""
     if conversion.fault:
         yield f"{manifest.file}:{manifest.line}: cannot be converted: {conversion.fault}"
         return
-    status = judge(conversion.job, ReviewOptions(kinds=kinds)).status
+    status = judge(conversion.document, ReviewOptions(kinds=kinds)).status
     if status is not None:
-        job = f"the resulting {conversion.job.get('kind')}"
+        job = f"the resulting {conversion.document.get('kind')}"
         yield f"{manifest.file}:{manifest.line}: cannot be converted: {job} would be denied"
         yield from bullets(status)
 
 
-def _text(manifest: Manifest, conversion: ConvertedJob | None) -> str:
+def _text(manifest: Manifest, conversion: ConvertedObject | None) -> str:
     if conversion is None:
         return to_yaml(manifest.object)
     comments = "".join(f"# {escaped(' '.join(decision.split()))}\n" for decision in conversion.decisions)
-    return f"# Converted from {manifest.object.get('apiVersion')}. Decisions:\n{comments}{to_yaml(conversion.job)}"
+    return f"# Converted from {manifest.object.get('apiVersion')}. Decisions:\n{comments}{to_yaml(conversion.document)}"

@@ -14,6 +14,7 @@ import click
 from crdgen.cli.sources import UsageError, definitions
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.settings import WITHOUT_KIND
+from jobgate.jobs.kind import JobKind
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
 from webhook import Registry
 
@@ -27,7 +28,7 @@ _CRDS = "customresourcedefinitions.v1.apiextensions.k8s.io"
 @WITHOUT_KIND
 @click.pass_context
 def fit(
-    context: click.Context, *, files: tuple[str, ...], kubeconfig: Path | None, output: str, kinds: Registry
+    context: click.Context, *, files: tuple[str, ...], kubeconfig: Path | None, output: str, kinds: Registry[JobKind]
 ) -> None:
     """Check whether the CRDs in FILEs, or those of the cluster, are compatible with the kinds of jobs.
 

@@ -20,8 +20,8 @@ import click
 from jobgate.cli.cluster import listening, own_namespace, require_dns_name
 from jobgate.cli.extras import not_installed
 from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, installation, setting
+from jobgate.jobs.kind import JobKind
 from jobgate.serving.reload import settings_reloaders
-from webhook import Kind
 
 if TYPE_CHECKING:
     from jobgate.serving.certificate import SecretSource
@@ -248,10 +248,10 @@ def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
     return True
 
 
-def _compile(kinds: Iterable[Kind]) -> None:
+def _compile(kinds: Iterable[JobKind]) -> None:
     """Compile the schemas, which the first requests would otherwise wait for."""
     for kind in kinds:
-        for judge in (kind.schema.check, kind.schema.fits, kind.plain):
+        for judge in (kind.schema.check, kind.schema.fits, kind.schema.accepts):
             judge({})
 
 

@@ -11,18 +11,19 @@ import click
 from pydantic.alias_generators import to_camel
 
 from jobgate.cli.cluster import grouped, require_dns_name
+from jobgate.jobs.context import JOB_PODS, Settings
 from jobgate.jobs.gangs import PODS_LIMIT
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator
 from jobgate.jobs.runner import runner_of
-from jobgate.kinds import installed, registry
+from jobgate.kinds import installed
 from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT
-from jobgate.names import dns_label, dns_subdomain
+from jobgate.names import DOMAIN, dns_label, dns_subdomain
 from jobgate.plugins import Arguments, leave_out, offered, parse
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
-from jobgate.rules.ignored import WORDS
+from jobgate.rules.ignored import FIELDS
 from jobgate.serving.reload import InvalidSettings, KindFile
-from webhook import Path, Registry, Settings
-from webhook.context import DOMAIN, JOB_PODS
+from webhook import Path, Registry
 
 _ENFORCE, _WARN = "enforce", "warn"
 
@@ -40,7 +41,7 @@ class Configured:
     """The settings of an installation."""
 
     settings: Settings
-    kinds: Registry
+    kinds: Registry[JobKind]
     kind_files: tuple[KindFile, ...] = ()
 
 
@@ -49,7 +50,7 @@ def _configured(  # noqa: PLR0913 - a setting each
     queueing: Mapping[str, Arguments],
     cluster_domain: str,
     without_plugin: tuple[str, ...],
-    kinds: Registry,
+    kinds: Registry[JobKind],
     operator_can: tuple[str, ...] = (),
     forgetful_writer: tuple[str, ...] = (),
     run: tuple[str, ...] = (),
@@ -72,7 +73,7 @@ def _configured(  # noqa: PLR0913 - a setting each
         job_pods=job_pods,
         enforces=mode == _ENFORCE,
     )
-    return {"configured": Configured(admission, registry(kinds), kind_settings)}
+    return {"configured": Configured(admission, Registry(kinds), kind_settings)}
 
 
 def _queueing(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Mapping[str, Arguments]:
@@ -115,11 +116,11 @@ def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     return values
 
 
-def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry:
+def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry[JobKind]:
     """Return all kinds except the named ones."""
     kinds = installed()
     among(values, [kind.qualified_plural for kind in kinds])
-    return registry(kind for kind in kinds if kind.qualified_plural not in values)
+    return Registry(kind for kind in kinds if kind.qualified_plural not in values)
 
 
 def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -158,7 +159,7 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
             raise click.BadParameter(f"{value!r} must begin with one of {', '.join(f'{one.plural}/' for one in kinds)}")
         ours = [one.capabilities for one in operators if isinstance(one, Operator)]
         if len(ours) == len(operators):
-            among([value], sorted(f"{plural}/{word}" for word in frozenset(map(to_camel, WORDS)).union(*ours)))
+            among([value], sorted(f"{plural}/{word}" for word in frozenset(map(to_camel, FIELDS)).union(*ours)))
     return values
 
 

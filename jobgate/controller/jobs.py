@@ -7,13 +7,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from jobgate.cluster import Informer, Resource
+from jobgate.jobs.context import Settings
 from jobgate.jobs.crew import written_plugins
 from jobgate.jobs.erased import erased
+from jobgate.jobs.kind import JobKind
 from jobgate.plugins import Crew
 from jobgate.pods import Digest, Digests, UncachedJob
 from jobgate.pods.digest import ENTRIES_ROOM
 from jobgate.room import Room
-from webhook import Kind, Settings
 from webhook.values import items, mapping
 
 #: How operators call it that a job is over, for good: as its phase, or as a condition that holds. Not `Aborted`: a job
@@ -53,7 +54,7 @@ class Jobs:
     """The jobs of these kinds."""
 
     def __init__(
-        self, kinds: Iterable[Kind], settings: Settings, changed: Callable[[Key], None], room: Room | None = None
+        self, kinds: Iterable[JobKind], settings: Settings, changed: Callable[[Key], None], room: Room | None = None
     ) -> None:
         """Create a cache that knows nothing. `changed` is called with each job of which the stored part changed."""
         entries = Room(ENTRIES_ROOM)
@@ -110,7 +111,7 @@ def finished(status: Mapping[str, Any]) -> bool:
     )
 
 
-def remembered(kind: Kind, digest: Callable[[dict[str, Any]], Digest], document: dict[str, Any]) -> Remembered:
+def remembered(kind: JobKind, digest: Callable[[dict[str, Any]], Digest], document: dict[str, Any]) -> Remembered:
     """Return of a job, as it is stored, what is remembered of it, by its digest as the pod webhook makes it."""
     crew, status = digest(document), mapping(document.get("status"))
     over = bool(document["metadata"].get("deletionTimestamp")) or finished(status)

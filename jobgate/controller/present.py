@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from jobgate.cluster import Informer, Resource
 from jobgate.controller.jobs import Jobs, Key
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import Claim, Members
 from jobgate.jobs.wiring import members_of
 from jobgate.plugins import Crew, Part
 from jobgate.room import TEXT_LIMIT, Room
-from webhook import Kind
 
 PODS: Final = Resource("pods", "v1", "")
 
@@ -23,7 +23,7 @@ class PresentPods:
     """The pods of such kinds, each as the claim that it makes. Each informer is to be run with its label selector."""
 
     def __init__(
-        self, kinds: Iterable[Kind], jobs: Jobs, changed: Callable[[Key], None], room: Room | None = None
+        self, kinds: Iterable[JobKind], jobs: Jobs, changed: Callable[[Key], None], room: Room | None = None
     ) -> None:
         """Create an index that knows nothing; `changed` is called with each job whose host lists change."""
         self._jobs = jobs
@@ -53,7 +53,7 @@ class PresentPods:
     def _indices(self, key: Key, crew: Crew, part: Part) -> tuple[int, ...]:
         return indices(self._there.get((key, crew.uid, part.name), ()), part.replicas)
 
-    def _follow(self, kind: Kind, members: Members) -> None:
+    def _follow(self, kind: JobKind, members: Members) -> None:
         def claim(found: dict[str, Any]) -> Claim | None:
             claim = None if found["metadata"].get("deletionTimestamp") else members.claim(found)
             cut = {word: getattr(claim, word)[:TEXT_LIMIT] for word in ("job", "task", "uid")} if claim else {}

@@ -19,11 +19,12 @@ from jobgate.controller.queue import WorkQueue
 from jobgate.controller.statuses import Statuses
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
 from jobgate.names import MANAGED_BY
 from jobgate.plugins import offered
 from jobgate.pods.digest import ROOM
 from jobgate.room import Room
-from webhook import Kind, Settings
 
 #: Jobs that are reconciled at the same time.
 WORKERS = 4
@@ -54,7 +55,7 @@ class Controller:
     """Creates and maintains the objects that plugins of jobs declare, while `work` runs."""
 
     def __init__(
-        self, cluster: ClusterClient, kinds: Iterable[Kind], settings: ControllerSettings, metrics: ControllerMetrics
+        self, cluster: ClusterClient, kinds: Iterable[JobKind], settings: ControllerSettings, metrics: ControllerMetrics
     ) -> None:
         self._cluster = cluster
         self._settings = settings

@@ -25,9 +25,9 @@ from jobgate.doctor.observed import (
     place,
 )
 from jobgate.installation.configurations import NAME
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import selects
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
-from webhook import Kind
 from webhook.values import deviations
 
 _NAME_LABEL = "kubernetes.io/metadata.name"
@@ -130,7 +130,7 @@ def _others(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFaul
                 yield fault_at("other-webhook-dead", where, f"calls {', '.join(sorted(dead))}, which does not exist")
 
 
-def service_called(entry: Mapping[str, Any], kinds: Iterable[Kind]) -> tuple[str, str] | None:
+def service_called(entry: Mapping[str, Any], kinds: Iterable[JobKind]) -> tuple[str, str] | None:
     """Return name and namespace of the Service without which a webhook denies jobs or pods; None if there is none."""
     service = entry["clientConfig"].get("service")
     ours = [(PODS.group, PODS.plural), *((kind.group, kind.plural) for kind in kinds)]

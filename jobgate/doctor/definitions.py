@@ -13,8 +13,8 @@ from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, labels_of, place
 from jobgate.installation.installation import LABELS
+from jobgate.jobs.kind import JobKind
 from jobgate.offline.fit import MisfitOutcome, misfits
-from webhook import Kind
 
 _OUTCOMES = {
     MisfitOutcome.DROPPED: "crd-schema-lacks-fields",
@@ -81,7 +81,7 @@ def _has_status(version: Mapping[str, Any]) -> bool:
 
 
 def _schemas(
-    found: Mapping[str, Any], shipped: Mapping[str, Any], kinds: Iterable[Kind], where: str
+    found: Mapping[str, Any], shipped: Mapping[str, Any], kinds: Iterable[JobKind], where: str
 ) -> Iterator[FoundFault]:
     """Yield what jobs lose by the schemas of a CRD, or else how those of jobgate's own CRD differ from this version."""
     ours = LABELS.items() <= labels_of(found).items()

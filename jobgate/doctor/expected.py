@@ -12,7 +12,8 @@ from jobgate.installation import Installation
 from jobgate.installation.configurations import KINDS
 from jobgate.installation.definitions import definition
 from jobgate.installation.objects import base
-from webhook import Kind, Phase, Registry
+from jobgate.jobs.kind import JobKind
+from webhook import Phase, Registry
 from webhook.values import deviations
 
 #: Containers of the server, the controller, the rotation and the runner.
@@ -31,7 +32,7 @@ class Expected:
     """
 
     installation: Installation
-    kinds: tuple[Kind, ...]
+    kinds: tuple[JobKind, ...]
     base: tuple[Mapping[str, Any], ...]
     definitions: tuple[Mapping[str, Any], ...]
 
@@ -70,7 +71,9 @@ class Expected:
         return [one["metadata"]["name"] for one in self.of("Deployment")]
 
 
-def expected(kinds: Registry, installation: Installation, definitions: Sequence[Mapping[str, Any]] = ()) -> Expected:
+def expected(
+    kinds: Registry[JobKind], installation: Installation, definitions: Sequence[Mapping[str, Any]] = ()
+) -> Expected:
     """Return the expected state of an installation; `definitions` are the CRDs of all kinds, if they are known."""
     chosen = tuple(kind for kind in kinds if installation.on("kinds", kind.qualified_plural))
     groups = base(kinds, installation)

@@ -12,15 +12,15 @@ from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, place
 from jobgate.jobs.erased import erased
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
-from webhook import Kind
 
 #: Age of a job without a status that is reported. An operator writes a status within seconds.
 WITHOUT_STATUS: Final = timedelta(minutes=5)
 
 
-def resource_of(kind: Kind) -> Resource:
+def resource_of(kind: JobKind) -> Resource:
     """Return the resource of a kind's jobs."""
     return Resource(kind.plural, kind.version, kind.group)
 
@@ -48,7 +48,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
             yield fault_at("jobs-not-run", where, f"no operator has taken up this job{more}")
 
 
-def _erased(observed: ClusterSnapshot, kind: Kind) -> Iterator[FoundFault]:
+def _erased(observed: ClusterSnapshot, kind: JobKind) -> Iterator[FoundFault]:
     """Yield the first job of each writer that erased fields."""
     writers: dict[str, FoundFault] = {}
     for one in observed.all(resource_of(kind)) or ():

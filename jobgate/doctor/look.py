@@ -42,9 +42,10 @@ from jobgate.doctor.observed import (
 from jobgate.installation import certificates, controller, runner, workload
 from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import LABELS
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
-from webhook import Kind, Registry
+from webhook import Registry
 
 T = TypeVar("T")
 
@@ -77,7 +78,7 @@ class ServerAccess:
 
 async def look(
     client: Client,
-    kinds: Registry,
+    kinds: Registry[JobKind],
     given: Mapping[str, Any],
     servers: ServerAccess,
 ) -> tuple[ClusterSnapshot, Expected]:
@@ -130,7 +131,7 @@ def _of_installation(namespace: str) -> list[Ref]:
     ]
 
 
-def _others(observed: ClusterSnapshot, kinds: Iterable[Kind], crds: Iterable[Ref]) -> Iterator[Ref]:
+def _others(observed: ClusterSnapshot, kinds: Iterable[JobKind], crds: Iterable[Ref]) -> Iterator[Ref]:
     """Yield the Services that other webhooks for jobs and pods, and the conversions of our CRDs, call."""
     kinds = tuple(kinds)
     for configuration in (one for resource in CONFIGURATIONS for one in observed.all(resource) or ()):

@@ -9,8 +9,11 @@ from typing import Any
 
 from jobgate.explain.pod import Location, Row, Step, command_rows, containers_of, rows
 from jobgate.jobs.crew import crew_of, written_plugins
+from jobgate.jobs.job import Job, job_of
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.runner import is_run, taken_over
+from jobgate.jobs.task import Task
 from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
@@ -28,9 +31,8 @@ from jobgate.prerequisites.reference import (
     template_of,
 )
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
-from webhook import Draft, Job, Kind, Objects, Task
+from webhook import Draft, Objects
 from webhook.values import mapping, metadata_of, objects, spec_of, text
-from webhook.view import view
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +140,12 @@ def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | N
 
 
 def _job(
-    kind: Kind, written: Mapping[str, Any], document: dict[str, Any], namespace: str, options: ReviewOptions
+    kind: JobKind, written: Mapping[str, Any], document: dict[str, Any], namespace: str, options: ReviewOptions
 ) -> Explanation:
     """Explain a job that is allowed: as its author wrote it, and with defaults."""
     if kind.qualified_plural in options.settings.runs or is_run(written):
         document = taken_over(document)
-    job = Job(kind, document, view(kind.spec, document.get("spec"))[0])
+    job = job_of(kind, document)
     operator, settings = operator_of(job), options.settings
     name = text(metadata_of(document).get("name")) or f"{text(metadata_of(document).get('generateName'))}…"
     crew = crew_of(job, namespace, name, domain=settings.domain, imposed=settings.plugins)

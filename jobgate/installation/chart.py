@@ -16,8 +16,9 @@ from jobgate.installation.monitoring import dashboard
 from jobgate.installation.objects import base_trees
 from jobgate.installation.template import template
 from jobgate.installation.tree import Expression, If, all_of, any_of, setting
+from jobgate.jobs.kind import JobKind
 from jobgate.plugins import offered
-from webhook import Kind, Registry
+from webhook import Registry
 
 #: The setting that is not a value of the chart, because Helm has it.
 _HELMS = "namespace"
@@ -38,7 +39,7 @@ Servers become ready when they have a certificate:
 """
 
 
-def chart(kinds: Registry, header: str) -> dict[str, str]:
+def chart(kinds: Registry[JobKind], header: str) -> dict[str, str]:
     """Return the files of the chart, by path; `header` is the comment of those that may have one."""
     comment = f"# {header}\n"
     return {
@@ -51,7 +52,7 @@ def chart(kinds: Registry, header: str) -> dict[str, str]:
     }
 
 
-def defaults(kinds: Registry) -> dict[str, Any]:
+def defaults(kinds: Registry[JobKind]) -> dict[str, Any]:
     """Return the default values of the chart.
 
     Helm creates the namespace (`--create-namespace`), because it must exist before the release.
@@ -64,7 +65,7 @@ def defaults(kinds: Registry) -> dict[str, Any]:
     return installation.model_dump(mode="json", by_alias=True, exclude={_HELMS})
 
 
-def schema(kinds: Registry) -> dict[str, Any]:
+def schema(kinds: Registry[JobKind]) -> dict[str, Any]:
     """Return the JSON schema of the values: that of an installation, with the names of kinds and plugins."""
     made = Installation.model_json_schema(by_alias=True)
     rotation = made.pop("$defs")[RotationMode.__name__]
@@ -115,14 +116,14 @@ def _chart() -> dict[str, Any]:
     }
 
 
-def _values(kinds: Registry) -> str:
+def _values(kinds: Registry[JobKind]) -> str:
     described = schema(kinds)["properties"]
     return "\n".join(
         f"# {described[name]['description']}\n{to_yaml({name: value})}" for name, value in defaults(kinds).items()
     )
 
 
-def _templates(kinds: Registry) -> dict[str, list[Any]]:
+def _templates(kinds: Registry[JobKind]) -> dict[str, list[Any]]:
     crds = {f"crds/{kind.qualified_plural}": [_definition(kind)] for kind in kinds}
     groups = {name: _hooked(trees) for name, trees in base_trees(kinds).items()}
     for one in prerequisites():
@@ -130,7 +131,7 @@ def _templates(kinds: Registry) -> dict[str, list[Any]]:
     return {**crds, **groups, "uninstall": [_emptied(kinds)]}
 
 
-def _definition(kind: Kind) -> If:
+def _definition(kind: JobKind) -> If:
     """Return the CRD of a kind, which is kept if the kind is disabled: its jobs would be deleted.
 
     It stays part of the release: Helm cannot roll back to a revision with an object that exists but is not part of the
@@ -150,7 +151,7 @@ def _released(name: str) -> Expression:
     return Expression(f"(and {owner})", lambda _: False)
 
 
-def _emptied(kinds: Registry) -> If:
+def _emptied(kinds: Registry[JobKind]) -> If:
     """Return hooks by which Helm removes the webhook configurations first.
 
     Otherwise it removes them last, and the API server would call servers that are gone. The hooks replace the

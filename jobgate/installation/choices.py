@@ -7,9 +7,9 @@ from typing import Any
 
 from jobgate.installation.installation import LABELS, RotationMode
 from jobgate.installation.tree import Expression, all_of, any_of, equal, has, negated, setting
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.jobs.wiring import provides_all, wired
-from webhook import Kind
 
 NAMESPACE = setting("namespace")
 
@@ -23,24 +23,24 @@ ROTATES = all_of(RUNS, any_of((WATCHES, SCHEDULES)))
 CERT_MANAGER = equal(setting("rotation"), RotationMode.CERT_MANAGER)
 
 
-def kind_on(kind: Kind) -> Expression:
+def kind_on(kind: JobKind) -> Expression:
     """Return whether a kind is enabled."""
     return setting("kinds", kind.qualified_plural)
 
 
-def wires(kind: Kind) -> Expression:
+def wires(kind: JobKind) -> Expression:
     """Return whether the pods of an enabled kind get anything: of some kinds, only if jobgate runs their jobs."""
     run = has(setting("run"), kind.qualified_plural)
     return all_of(kind_on(kind), run) if provides_all(kind) else kind_on(kind)
 
 
-def may_be_wired(kinds: Iterable[Kind]) -> list[Kind]:
+def may_be_wired(kinds: Iterable[JobKind]) -> list[JobKind]:
     """Return the kinds whose pods get something in some installation."""
     kinds = tuple(kinds)
     return wired(kinds, {kind.qualified_plural for kind in kinds if runner_of(kind) is not None})
 
 
-def some_on(kinds: Iterable[Kind]) -> Expression:
+def some_on(kinds: Iterable[JobKind]) -> Expression:
     """Return whether one of these kinds, at least one, is enabled."""
     return any_of(kind_on(kind) for kind in kinds)
 

@@ -14,6 +14,7 @@ from typing import Any
 from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, kind_on, may_be_wired, some_on, wires
 from jobgate.installation.installation import LABELS
 from jobgate.installation.tree import If, any_of, base64, joined, setting
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import (
     ITEMS_PATH,
@@ -27,7 +28,7 @@ from jobgate.jobs.wiring import (
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
 from jobgate.prerequisites.reference import ANNOTATION
-from webhook import Kind, Phase
+from webhook import Phase
 
 #: Timeout of the API server, in seconds.
 TIMEOUT = 5
@@ -52,7 +53,7 @@ _NAMESPACES = {
 KINDS = {Phase.MUTATE: "MutatingWebhookConfiguration", Phase.VALIDATE: "ValidatingWebhookConfiguration"}
 
 
-def configuration(phase: Phase, kinds: Iterable[Kind]) -> If:
+def configuration(phase: Phase, kinds: Iterable[JobKind]) -> If:
     """Return the configuration of one phase, if a kind is enabled.
 
     The bundle is rendered only if the installation has one. If it is injected, the field is absent, so that an apply
@@ -81,7 +82,7 @@ def configuration(phase: Phase, kinds: Iterable[Kind]) -> If:
     )
 
 
-def _changes(kind: Kind) -> str:
+def _changes(kind: JobKind) -> str:
     """Return the condition of what is reviewed of a kind's jobs, as the review itself has it."""
     marks = (
         f"{json.dumps(keys)}.exists(key, object.metadata.?{field}[?key] != oldObject.metadata.?{field}[?key])"
@@ -91,7 +92,7 @@ def _changes(kind: Kind) -> str:
     return " || ".join((SPEC_CHANGES, *marks))
 
 
-def _jobs(phase: Phase, kind: Kind) -> dict[str, Any]:
+def _jobs(phase: Phase, kind: JobKind) -> dict[str, Any]:
     conditions = [{"name": "spec-changes", "expression": _changes(kind)}]
     if phase is Phase.MUTATE:
         conditions.append({"name": "not-deleting", "expression": NOT_DELETING})
@@ -100,7 +101,7 @@ def _jobs(phase: Phase, kind: Kind) -> dict[str, Any]:
     return _entry(name, phase, kind.path(phase), [rule], {"matchConditions": conditions})
 
 
-def _scale(kind: Kind) -> dict[str, Any]:
+def _scale(kind: JobKind) -> dict[str, Any]:
     """Return the webhook of the scale subresource, for which the webhooks of the job are not called."""
     conditions = [{"name": "spec-changes", "expression": SPEC_CHANGES}]
     rule = _rule(kind.group, kind.version, ["UPDATE"], [f"{kind.plural}/{SCALE}"])
@@ -108,7 +109,7 @@ def _scale(kind: Kind) -> dict[str, Any]:
     return _entry(name, Phase.VALIDATE, scale_path(kind), [rule], {"matchConditions": conditions})
 
 
-def _pods(phase: Phase, kinds: Iterable[Kind]) -> Iterator[If]:
+def _pods(phase: Phase, kinds: Iterable[JobKind]) -> Iterator[If]:
     """Yield the webhooks for the pods of kinds. They are never called for other pods."""
     kinds = tuple(kinds)
     rule = _rule("", "v1", ["CREATE"], ["pods"])

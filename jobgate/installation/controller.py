@@ -16,13 +16,13 @@ from jobgate.installation.policies import OBJECTS, holds, labelled, of, policy, 
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, Expression, ForEach, If, all_of, any_of, begins, joined, setting
 from jobgate.installation.workload import pod_settings
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.wiring import members_of
 from jobgate.names import MANAGED_BY
 from jobgate.plugins import BUILT_IN, offered
 from jobgate.plugins.queueing import GROUPS
 from jobgate.plugins.ssh.plugin import FILES
 from jobgate.prerequisites.models import DEFINED, GROUP
-from webhook import Kind
 
 ACCOUNT = "jobgate-controller"
 #: The Lease of the controller; the default of `jobgate control`.
@@ -39,7 +39,7 @@ _ITEMS = tuple(one.names.plural for one in DEFINED)
 WITHOUT_MORE_RIGHTS = frozenset({"env", "ssh"})
 
 
-def controller(kinds: Iterable[Kind]) -> list[Any]:
+def controller(kinds: Iterable[JobKind]) -> list[Any]:
     """Return the objects of the controller. It runs outside the cluster if the server does."""
     kinds = may_be_wired(kinds)
     if not kinds:
@@ -66,8 +66,8 @@ def _keeping() -> Expression:
     return any_of(plugin_on(name) for name in offered() if name not in WITHOUT_MORE_RIGHTS)
 
 
-def _rules(kinds: Iterable[Kind]) -> list[Any]:
-    jobs: dict[tuple[str, str], list[Kind]] = {}
+def _rules(kinds: Iterable[JobKind]) -> list[Any]:
+    jobs: dict[tuple[str, str], list[JobKind]] = {}
     for kind in kinds:
         jobs.setdefault((kind.group, kind.plural), []).append(kind)
     deleting_any = [kind for kind in kinds if (members := members_of(kind)) and members.deletes_any]
@@ -95,7 +95,7 @@ def _rules(kinds: Iterable[Kind]) -> list[Any]:
     ]
 
 
-def _policy(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
+def _policy(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
     """Return the policy that lets the controller write only objects that jobs own.
 
     The controller writes no others anyway; the policy is for the case that its token is stolen.
@@ -138,7 +138,7 @@ def _secret() -> str:
     return f"{opaque} && object.metadata.name.endsWith('-ssh') && object.?data.orValue({{}}).all(key, key in [{files}])"
 
 
-def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
+def _deployment(kinds: Iterable[JobKind]) -> dict[str, Any]:
     health = joined("--health-port=", setting("health_port"))
     run = ForEach(setting("run"), joined("--run=", ITEM))
     args = ["control", health, f"--lease-name={LEASE}", *pod_settings(kinds), run]

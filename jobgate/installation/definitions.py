@@ -6,12 +6,11 @@ from typing import Any
 
 from crdgen import CustomResource, crd
 from jobgate.installation.installation import LABELS
-from jobgate.jobs.binding import JobKind
+from jobgate.jobs.kind import JobKind
 from jobgate.prerequisites.models import DEFINED
-from webhook import Kind
 
 
-def resource_of(kind: Kind) -> CustomResource:
+def resource_of(kind: JobKind) -> CustomResource:
     """Return the custom resource from which the CRD of a kind is generated.
 
     Raises:
@@ -27,7 +26,7 @@ def prerequisites() -> list[dict[str, Any]]:
     return [_labelled(resource) for resource in DEFINED]
 
 
-def definition(kind: Kind) -> dict[str, Any]:
+def definition(kind: JobKind) -> dict[str, Any]:
     """Return the CRD of a kind."""
     return _labelled(resource_of(kind))
 

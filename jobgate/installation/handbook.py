@@ -11,17 +11,19 @@ from pydantic.alias_generators import to_camel
 from crdgen.docs import fields
 from crdgen.docs.markdown import code, table
 from jobgate.installation.definitions import definition, resource_of
+from jobgate.jobs.kind import JobKind
 from jobgate.rules.updates import UpdateRule
-from webhook import Kind, Rule
+from webhook import Rule
+from webhook.kind import ANNOTATIONS
 
 
-def title(kind: Kind) -> str:
+def title(kind: JobKind) -> str:
     """Return the name of a kind in the documentation: its first short name, because several are named `Job`."""
     short = resource_of(kind).names.short_names
     return str(short[0]) if short else kind.kind.lower()
 
 
-def page(kind: Kind, links: str = "") -> str:
+def page(kind: JobKind, links: str = "") -> str:
     """Return the page of a kind as Markdown, with a paragraph of links below its description.
 
     Raises:
@@ -54,9 +56,13 @@ def _default(function: Callable[..., Any]) -> str:
 
 
 def _rule(rule: Rule) -> str:
-    """Return a rule with what it reads, in the names of Kubernetes."""
-    words = [code(".".join(to_camel(step) for step in word.split("."))) for word in rule.words]
-    return _line(rule.name, rule.about) + (f" *Reads {', '.join(words)}.*" if words else "")
+    """Return a rule with the fields that it is about, in the names of Kubernetes."""
+    fields = [code(_field(name)) for name in rule.when]
+    return _line(rule.name, rule.about) + (f" *About {', '.join(fields)}.*" if fields else "")
+
+
+def _field(name: str) -> str:
+    return name if name.startswith(ANNOTATIONS) else ".".join(to_camel(step) for step in name.split("."))
 
 
 def _line(name: str, about: str) -> str:
@@ -65,7 +71,7 @@ def _line(name: str, about: str) -> str:
     return f"- **{name.replace('_', ' ')}**: {about}"
 
 
-def _updates(kind: Kind) -> Iterator[str]:
+def _updates(kind: JobKind) -> Iterator[str]:
     rule = next((rule for rule in kind.rules if isinstance(rule, UpdateRule)), None)
     yield "## Changes of a stored job"
     if rule is None:

@@ -9,9 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
+from jobgate.jobs.context import JOB_PODS
 from jobgate.jobs.gangs import PODS_LIMIT
+from jobgate.names import DOMAIN
 from jobgate.plugins.queueing import QUEUES_PODS, System
-from webhook.context import DOMAIN, JOB_PODS
 
 #: Labels of all installed objects.
 LABELS = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/part-of": "jobgate"}

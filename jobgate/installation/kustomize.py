@@ -14,6 +14,7 @@ from crdgen import to_yaml
 from jobgate.installation.definitions import definition, prerequisites
 from jobgate.installation.installation import Installation, RotationMode
 from jobgate.installation.objects import base
+from jobgate.jobs.kind import JobKind
 from webhook import Registry
 from webhook.values import difference
 
@@ -30,7 +31,7 @@ CHOICES: Mapping[str, Mapping[str, Any]] = {
 _API = "kustomize.config.k8s.io"
 
 
-def kustomize(kinds: Registry, header: str) -> dict[str, str]:
+def kustomize(kinds: Registry[JobKind], header: str) -> dict[str, str]:
     """Return the files, by path; each begins with the header as a comment."""
     groups = base(kinds, Installation())
     defined = [*(definition(kind) for kind in kinds), *prerequisites()]

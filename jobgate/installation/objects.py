@@ -15,12 +15,13 @@ from jobgate.installation.roles import rights, roles
 from jobgate.installation.runner import runner
 from jobgate.installation.tree import resolve
 from jobgate.installation.workload import namespace, server, service
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins import offered
 from webhook import Phase, Registry
 
 
-def base_trees(kinds: Registry) -> dict[str, list[Any]]:
+def base_trees(kinds: Registry[JobKind]) -> dict[str, list[Any]]:
     """Return all objects except CRDs, by file; the webhook configurations are last, when all others exist."""
     return {
         "namespace": [namespace()],
@@ -36,7 +37,7 @@ def base_trees(kinds: Registry) -> dict[str, list[Any]]:
     }
 
 
-def definitions(kinds: Registry, installation: Installation | None = None) -> list[dict[str, Any]]:
+def definitions(kinds: Registry[JobKind], installation: Installation | None = None) -> list[dict[str, Any]]:
     """Return the CRDs of enabled kinds and of prerequisites; none if another chart installs them."""
     chosen = installation or Installation()
     if not chosen.crds:
@@ -44,7 +45,7 @@ def definitions(kinds: Registry, installation: Installation | None = None) -> li
     return [*(definition(kind) for kind in kinds if chosen.on("kinds", kind.qualified_plural)), *prerequisites()]
 
 
-def base(kinds: Registry, installation: Installation) -> dict[str, list[dict[str, Any]]]:
+def base(kinds: Registry[JobKind], installation: Installation) -> dict[str, list[dict[str, Any]]]:
     """Return all objects except CRDs, by file, without empty files.
 
     Raises:
@@ -55,13 +56,13 @@ def base(kinds: Registry, installation: Installation) -> dict[str, list[dict[str
     return {name: found for name, found in groups.items() if found}
 
 
-def objects(kinds: Registry, installation: Installation) -> list[dict[str, Any]]:
+def objects(kinds: Registry[JobKind], installation: Installation) -> list[dict[str, Any]]:
     """Return the whole installation, CRDs first."""
     groups = base(kinds, installation)
     return [*definitions(kinds, installation), *(one for group in groups.values() for one in group)]
 
 
-def _check(kinds: Registry, installation: Installation) -> None:
+def _check(kinds: Registry[JobKind], installation: Installation) -> None:
     names = [kind.qualified_plural for kind in kinds]
     for what, given, known in (
         ("kind", installation.kinds, names),

@@ -15,10 +15,10 @@ from jobgate.installation.policies import GROUP, OBJECTS, by_account, holds, pol
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, NATIVE_GROUP, System
-from webhook import Kind
 
 ACCOUNT: Final = "jobgate-runner"
 #: The Lease of the runner; the default of `jobgate run`.
@@ -49,7 +49,7 @@ _GROUPS_OF: Final = {
 }
 
 
-def runner(kinds: Iterable[Kind]) -> list[Any]:
+def runner(kinds: Iterable[JobKind]) -> list[Any]:
     """Return the objects of the runner."""
     kinds = [kind for kind in kinds if runner_of(kind) is not None]
     if not kinds:
@@ -71,7 +71,7 @@ def runner(kinds: Iterable[Kind]) -> list[Any]:
     ]
 
 
-def _rules(kinds: Iterable[Kind]) -> list[Any]:
+def _rules(kinds: Iterable[JobKind]) -> list[Any]:
     mine = [(kind, has(_RUN, kind.qualified_plural)) for kind in kinds]
     return [
         *(
@@ -178,7 +178,7 @@ def _labels() -> list[dict[str, Any]]:
     return policy(f"{ACCOUNT}-labels", constraints, [holds(expression, message)], condition=condition)
 
 
-def _together(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
+def _together(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
     """Return the policy by which jobs, and their batch Jobs, are not deleted without their pods.
 
     These would go on, in no queue and with nobody who ends them.

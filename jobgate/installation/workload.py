@@ -9,10 +9,10 @@ from jobgate.installation.choices import NAMESPACE, RUNS, namespaced, plugin_on
 from jobgate.installation.installation import LABELS
 from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.tree import ITEM, KEY, ForEach, If, all_of, equal, has, joined, negated, setting
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
+from jobgate.names import DOMAIN
 from jobgate.plugins import offered
-from webhook import Kind
-from webhook.context import DOMAIN
 
 ACCOUNT = "jobgate-webhook"
 SELECTOR = component("webhook")
@@ -29,7 +29,7 @@ DOMAIN_FLAG = If(
 QUEUEING_FLAG = If(setting("queueing"), joined("--queueing=", setting("queueing")))
 
 
-def pod_settings(kinds: Iterable[Kind]) -> list[Any]:
+def pod_settings(kinds: Iterable[JobKind]) -> list[Any]:
     """Return the flags that the server and the controller share, because they must wire pods alike."""
     names = dict.fromkeys(kind.qualified_plural for kind in kinds)
     return [
@@ -65,13 +65,13 @@ def service() -> dict[str, Any]:
     return namespaced("v1", "Service", setting("service"), {"spec": spec})
 
 
-def server(kinds: Iterable[Kind]) -> If:
+def server(kinds: Iterable[JobKind]) -> If:
     """Return the settings of kinds, the Deployment and the disruption budget of the server."""
     settings = namespaced("v1", "ConfigMap", _SETTINGS, {"data": ForEach(_HAS_SETTINGS, {joined(KEY, ".yaml"): ITEM})})
     return If(RUNS, [If(_HAS_SETTINGS, settings), _deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)])
 
 
-def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
+def _deployment(kinds: Iterable[JobKind]) -> dict[str, Any]:
     made = pod(
         ACCOUNT,
         _container(kinds),
@@ -84,7 +84,7 @@ def _deployment(kinds: Iterable[Kind]) -> dict[str, Any]:
     return deployment(ACCOUNT, SELECTOR, made, setting("replicas"), strategy=SURGE_FIRST)
 
 
-def _queued(kinds: Iterable[Kind]) -> list[If]:
+def _queued(kinds: Iterable[JobKind]) -> list[If]:
     """Return the flags for kinds whose jobs the runner queues."""
     return [
         If(all_of(setting("queues"), has(setting("run"), kind.qualified_plural)), f"--operator-can={kind.plural}/queue")
@@ -93,7 +93,7 @@ def _queued(kinds: Iterable[Kind]) -> list[If]:
     ]
 
 
-def _container(kinds: Iterable[Kind]) -> dict[str, Any]:
+def _container(kinds: Iterable[JobKind]) -> dict[str, Any]:
     # A folder, because single files are never refreshed.
     mounts = [{"name": "kind-settings", "mountPath": _SETTINGS_FOLDER, "readOnly": True}]
     args = [

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from sys import intern
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.prerequisites import asked_of
 from jobgate.jobs.runner import is_run, runner_of
+from jobgate.names import DOMAIN
 from jobgate.plugins import Crew, CrewContainer, Part, Plugin, installed, parse
 from jobgate.plugins.arguments import NoArguments
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
 from jobgate.plugins.env import Run
-from webhook import Cause, Context, Job, Kind, Path
-from webhook.context import DOMAIN
+from webhook import Cause, Path
 from webhook.values import mapping, objects, spec_of, text, whole
 
 #: What must fit the schema of a task for its pods to be wired.
@@ -41,6 +44,7 @@ def crew_of(
     `imposed` are the plugins that the installation asks for, with their arguments; `plugins` those that jobs may ask
     for, by default all that are installed.
     """
+    job = job.tolerant()
     operator = operator_of(job)
     members = operator.members
     runner = runner_of(job.kind) if is_run(job.document) else None
@@ -76,16 +80,16 @@ def crew_of(
         facts=facts,
         contract=contract or (lambda _: ()),
         marks=runner.marks if runner else lambda _: {},
-        least=whole(job.word("min_available")),
-        queue=text(job.word("queue")),
-        priority_class=text(job.word("priority_class_name")),
-        scheduler=runner.scheduler(job) if runner else text(job.word("scheduler_name")),
+        least=whole(job.get("min_available")),
+        queue=text(job.get("queue")),
+        priority_class=text(job.get("priority_class_name")),
+        scheduler=runner.scheduler(job) if runner else text(job.get("scheduler_name")),
     )
 
 
 def plugins_of(context: Context) -> Mapping[str, Plugin[Any]]:
     """Return the plugins that jobs may ask for, from the context of a rule."""
-    return cast("Mapping[str, Plugin[Any]]", context.plugins)
+    return context.settings.offered
 
 
 def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -> tuple[Mapping[str, Any], list[Cause]]:
@@ -93,7 +97,7 @@ def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -
 
     Plugins that are not known are left out of both.
     """
-    written = mapping(job.word("plugins"))
+    written = mapping(job.get("plugins"))
     place: Path = job.at("plugins")
     asked: dict[str, Any] = {}
     faults: list[Cause] = []
@@ -107,10 +111,10 @@ def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -
     return asked, faults
 
 
-def written_plugins(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
+def written_plugins(kind: JobKind, document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the plugins that a job of a kind asks for, as it says them: those too that are not known or understood."""
     value: Any = document
-    for step in kind.plan.word("plugins").path.steps:
+    for step in kind.field("plugins").path.steps:
         value = mapping(value).get(str(step))
     return mapping(value)
 
@@ -127,20 +131,20 @@ def _parts(job: Job[Any], operator: Operator, *, run: bool) -> Iterator[Part]:
         return found
 
     named = {one.task.steps: one for one in asked_of(job)}
-    for task in job.tasks:
+    for task in job.all_tasks if job.has_readable_tasks else ():
         broken = task.broken
         if not broken.isdisjoint(_NEEDED) or not task.name:
             continue
-        read = task.get if broken else task.word
+        min_available, role = (None if field in broken else task.get(field) for field in ("min_available", "type"))
         spec = spec_of(task.template)
         hostname, subdomain = (
             "" if name in replaced else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
         )
         yield Part(
             name=operator.task_name(task),
-            type=alike(text(read("type"))),
+            type=alike(text(role)),
             replicas=max(task.replicas or 0, 0),
-            least=whole(read("min_available")),
+            least=whole(min_available),
             containers=alike(tuple(_containers(spec, corrects, alike))),
             scheduler=alike(text(spec.get("schedulerName"))),
             volumes=alike(frozenset(_names(spec.get("volumes"))) or _NOTHING),

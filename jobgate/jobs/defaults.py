@@ -9,8 +9,9 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
+from jobgate.jobs.context import Context
 from jobgate.podchecks.resources import PLAIN, may_overcommit, side_fits
-from webhook import Context, Default, Draft, Path, adds_nothing
+from webhook import Default, Draft, Path
 from webhook.values import mapping
 
 
@@ -43,7 +44,6 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
         tasks: the fields below which the kind has its list, or its map, of tasks, each with a `template`.
     """
 
-    @adds_nothing({})  # a template that requests more than it limits is not plain
     def limit_what_is_not_shared(job: Draft, _: Context) -> None:
         """Devices and huge pages that are only requested are limited to as much; no other value is taken."""
         for resources in resources_of(job, *tasks, where=_requests_what_is_not_shared):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from crdgen import Atomic, Doc, MaxItems, Model
 from jobgate.names import ENTRIES_LIMIT
-from webhook import Path, readable
+from webhook import Path
 
 
 class Iteration(StrEnum):
@@ -33,6 +33,5 @@ class DependsOn(Model):
 
     def names(self, path: Path) -> Iterator[tuple[Path, str, str]]:
         """Yield the tasks waited for: the place, and the name twice: as it is used, and as it is written."""
-        for _, one in readable([self], "name"):
-            for index, name in enumerate(one.name or ()):
-                yield path / "name" / index, name, name
+        for index, name in enumerate(self.name or ()):
+            yield path / "name" / index, name, name

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from webhook import Kind
+from jobgate.jobs.kind import JobKind
 from webhook.text import short
 from webhook.values import mapping, metadata_of, objects, text
 
@@ -38,7 +38,7 @@ def applied_spec(job: Mapping[str, Any], word: str = "") -> Mapping[str, Any]:
         return {}
 
 
-def erased(kind: Kind, job: Mapping[str, Any]) -> Erased | None:
+def erased(kind: JobKind, job: Mapping[str, Any]) -> Erased | None:
     """Return the fields of a stored job's spec that a client other than kubectl has erased; None where there are none.
 
     Seen only of jobs that were applied client-side: nothing else in a job tells what it was.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webhook import Job
+from jobgate.jobs.job import Job
 
 #: Operators count pods in 32 bits. Products and sums that do not fit come out as other numbers, negative ones too.
 COUNT_LIMIT = 2**31 - 1
@@ -13,11 +13,19 @@ PODS_LIMIT = 100_000
 
 
 def gang_minimum(job: Job[Any]) -> int:
-    """Return how many pods must be there together: what the job says, else the sum of what its tasks say or have."""
-    least: int | None = job.word("min_available")
+    """Return the number of pods that must be there together: the job's minimum, else the sum of its tasks' minima."""
+    least: int | None = job.get("min_available")
     return sum_of_minima(job) if least is None else least
 
 
 def sum_of_minima(job: Job[Any]) -> int:
-    """Return how many pods the tasks need by themselves: of a task that states no minimum, all its replicas."""
-    return sum(task.replicas if task.min_available is None else task.min_available for task in job.tasks)
+    """Return the sum of the tasks' minima; a task without one needs all its replicas."""
+    return sum(task.replicas if task.min_available is None else task.min_available for task in job.all_tasks)
+
+
+def total_pods(job: Job[Any]) -> int:
+    """Return the number of pods of all tasks together."""
+    if total_pods not in job.shared:
+        job.shared[total_pods] = sum([task.replicas for task in job.all_tasks])
+    total: int = job.shared[total_pods]
+    return total

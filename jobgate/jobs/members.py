@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from jobgate.jobs.job import Job
 from jobgate.plugins.crew import COMPLETION_INDEX, INDEX_LABEL, JOB_LABEL, RUN_LABEL, TASK_LABEL, Contract
-from webhook import Job
 from webhook.values import items, labels_of, mapping, metadata_of, objects
 
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.jobs.members import Members
+from jobgate.jobs.task import Task
 from jobgate.podchecks.newer_fields import without_newer_fields
-from webhook import Context, Job, Task
 from webhook.values import mapping
 
 #: What is said of a variable of the template that the runner would set.
@@ -69,7 +71,7 @@ class Operator:
 
     def volumes_of(self, job: Job[Any]) -> Sequence[Mapping[str, Any]]:
         """Return the volumes of the job that it adds to every pod, after those of the template."""
-        return (job.word("volumes") or ()) if self.adds_volumes else ()
+        return (job.get("volumes") or ()) if self.adds_volumes else ()
 
     def pod(self, job: Job[Any], task: Task, shared: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
         """Return the Pod that this operator makes of a task, with these volumes of the job, or all.

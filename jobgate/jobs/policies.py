@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
 from crdgen import Atomic, Doc, Int32, Model
+from jobgate.jobs.job import Job
+from jobgate.jobs.task import Task
 from jobgate.podchecks.durations import DURATION
-from webhook import Job, Path, Task, readable
+from webhook import Path
 
 
 class LifecycleEvent(StrEnum):
@@ -79,52 +81,74 @@ class LifecyclePolicy(Model):
     ] = None
 
 
+class Policy:
+    """A policy of a job or of a task, as rules read it."""
+
+    __slots__ = ("_events", "index", "model", "owner")
+
+    def __init__(self, owner: Job[Any] | Task, index: int, model: LifecyclePolicy) -> None:
+        self.owner = owner
+        self.index = index
+        self.model = model
+        self._events: Sequence[LifecycleEvent] | None = None
+
+    @property
+    def path(self) -> Path:
+        """The path of the policy."""
+        return self.owner.at("policies") / self.index
+
+    @property
+    def events(self) -> Sequence[LifecycleEvent]:
+        """Its events, `event` and `events` taken together as Volcano does, each once."""
+        if self._events is None:
+            first = [] if self.model.event is None else [self.model.event]
+            self._events = list(dict.fromkeys([*first, *(self.model.events or ())]))
+        return self._events
+
+    def place_of(self, event: LifecycleEvent) -> Path:
+        """Return the path at which the policy names one of its events."""
+        if event is self.model.event:
+            return self.path / "event"
+        return self.path / "events" / (self.model.events or []).index(event)
+
+
+class PolicyList(NamedTuple):
+    """The policies of a job or of a task. For an event, the first that matches applies."""
+
+    owner: Job[Any] | Task
+    policies: Sequence[Policy]
+
+    @property
+    def is_of_task(self) -> bool:
+        """Whether they are the policies of a task."""
+        return isinstance(self.owner, Task)
+
+
 def policies_of(owner: Job[Any] | Task) -> Sequence[LifecyclePolicy]:
-    """Return the list of policies of a job or of a task; empty where it has no such word."""
-    policies: Sequence[LifecyclePolicy] | None = (
-        owner.get("policies") if isinstance(owner, Task) else owner.word("policies")
-    )
-    return policies or ()
+    """Return the policies of a job or of a task; none if its kind has no such field."""
+    return owner.get("policies") or ()
 
 
-def owners(job: Job[Any]) -> Sequence[Job[Any] | Task]:
-    """Return who has a list of policies: the job, then its tasks."""
-    return job, *job.tasks
+def policy_lists(job: Job[Any]) -> Sequence[PolicyList]:
+    """Return the policies that the rule can read, of the job and then of its tasks, without empty lists."""
+    if policy_lists not in job.shared:
+        lists = []
+        owners: tuple[Job[Any] | Task, ...] = (job, *job.tasks)
+        for owner in owners:
+            if models := policies_of(owner):
+                policies = [Policy(owner, index, one) for index, one in enumerate(models) if not job.leaves_out(one)]
+                lists.append(PolicyList(owner, policies))
+        job.shared[policy_lists] = lists
+    found: Sequence[PolicyList] = job.shared[policy_lists]
+    return found
 
 
-def tasks_of(owner: Job[Any] | Task, job: Job[Any]) -> Sequence[Task]:
-    """Return the tasks that a list of policies is for: the one whose it is, or all of the job."""
-    return (owner,) if isinstance(owner, Task) else job.tasks
+def all_policies(job: Job[Any]) -> Iterator[Policy]:
+    """Yield the policies of all lists of a job."""
+    for policies in policy_lists(job):
+        yield from policies.policies
 
 
-def read(owner: Job[Any] | Task, *words: str) -> Iterator[tuple[Path, LifecyclePolicy]]:
-    """Yield the policies of a job or of a task of which these words can be read, each with its place."""
-    place = owner.at("policies")
-    for index, policy in readable(policies_of(owner), *words):
-        yield place / index, policy
-
-
-def read_all(job: Job[Any], *words: str) -> Iterator[tuple[Path, LifecyclePolicy]]:
-    """Yield the policies of all lists of which these words can be read, each with its place."""
-    for owner in owners(job):
-        yield from read(owner, *words)
-
-
-def read_events(*of: Job[Any] | Task) -> Iterator[tuple[Path, LifecycleEvent, LifecyclePolicy]]:
-    """Yield every event of these lists, with its place and its policy."""
-    for owner in of:
-        for path, policy in read(owner, "event", "events", "timeout"):
-            for place, event in events_of(policy, path):
-                yield place, event, policy
-
-
-def events_of(policy: LifecyclePolicy, path: Path) -> Iterator[tuple[Path, LifecycleEvent]]:
-    """Yield the events of a policy, `event` and `events` taken together as Volcano does: each once, at its place."""
-    seen = set()
-    if policy.event is not None:
-        seen.add(policy.event)
-        yield path / "event", policy.event
-    for index, event in enumerate(policy.events or ()):
-        if event not in seen:
-            seen.add(event)
-            yield path / "events" / index, event
+def tasks_of(policies: PolicyList, job: Job[Any]) -> Sequence[Task]:
+    """Return the tasks that a list of policies applies to: its own, or all tasks of the job."""
+    return (policies.owner,) if isinstance(policies.owner, Task) else job.all_tasks

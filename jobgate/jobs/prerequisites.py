@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import annotate
 from jobgate.prerequisites.item import RECORD, Item, read_record, recorded
@@ -18,23 +19,9 @@ from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import ANNOTATION, WORD, Reference, ReferenceFields, TaskReferences, asked, parts
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
-from webhook import (
-    Context,
-    Default,
-    Draft,
-    Job,
-    Kind,
-    Objects,
-    Request,
-    User,
-    adds_nothing,
-)
-from webhook.plan import Plan
+from webhook import Default, Draft, Kind, Objects, Request, User
 from webhook.review import is_unchanged
 from webhook.values import mapping, metadata_of
-
-#: A job that says none of these words names no prerequisites.
-NAMING = (WORD, f"tasks.{WORD}", f"annotations.{ANNOTATION}", "tasks.template.metadata")
 
 #: What the rules look up.
 WATCHED: Final = tuple(RESOURCES.values())
@@ -61,7 +48,8 @@ UNKNOWN_ITEMS: Final = "the prerequisites of the cluster are not known yet: retr
 
 def where(kind: Kind) -> ReferenceFields:
     """Return where the jobs of a kind name prerequisites."""
-    return _where(kind.plan, kind.parts)
+    tasks = tuple(str(step) for step in kind.field("tasks").path.steps)
+    return ReferenceFields(tasks, in_spec=bool(kind.field(WORD).attributes))
 
 
 def asked_of(job: Job[Any]) -> list[TaskReferences]:
@@ -72,12 +60,6 @@ def asked_of(job: Job[Any]) -> list[TaskReferences]:
     return found
 
 
-@lru_cache(maxsize=64)
-def _where(plan: Plan, parts: str) -> ReferenceFields:
-    tasks = tuple(str(step) for step in plan.word(parts).path.steps)
-    return ReferenceFields(tasks, in_spec=bool(plan.word(WORD).attributes))
-
-
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
     """Return the default by which a job has what its prerequisites need of it.
 
@@ -85,7 +67,6 @@ def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
     """
     here = ReferenceFields(tasks, in_spec)
 
-    @adds_nothing(NAMING)
     def prerequisites_are_ready(job: Draft, context: Context) -> None:
         """The job's annotation is copied to its templates, items are recorded, and plugins that they need asked for."""
         if not context.stored:

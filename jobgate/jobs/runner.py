@@ -10,9 +10,11 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from crdgen import Atomic, Doc, Int32, Int64, Model, Time
 from jobgate.jobs.gangs import gang_minimum
+from jobgate.jobs.job import Job
+from jobgate.jobs.kind import JobKind
+from jobgate.jobs.task import Task
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import Contract, Marks
-from webhook import Job, Kind, Task
 from webhook.values import mapping, text
 
 #: The field of a job's status that holds the runner's state. A job that has it was taken over by the runner. Users who
@@ -206,7 +208,7 @@ def all_started(_: Job[Any], tasks: Mapping[str, TaskProgress]) -> bool:
 
 
 def _ttl(job: Job[Any]) -> int | None:
-    seconds: int | None = job.word("ttl_seconds_after_finished")
+    seconds: int | None = job.get("ttl_seconds_after_finished")
     return seconds
 
 
@@ -270,7 +272,7 @@ class Runner:
     marks: Marks = lambda _: _UNMARKED
     services: Callable[[Job[Any], Crew], Iterable[dict[str, Any]]] = lambda *_: ()
     claims: Callable[[Job[Any]], Mapping[str, Mapping[str, Any] | None]] | None = None
-    scheduler: Callable[[Job[Any]], str] = lambda job: text(job.word("scheduler_name"))
+    scheduler: Callable[[Job[Any]], str] = lambda job: text(job.get("scheduler_name"))
     restarts_jobs: bool = False
     policies_first: bool = False
     pod: Callable[[Job[Any], Task, Crew, dict[str, Any]], dict[str, Any]] = lambda _job, _task, _crew, spec: spec
@@ -296,7 +298,7 @@ class Runner:
     supports: frozenset[str] = frozenset()
 
 
-def left_alone(kind: Kind, runs: frozenset[str], operator_can: frozenset[str]) -> str:
+def left_alone(kind: JobKind, runs: frozenset[str], operator_can: frozenset[str]) -> str:
     """Return why nothing runs the jobs of a kind, by an installation's settings; empty where something may.
 
     Args:
@@ -323,7 +325,7 @@ def taken_over(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**document, "status": {**mapping(document.get("status")), STATE: {"attempt": 0}}}
 
 
-def runner_of(kind: Kind) -> Runner | None:
+def runner_of(kind: JobKind) -> Runner | None:
     """Return how the jobs of a kind are run here, or None where they are not."""
     runner = getattr(kind, "runner", None)
     return runner if isinstance(runner, Runner) else None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from jobgate.jobs.binding import JobKind
-from webhook import Kind, Phase
+from jobgate.jobs.kind import JobKind
+from webhook import Phase
 from webhook.values import mapping
 
 #: The name of the subresource, and what the API server sends of it.
@@ -14,24 +14,22 @@ SCALE: Final = "scale"
 SCALE_KIND: Final = ("autoscaling/v1", "Scale")
 
 
-def scalable(kinds: Iterable[Kind]) -> list[Kind]:
+def scalable(kinds: Iterable[JobKind]) -> list[JobKind]:
     """Return the kinds that have the subresource."""
     return [kind for kind in kinds if _steps(kind)]
 
 
-def scale_path(kind: Kind) -> str:
+def scale_path(kind: JobKind) -> str:
     """Return the path of the webhook for the kind's subresource."""
     return f"{kind.path(Phase.VALIDATE)}-{SCALE}"
 
 
-def scaled(kind: Kind, document: Mapping[str, Any], replicas: int) -> dict[str, Any]:
+def scaled(kind: JobKind, document: Mapping[str, Any], replicas: int) -> dict[str, Any]:
     """Return a job as it is with another number of replicas; unchanged where it has no such number."""
     return _with(document, _steps(kind), replicas)
 
 
-def _steps(kind: Kind) -> tuple[str, ...]:
-    if not isinstance(kind, JobKind):
-        return ()
+def _steps(kind: JobKind) -> tuple[str, ...]:
     scale = next((one.scale for one in kind.resource.versions if one.storage), None)
     return tuple(scale.replicas.split(".")[1:]) if scale else ()
 

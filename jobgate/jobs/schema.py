@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from math import inf
 from typing import Any, Final
 
@@ -12,23 +12,11 @@ import crdgen
 from crdgen import CustomResource
 from crdgen.evaluate import ErrorType, Evaluator, Violation
 from jobgate import podchecks
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.metadata import metadata_causes, type_word, with_ordinary_metadata
 from jobgate.podchecks.durations import DURATION
-from jobgate.podchecks.fitting import TYPE, Never, Predicate, surely_fits
-from webhook import (
-    Cause,
-    Duplicate,
-    Forbidden,
-    Invalid,
-    Kind,
-    NotSupported,
-    Path,
-    Required,
-    TooLong,
-    TooMany,
-    TypeInvalid,
-)
-from webhook.kind import Values
+from jobgate.podchecks.fitting import TYPE, Predicate, surely_fits
+from webhook import Cause, Duplicate, Forbidden, Invalid, NotSupported, Path, Required, TooLong, TooMany, TypeInvalid
 
 _UNKNOWN: Final[Mapping[str, Any]] = {}
 
@@ -148,54 +136,25 @@ class StructuralSchema:
         """Return, checked in C, whether `check` surely finds nothing. False says nothing: then ask it."""
         return self._fits(document)
 
-    def plain_with(self, values: Values) -> Predicate:
-        """Return the predicate of objects that surely fit a schema that is narrower by far.
-
-        Each pod template is sound, and so are the values at these places.
-
-        Raises:
-            ValueError: an enum of a rule has no value that the schema and the other rules allow.
-        """
-
-        @cache
-        def narrow() -> Predicate | None:
-            schema = self._plain_schema(values)
-            return None if schema is None else surely_fits(with_ordinary_metadata(schema))
-
-        def plain(document: Any) -> bool:
-            fits = narrow()
-            if fits is None or not fits(document):
+    def accepts(self, document: Mapping[str, Any]) -> bool:
+        """Return, checked in C, whether the object is known to fit, and its pod templates to be valid."""
+        if self._accepts is None or not self._accepts(document):
+            return False
+        parts = document["spec"][self._parts]
+        for part in parts if isinstance(parts, list) else parts.values():  # half the time of all()
+            if not podchecks.FAMILIES.agree(part["template"]["spec"]):
                 return False
-            parts = document["spec"][self._parts]
-            for part in parts if isinstance(parts, list) else parts.values():  # half the time of all()
-                if not podchecks.FAMILIES.agree(part["template"]["spec"]):
-                    return False
-            return True
+        return True
 
-        if any("enum" in more for narrower in values.values() for _, more in narrower):
-            narrow()  # raises now, not in a review; kinds without such rules do not wait for their schema
-        return plain
-
-    def _plain_schema(self, values: Values) -> Mapping[str, Any] | None:
-        """Return the schema of plain objects, which have all defaults; None of a kind without pod templates."""
-        spec = self.shape.below("spec")
-        parts = spec.below(self._parts)
+    @cached_property
+    def _accepts(self) -> Predicate | None:
+        """The predicate of objects with valid pod templates; None for a kind without pod templates."""
+        parts = self.shape.below("spec").below(self._parts)
         part = parts.below("" if parts.is_map else 0)
         if "containers" not in part.below("template").below("spec").node.get("properties", {}):
             return None
-        way = ("spec", self._parts, "*")
-        schema = narrowed(self.shape.node, (*way, "template"), {TYPE: podchecks.FAMILIES.shape, "required": True})
-        for owner, shape in ((("spec",), spec), (way, part)):
-            defaulted = (name for name, child in shape.node["properties"].items() if "default" in child)
-            for name in defaulted:
-                schema = narrowed(schema, (*owner, name), {"required": True})
-        for place, narrower in values.items():
-            for rule, more in narrower:
-                try:
-                    schema = narrowed(schema, place, more)
-                except ValueError as error:
-                    raise ValueError(f"the rule {rule} can never be quiet: {'.'.join(place)}: {error}") from None
-        return schema
+        template = ("spec", self._parts, "*", "template")
+        return surely_fits(with_ordinary_metadata(_with_type(self.shape.node, template, podchecks.FAMILIES.shape)))
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the API server rejects in the object before any validating webhook: shape and metadata."""
@@ -214,51 +173,19 @@ class StructuralSchema:
         return [_cause(one, self.shape) for one in self._evaluator.validate(document, old) if one not in alone]
 
 
-def _common(values: Sequence[Any], others: Sequence[Any]) -> Sequence[Any]:
-    if not (found := [value for value in values if value in others]):
-        raise ValueError(f"none of {', '.join(map(repr, others))} is among {', '.join(map(repr, values))}")
-    return found
-
-
-#: How a stricter keyword of a schema is found; what two schemas say of any other must be the same.
-_STRICTER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
-    "enum": _common,
-    "maxItems": min,
-    "maxLength": min,
-    "maximum": min,
-    "minItems": max,
-    "minLength": max,
-    "minimum": max,
-}
-
-
-def narrowed(schema: Mapping[str, Any], place: Sequence[str], more: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema with one more schema of the values at a place; what one type cannot say takes none of them.
-
-    Raises:
-        ValueError: the enums of the two have no value in common.
-    """
+def _with_type(schema: Mapping[str, Any], place: Sequence[str], type_: type) -> Mapping[str, Any]:
+    """Return a schema in which a required value has a type of msgspec; `*` is each item of a list or entry of a map."""
     if not place:
-        node = dict(schema)
-        for word, value in more.items():
-            if node.get(word, value) != value and word not in _STRICTER:
-                return {TYPE: Never}
-            node[word] = _STRICTER[word](node[word], value) if word in _STRICTER and word in node else value
-        return node
+        return {TYPE: type_}
     step, *rest = place
     if step == "*":
         several = "items" if "items" in schema else "additionalProperties"
-        return {**schema, several: narrowed(schema[several], rest, more)}
-    properties, required = schema["properties"], {*schema.get("required", ())}
-    if more.get("required"):
-        required.add(step)  # also where it is on the way to the value
-    if not rest:
-        more = {word: value for word, value in more.items() if word != "required"}
-    properties = {**properties, step: narrowed(properties[step], rest, more)}
-    return {**schema, "properties": properties, "required": sorted(required)}
+        return {**schema, several: _with_type(schema[several], rest, type_)}
+    properties = {**schema["properties"], step: _with_type(schema["properties"][step], rest, type_)}
+    return {**schema, "properties": properties, "required": sorted({step, *schema.get("required", ())})}
 
 
-def shape_of(kind: Kind) -> Shape:
+def shape_of(kind: JobKind) -> Shape:
     """Return the shape of a kind's objects; of a kind with another sort of schema nothing is known."""
     return kind.schema.shape if isinstance(kind.schema, StructuralSchema) else Shape()
 
@@ -301,7 +228,7 @@ _CAUSES: Mapping[ErrorType, type[Cause]] = {
 _MESSAGES: Mapping[str, str] = {f"must match {DURATION}": "must be a duration, such as 30s or 1h30m"}
 
 
-def unchecked_rules(kind: Kind) -> tuple[str, ...]:
+def unchecked_rules(kind: JobKind) -> tuple[str, ...]:
     """Return a sentence about each CEL rule of the kind's schema that is not evaluated, as without the CEL library."""
     return kind.schema.unchecked_rules if isinstance(kind.schema, StructuralSchema) else ()
 

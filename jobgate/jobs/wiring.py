@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import Claim, Members, marked_claim, selects
 from jobgate.jobs.operator import Operator
 from jobgate.plugins import BUILT_IN
 from jobgate.plugins.crew import KIND_LABEL
-from webhook import Kind, Phase
+from webhook import Phase
 from webhook.values import labels_of
 
 #: Where the API server sends pods, whatever kind of job they belong to.
@@ -35,11 +36,11 @@ WORKLOADS: Final = frozenset(
 class ClaimedJob(NamedTuple):
     """The kind of job that a pod says it belongs to, and which one."""
 
-    kind: Kind
+    kind: JobKind
     claim: Claim
 
 
-def wired(kinds: Iterable[Kind], runs: Container[str] = ()) -> list[Kind]:
+def wired(kinds: Iterable[JobKind], runs: Container[str] = ()) -> list[JobKind]:
     """Return the kinds into whose pods something is put.
 
     Their jobs can ask for plugins, and there is one that their operator does not see to itself; or jobgate `runs` them.
@@ -47,7 +48,7 @@ def wired(kinds: Iterable[Kind], runs: Container[str] = ()) -> list[Kind]:
     return [kind for kind in kinds if _asks(kind) and (not provides_all(kind) or kind.qualified_plural in runs)]
 
 
-def provides_all(kind: Kind) -> bool:
+def provides_all(kind: JobKind) -> bool:
     """Return whether the operator of a kind sees to all plugins itself, as Volcano does.
 
     Plugins of packages change nothing in that: what is installed was rendered without them.
@@ -56,7 +57,7 @@ def provides_all(kind: Kind) -> bool:
     return members is not None and {plugin.name for plugin in BUILT_IN if not plugin.imposed} <= members.provides
 
 
-def followed(kinds: Iterable[Kind]) -> list[Kind]:
+def followed(kinds: Iterable[JobKind]) -> list[JobKind]:
     """Return the kinds whose jobs the pod webhook knows: those that are wired, and those whose pods say whose they are.
 
     Such a pod may name prerequisites, for which its job was checked.
@@ -66,17 +67,17 @@ def followed(kinds: Iterable[Kind]) -> list[Kind]:
     return [kind for kind in kinds if kind in into or members_of(kind) is not None]
 
 
-def _asks(kind: Kind) -> bool:
-    word = kind.words.get("plugins", ("plugins",))[0]
-    return isinstance(kind.operator, Operator) and word in kind.spec.model_fields
+def _asks(kind: JobKind) -> bool:
+    return isinstance(kind, JobKind) and isinstance(kind.operator, Operator) and bool(kind.field("plugins").attributes)
 
 
-def members_of(kind: Kind) -> Members | None:
+def members_of(kind: JobKind) -> Members | None:
     """Return how the pods are known that a kind's operator makes, or None where they are not."""
-    return kind.operator.members if isinstance(kind.operator, Operator) else None
+    operator = kind.operator if isinstance(kind, JobKind) else None
+    return operator.members if isinstance(operator, Operator) else None
 
 
-def whose(pod: Mapping[str, Any], kinds: Iterable[Kind]) -> ClaimedJob | None:
+def whose(pod: Mapping[str, Any], kinds: Iterable[JobKind]) -> ClaimedJob | None:
     """Return which job a pod belongs to, or None.
 
     What an operator has written counts before our own labels, which a template may carry: it names the job's uid.
@@ -92,12 +93,12 @@ def whose(pod: Mapping[str, Any], kinds: Iterable[Kind]) -> ClaimedJob | None:
     return marked
 
 
-def jobs_of(kind: Kind) -> str:
+def jobs_of(kind: JobKind) -> str:
     """Return the resource of a kind's jobs, as `<plural>.<version>.<group>`."""
     return f"{kind.plural}.{kind.version}.{kind.group}"
 
 
-def marked_selector(kinds: Iterable[Kind]) -> Mapping[str, Any]:
+def marked_selector(kinds: Iterable[JobKind]) -> Mapping[str, Any]:
     """Return the LabelSelector of the pods that our own labels give to one of these kinds."""
     plurals = [kind.qualified_plural for kind in kinds]
     return {"matchExpressions": [{"key": KIND_LABEL, "operator": "In", "values": plurals}]}

@@ -1,18 +1,17 @@
 """The kinds of job: the built-in ones, one folder each, and those of installed packages.
 
-A package adds a kind by the entry point `jobgate.kinds`: its value is a `webhook.Kind`. No other code names a
+A package adds a kind by the entry point `jobgate.kinds`: its value is what `bind` returns. No other code names a
 kind, except the importer and one default of the command line.
 """
 
-from collections.abc import Iterable
 from pkgutil import resolve_name
 from typing import Final
 
-from jobgate import plugins
+from jobgate.jobs.kind import JobKind
 from jobgate.packages import provided
-from webhook import Kind, Registry
+from webhook import Registry
 
-__all__ = ["ENTRY_POINT", "built_in", "installed", "registry"]
+__all__ = ["ENTRY_POINT", "built_in", "installed"]
 
 ENTRY_POINT: Final = "jobgate.kinds"
 
@@ -26,21 +25,16 @@ _BUILT_IN: Final = (
 )
 
 
-def built_in() -> tuple[Kind, ...]:
+def built_in() -> tuple[JobKind, ...]:
     """Return the kinds that come with jobgate, in the order in which they are rendered."""
     return tuple(resolve_name(place) for place in _BUILT_IN)
 
 
-def installed() -> Registry:
-    """Return the built-in kinds, those of installed packages, and the plugins that their jobs may ask for.
+def installed() -> Registry[JobKind]:
+    """Return the built-in kinds and those of installed packages.
 
     Raises:
         jobgate.packages.Unusable: the kind of a package cannot be loaded, or is none.
         ValueError: two kinds claim one name.
     """
-    return registry((*built_in(), *provided(ENTRY_POINT, Kind)))
-
-
-def registry(kinds: Iterable[Kind]) -> Registry:
-    """Return a registry of these kinds, whose jobs may ask for the installed plugins, as in every command."""
-    return Registry(kinds, plugins.installed())
+    return Registry((*built_in(), *provided(ENTRY_POINT, JobKind)))

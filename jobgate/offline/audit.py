@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from webhook import Cause, Kind, Notice, Objects, Operation, Phase, Registry, Request, Settings, review
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
+from webhook import Cause, Notice, Objects, Operation, Phase, Registry, Request, review
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,11 @@ class Audited:
 
 
 def audit(
-    kind: Kind, document: dict[str, Any], kinds: Registry, settings: Settings, objects: Objects | None = None
+    kind: JobKind,
+    document: dict[str, Any],
+    kinds: Registry[JobKind],
+    settings: Settings,
+    objects: Objects | None = None,
 ) -> Audited:
     """Review a stored job of a kind of the registry as if it were created now, even if the installation only warns."""
     metadata = document["metadata"]

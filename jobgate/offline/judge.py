@@ -12,27 +12,14 @@ import jsonpatch
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from jobgate.jobs.binding import JobKind
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.schema import StructuralSchema, unchecked_rules
 from jobgate.offline import items
 from jobgate.offline.files import is_namespace
 from jobgate.prerequisites.models import GROUP
 from jobgate.prerequisites.reference import named_in, template_of
-from webhook import (
-    Cause,
-    Invalid,
-    Kind,
-    Notice,
-    Objects,
-    Operation,
-    Phase,
-    Registry,
-    Request,
-    Response,
-    Settings,
-    User,
-    review,
-)
+from webhook import Cause, Invalid, Notice, Objects, Operation, Phase, Registry, Request, Response, User, review
 from webhook.context import NoObjects
 from webhook.kind import Schema
 from webhook.values import difference, lost, metadata_of, text
@@ -57,7 +44,7 @@ class ReviewOptions:
         objects: other objects of the cluster.
     """
 
-    kinds: Registry
+    kinds: Registry[JobKind]
     operation: Operation = Operation.CREATE
     namespace: str = "default"
     user: str = ""
@@ -110,7 +97,7 @@ def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
         return _denied(document, _failure(kind, error))
 
 
-def _judge(document: dict[str, Any], kind: Kind, schema: Schema, options: ReviewOptions) -> Verdict:
+def _judge(document: dict[str, Any], kind: JobKind, schema: Schema, options: ReviewOptions) -> Verdict:
     pruned = schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = schema.default(pruned) | {"apiVersion": kind.gvk.api_version}
     old = _old(sent, kind.schema, options)
@@ -152,7 +139,7 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
     )
 
 
-def _served(document: Mapping[str, Any], kinds: Registry) -> tuple[Kind, Schema] | None:
+def _served(document: Mapping[str, Any], kinds: Registry[JobKind]) -> tuple[JobKind, Schema] | None:
     """Return the kind of an object of any served version, and the schema of the version."""
     kind = kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
     if kind is not None:
@@ -167,7 +154,7 @@ def _served(document: Mapping[str, Any], kinds: Registry) -> tuple[Kind, Schema]
 
 
 def _denied_by_schema(
-    kind: Kind, schema: Schema, result: Mapping[str, Any], old: Mapping[str, Any] | None
+    kind: JobKind, schema: Schema, result: Mapping[str, Any], old: Mapping[str, Any] | None
 ) -> list[Cause]:
     """Return causes of the API server alone: transition rules, and the schema of another version."""
     causes = [] if schema is kind.schema else schema.check(result)
@@ -186,7 +173,7 @@ def _not_reviewed(document: Mapping[str, Any], why: str) -> Verdict:
     return Verdict(allowed=True, document=document, warnings=(why,), reviewed=False)
 
 
-def _failure(kind: Kind, error: Exception) -> Cause:
+def _failure(kind: JobKind, error: Exception) -> Cause:
     """Return the cause for which an object is denied if a rule or a default raises an error.
 
     In a cluster, the webhook answers 500, and the API server denies the object.
@@ -197,13 +184,11 @@ def _failure(kind: Kind, error: Exception) -> Cause:
     name = next((name for name, function in functions if getattr(function, "__code__", None) in frames), "the review")
     text = f"{name} of {kind.kind} failed on this object: {type(error).__name__}: {error}"
     if isinstance(error, AttributeError) and isinstance(error.obj, BaseModel):
-        model, read = type(error.obj), error.name
-        reads = f"say that the rule reads {read}, see @rule"
-        text += f"; {reads}" if read in model.model_fields else f"; add a field {read} to {model.__name__}"
+        text += f"; add a field {error.name} to {type(error.obj).__name__}"
     return Cause("", text)
 
 
-def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
+def _of_no_kind(document: dict[str, Any], kinds: Registry[JobKind]) -> Verdict:
     """Return the verdict on an object of an unknown kind: denied if a known kind was probably meant, else ignored."""
     names = [*((one.group, one.gvk.api_version, one.kind) for one in kinds), *_ITEMS]
     known = ", ".join(f"{api_version} {kind}" for _, api_version, kind in names)
@@ -226,7 +211,7 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry) -> Verdict:
 
 
 def _review(
-    phase: Phase, kind: Kind, document: Mapping[str, Any], old: dict[str, Any] | None, options: ReviewOptions
+    phase: Phase, kind: JobKind, document: Mapping[str, Any], old: dict[str, Any] | None, options: ReviewOptions
 ) -> Response:
     request = Request(
         uid="offline",

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from webhook import Cause, Forbidden, Invalid, NotSupported, Path, Required, TypeInvalid
-from webhook.review import ENOUGH
+from webhook.explain import ENOUGH
 
 A = TypeVar("A", bound="Arguments")
 

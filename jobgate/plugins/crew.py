@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from jobgate.names import DOMAIN
 from jobgate.prerequisites.reference import Reference
-from webhook.context import DOMAIN
 
 #: The labels of pods that no operator labels by itself.
 KIND_LABEL = "jobgate.dev/kind"

@@ -10,15 +10,16 @@ from weakref import WeakValueDictionary, finalize
 
 import msgspec
 
+from jobgate.jobs.context import Context, Settings
 from jobgate.jobs.crew import crew_of
+from jobgate.jobs.job import job_of
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import is_run
 from jobgate.plugins import Crew
 from jobgate.plugins.weight import LIMIT, MARGIN, weight
 from jobgate.room import Room
-from webhook import Job, Kind, Settings
 from webhook.review import as_stored
 from webhook.values import metadata_of, text
-from webhook.view import view
 
 #: Fields of metadata that change with every write.
 _PASSING = frozenset({"resourceVersion", "generation", "managedFields"})
@@ -61,7 +62,7 @@ Read: TypeAlias = Crew | UnusableJob
 Digest: TypeAlias = Read | UncachedJob
 
 
-def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = None) -> Read:
+def digest_of(kind: JobKind, document: dict[str, Any], settings: Settings | None = None) -> Read:
     """Return what is remembered of a job of a kind, whatever it looks like; of one that asks for nothing, its identity.
 
     Jobs that were stored before today's defaults are read with them, as their operator and their users' next change
@@ -71,11 +72,9 @@ def digest_of(kind: Kind, document: dict[str, Any], settings: Settings | None = 
     metadata = metadata_of(document)
     namespace, name, uid = (text(metadata.get(key)) for key in ("namespace", "name", "uid"))
     try:
-        whole = as_stored(kind, document, namespace=namespace, name=name)
-        spec, _ = view(kind.spec, whole.get("spec"))
-        if not kind.plan.readable(spec):
+        job = job_of(kind, as_stored(kind, document, Context(settings, namespace=namespace, name=name)))
+        if not job.has_readable_tasks:
             return UnusableJob(uid, UNREADABLE)
-        job = Job(kind, whole, spec)
         crew = crew_of(job, namespace, name, uid, domain=settings.domain, imposed=settings.plugins)
     except Exception as error:  # noqa: BLE001  # whatever it is: one odd job must not keep us from all others
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
@@ -98,7 +97,7 @@ class Digests:
     the digest is made of is the same then.
     """
 
-    def __init__(self, kind: Kind, settings: Settings | None = None, room: Room | None = None) -> None:
+    def __init__(self, kind: JobKind, settings: Settings | None = None, room: Room | None = None) -> None:
         self._kind = kind
         self._settings = settings
         self._room = room or Room(ROOM)

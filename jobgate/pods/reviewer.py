@@ -7,12 +7,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.wiring import ClaimedJob, whose
 from jobgate.plugins import Member, Pod, wire
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup, LookupResult, LookupVerdict
 from jobgate.pods.prerequisites import PodReferences, Prerequisites, wanted
-from webhook import Cause, Draft, Invalid, Kind, Notice, Operation, Path, Phase, Request, Required, Response
+from webhook import Cause, Draft, Invalid, Notice, Operation, Path, Phase, Request, Required, Response
 from webhook.text import short
 from webhook.values import metadata_of, text
 
@@ -24,7 +25,7 @@ class PodReviewer:
 
     def __init__(
         self,
-        lookups: Iterable[tuple[Kind, Lookup]],
+        lookups: Iterable[tuple[JobKind, Lookup]],
         prerequisites: Prerequisites | None = None,
         *,
         enforces: bool = True,

@@ -10,20 +10,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.wiring import WORKLOADS, ClaimedJob, whose
 from jobgate.plugins import Part
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup
 from jobgate.pods.prerequisites import Prerequisites, wanted
 from jobgate.prerequisites.reference import ANNOTATION, named_in, template_of
-from webhook import Cause, Draft, Kind, Operation, Path, Request, Response
+from webhook import Cause, Draft, Operation, Path, Request, Response
 
 
 class WorkloadReviewer:
     """Reviews workloads, and changes nothing. `lookups` find the jobs of which a workload may run a task."""
 
     def __init__(
-        self, prerequisites: Prerequisites, lookups: Iterable[tuple[Kind, Lookup]] = (), *, enforces: bool = True
+        self, prerequisites: Prerequisites, lookups: Iterable[tuple[JobKind, Lookup]] = (), *, enforces: bool = True
     ) -> None:
         lookups = tuple(lookups)
         self._prerequisites = prerequisites

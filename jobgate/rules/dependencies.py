@@ -2,75 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from jobgate.jobs.gangs import gang_minimum, sum_of_minima
+from jobgate.jobs.context import Context
+from jobgate.jobs.gangs import gang_minimum, sum_of_minima, total_pods
+from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
+from jobgate.jobs.task import Task
 from jobgate.names import dns_label
-from webhook import Cause, Context, Duplicate, Invalid, Job, NotFound, Notice, Path, Rule, Task, rule
+from webhook import Cause, Duplicate, Invalid, NotFound, Notice, Path, Rule, rule
 from webhook.text import shown
 
-#: What the rule of gangs that wait for themselves reads of all tasks.
-OF_GANGS: Final = ("tasks.depends_on", "tasks.min_available", "tasks.name", "tasks.replicas")
-#: As many tasks as a message names, of all that there are or of those in a cycle.
+#: Most tasks that a message names.
 NAMED_TASKS: Final = 8
 
 
-def _waits(task: Task) -> Sequence[tuple[Path, str, str]]:
-    """Return the tasks that a task waits for: the place, the task's name, and the name as written."""
-    dependencies = task.get("depends_on")
-    return () if dependencies is None else tuple(dependencies.names(task.at("depends_on")))
+class _Waiting(NamedTuple):
+    """A task that waits for others, and for each of these the path, the name, and the name as written."""
+
+    task: Task
+    names: Sequence[tuple[Path, str, str]]
 
 
-@rule("tasks.depends_on", whole=("tasks.name",))
+def _waiting(job: Job[Any]) -> Sequence[_Waiting]:
+    """Return the tasks that wait for others, of those that the rule can read."""
+    if _waiting not in job.shared:
+        job.shared[_waiting] = _waiting_of(job.tasks)
+    waiting: Sequence[_Waiting] = job.shared[_waiting]
+    return waiting
+
+
+def _waiting_of(tasks: Iterable[Task]) -> Sequence[_Waiting]:
+    named = [(task, task.get("depends_on")) for task in tasks]
+    waiting = [_Waiting(task, [*waits.names(task.at("depends_on"))]) for task, waits in named if waits is not None]
+    return [task for task in waiting if task.names]
+
+
+@rule("tasks.depends_on")
 def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that depends on a missing task never starts."""
-    named = [*{task.written_name: task for task in job.tasks if task.name}.values()]
-    known = {task.name for task in named}
-    there = f"the job's tasks are {_enumerated(named)}" if named else "no task of the job has a name"
-    for task in job.tasks:
-        for place, name, written in _waits(task):
+    known = {task.name for task in job.all_tasks if task.name}
+    for waiting in _waiting(job):
+        for place, name, written in waiting.names:
             if name not in known:
+                named = [*{task.written_name: task for task in job.all_tasks if task.name}.values()]
+                there = f"the job's tasks are {_enumerated(named)}" if named else "no task of the job has a name"
                 yield NotFound(place, written, there)
 
 
 @rule("tasks.depends_on")
 def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A repeated dependency has no effect and is likely a mistake for another task."""
-    for task in job.tasks:
+    for waiting in _waiting(job):
         seen: dict[str, Path] = {}
-        for place, name, written in _waits(task):
+        for place, name, written in waiting.names:
             first = seen.setdefault(name, place)
             if first is not place:
                 yield Duplicate(place, written, f"already listed at {first}")
 
 
-@rule("tasks.depends_on", reads=("tasks.name",))
+@rule("tasks.depends_on")
 def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that depends on itself never starts."""
-    for task in job.tasks:
-        for place, name, written in _waits(task):
-            if name == task.name:
+    for waiting in _waiting(job):
+        for place, name, written in waiting.names:
+            if name == waiting.task.name:
                 yield Invalid(place, written, "a task cannot depend on itself: remove it")
                 break
 
 
-@rule("tasks.depends_on", reads=("tasks.name",))
+@rule("tasks.depends_on")
 def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
     """Tasks that depend on each other never start. Volcano rejects every cycle, even with iteration any.
 
     Each cycle is reported once, at the dependency that closes it; a task that is in several, for one of them.
     """
     tasks = {task.name: task for task in job.tasks if task.name}
+    names = {
+        each.task.name: each.names
+        for each in _waiting(job)
+        if each.task.name and tasks.get(each.task.name) is each.task
+    }
     graph = {
         name: {
-            other: (place, written)
-            for place, other, written in reversed(_waits(task))
-            if other in tasks and other != name
+            awaited: (place, written)
+            for place, awaited, written in reversed(names.get(name, ()))
+            if awaited in tasks and awaited != name
         }
-        for name, task in tasks.items()
+        for name in tasks
     }
     stuck = _stuck(graph)
     seen: set[str] = set()
@@ -119,20 +140,23 @@ def gangs_can_start(*, deny: bool) -> Rule:
     tasks are enforced, as they are up to a minimum of the job below their sum, no task that waits may have one.
     """
 
-    @rule("tasks.depends_on", reads=("min_available",), whole=OF_GANGS)
+    @rule("tasks.depends_on")
     def gangs_do_not_wait_for_themselves(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
         """Tasks without dependencies must provide the gang's minimum, as other pods are created only after they run."""
         if not deny and runs_here(job, context):
             return  # the runner makes gangs of what starts together
-        waiting = [task for task in job.tasks if _waits(task)]
-        if not waiting or len(waiting) == len(job.tasks):
+        waiting = _waiting_of(job.all_tasks)
+        if not waiting or len(waiting) == len(job.all_tasks):
             return  # a cycle, which its own rule reports
-        stated = job.word("min_available")
-        fault = _deadlock(job, waiting, "set the job's minimum to" if stated is None else "set it to")
+        stated = job.get("min_available")
+        fault = _deadlock(
+            job, [each.task for each in waiting], "set the job's minimum to" if stated is None else "set it to"
+        )
         if fault is None:
             return
-        path = waiting[0].at("depends_on") if stated is None else job.at("min_available")
-        value = [written for _, _, written in _waits(waiting[0])] if stated is None else stated
+        first = waiting[0]
+        path = first.task.at("depends_on") if stated is None else job.at("min_available")
+        value = [written for _, _, written in first.names] if stated is None else stated
         yield Invalid(path, value, fault) if deny else Notice(path, fault)
 
     return gangs_do_not_wait_for_themselves
@@ -141,7 +165,7 @@ def gangs_can_start(*, deny: bool) -> Rule:
 def _deadlock(job: Job[Any], waiting: Sequence[Task], fix: str) -> str | None:
     """Return why no pod of a gang would ever start, and how to fix it; None if they can."""
     least, minima = gang_minimum(job), sum_of_minima(job)
-    ready = sum(task.replicas for task in job.tasks) - sum(task.replicas for task in waiting)
+    ready = total_pods(job) - sum(task.replicas for task in waiting)
     bound = next((task for task in waiting if task.min_available), None)
     if ready < least:
         why = f"the gang starts with {least} pods, but only {ready} do not wait for other tasks"

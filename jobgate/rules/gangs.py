@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
-from jobgate.jobs.gangs import sum_of_minima
-from webhook import Cause, Context, Invalid, Job, Notice, rule
-from webhook.values import mapping
-from webhook.view import view
+from jobgate.jobs.context import Context
+from jobgate.jobs.gangs import sum_of_minima, total_pods
+from jobgate.jobs.job import Job, job_of
+from jobgate.jobs.kind import JobKind
+from webhook import Cause, Invalid, Notice, rule
 
 _LARGER = "use fewer pods, or have jobgate's setting job-pods raised"
 
 
-def _pods(job: Job[Any]) -> int:
-    total: int = sum(job.said("tasks.replicas"))
-    return total
-
-
-@rule(whole=("tasks.replicas",), quiet=lambda job, context: _pods(job) <= context.settings.job_pods)
+@rule()
 def pods_are_within_the_limit(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """A job has as many pods, and Services, as the installation allows at most; a larger stored job may shrink."""
-    most, total = context.settings.job_pods, 0
-    tasks = [(task, total := total + task.replicas) for task in job.tasks]
+    most, total = context.settings.job_pods, total_pods(job)
     if total <= most:
         return
-    task = next(task for task, up_to in tasks if up_to > most)
+    up_to = accumulate(task.replicas for task in job.all_tasks)
+    task = next(task for task, pods in zip(job.all_tasks, up_to, strict=True) if pods > most)
     at = task.at("replicas")
     detail = f"the tasks have {total} pods in all, and jobs may have at most {most}: {_LARGER}"
-    spec, _ = view(job.kind.spec, mapping(context.old).get("spec"))
-    if context.old and total <= sum(one.replicas for one in Job(job.kind, context.old, spec).tasks):
+    if context.old and total <= _stored_pods(job.kind, context.old):
         yield Notice(at, f"already stored, not enforced: {detail}")
     else:
         cause = Invalid(at, task.replicas, detail)
@@ -37,50 +33,52 @@ def pods_are_within_the_limit(job: Job[Any], context: Context) -> Iterator[Cause
         yield cause
 
 
-@rule("max_replicas", quiet=lambda job, context: (job.said("max_replicas") or 0) <= context.settings.job_pods)
+def _stored_pods(kind: JobKind, document: Mapping[str, Any]) -> int:
+    """Return the number of pods of a stored job, as far as it fits the schema."""
+    stored = job_of(kind, document)
+    tasks = stored.all_tasks if stored.has_readable_tasks else ()
+    return sum(task.replicas for task in tasks if "replicas" not in task.broken)
+
+
+@rule("max_replicas")
 def maximum_is_within_the_limit(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A job may not be scaled beyond the pods that the installation allows."""
-    most, limit = job.word("max_replicas"), context.settings.job_pods
+    most, limit = job.get("max_replicas"), context.settings.job_pods
     if most is not None and most > limit:
         yield Invalid(job.at("max_replicas"), most, f"must be at most {limit}, the pods that a job may have: {_LARGER}")
 
 
-@rule("min_available", whole=("tasks.replicas",), quiet=lambda job, _: job.said("min_available") <= _pods(job))
+@rule("min_available")
 def minimum_is_at_most_the_pods(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A gang that needs more pods than the job has is never scheduled."""
-    least: int | None = job.word("min_available")
+    least: int | None = job.get("min_available")
     if least is None:
         return
-    total = sum(task.replicas for task in job.tasks)
+    total = total_pods(job)
     if least > total:
         detail = f"must be at most {total}, the total replicas of all tasks"
         yield Invalid(job.at("min_available"), least, detail)
 
 
-def _all_are_needed(job: Job[Any], _: Context) -> bool:
-    minima = zip(job.said("tasks.min_available"), job.said("tasks.replicas"), strict=True)
-    return all(least is None or least == replicas for least, replicas in minima)
-
-
-@rule("tasks.min_available", reads=("tasks.min_available", "tasks.replicas"), quiet=_all_are_needed)
+@rule("tasks.min_available")
 def task_minima_are_at_most_their_replicas(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A gang that needs more pods of a task than the task has is never scheduled."""
     for task in job.tasks:
-        least, replicas = task.min_available, task.replicas
+        least, replicas = task.get("min_available"), task.replicas
         if least is not None and least > replicas:
             detail = f"must be at most {replicas}, the replicas of the task"
             yield Invalid(task.at("min_available"), least, detail)
 
 
-@rule("min_available", whole=("tasks.min_available", "tasks.replicas"), quiet=_all_are_needed)
+@rule("min_available")
 def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
     """The job's minimum takes precedence: below the sum of the tasks' minimums, these are not enforced.
 
     Above the sum, more pods are needed. A task's minimum that equals its replicas is the default; only a lower one
     shows that the minimums are meant.
     """
-    least: int | None = job.word("min_available")
-    minima = [(task.min_available, task.replicas) for task in job.tasks]
+    least: int | None = job.get("min_available")
+    minima = [(task.get("min_available"), task.replicas) for task in job.all_tasks] if least else []
     if not least or all(minimum is None or minimum == replicas for minimum, replicas in minima):
         return
     if least > sum(replicas for _, replicas in minima) or any(
@@ -102,28 +100,23 @@ def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
         )
 
 
-def _within(job: Job[Any], _: Context) -> bool:
-    least, most, total = job.said("min_replicas"), job.said("max_replicas"), _pods(job)
-    return (least is None or least <= total) and (most is None or total <= most)
-
-
-@rule("min_replicas", "max_replicas", quiet=_within)
+@rule("min_replicas", "max_replicas")
 def minimum_is_at_most_maximum(job: Job[Any], _: Context) -> Iterator[Cause]:
     """The minimum must not be greater than the maximum."""
-    least, most = job.word("min_replicas"), job.word("max_replicas")
+    least, most = job.get("min_replicas"), job.get("max_replicas")
     if least is not None and most is not None and least > most:
         cause = Invalid(job.at("min_replicas"), least, f"must be at most {job.at('max_replicas')}, which is {most}")
         cause.value = [least, most]  # changing either makes this a new error, not a stored one
         yield cause
 
 
-@rule("min_replicas", "max_replicas", whole=("tasks.replicas",), quiet=_within)
+@rule("min_replicas", "max_replicas")
 def replicas_are_within_bounds(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A job starts with the total replicas of its tasks: the total must be within the bounds."""
-    least, most = job.word("min_replicas"), job.word("max_replicas")
+    least, most = job.get("min_replicas"), job.get("max_replicas")
     if least is not None and most is not None and least > most:
         return  # reported by the rule above; no total could be right
-    total = sum(task.replicas for task in job.tasks)
+    total = total_pods(job)
     if least is not None and total < least:
         yield Invalid(
             job.at("min_replicas"),

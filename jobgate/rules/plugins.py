@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from jobgate.jobs.context import Context
 from jobgate.jobs.crew import crew_of, plugins_of, requested, written_plugins
 from jobgate.jobs.erased import APPLIED, applied_spec
-from jobgate.jobs.prerequisites import NAMING, asked_of
+from jobgate.jobs.job import Job
+from jobgate.jobs.prerequisites import asked_of
 from jobgate.names import LABEL_LIMIT
 from jobgate.plugins import Crew, Derived
 from jobgate.plugins.weight import too_large
-from jobgate.rules.ordinary import is_ordinary
 from jobgate.rules.tasks import GENERATED_SUFFIX, expected_name, name_path
-from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, NotSupported, Rule, TooLong, rule
-from webhook.quiet import IMPOSED
+from webhook import Cause, Forbidden, Invalid, Notice, NotSupported, Rule, TooLong, rule
 from webhook.values import mapping
 
 
@@ -26,38 +26,38 @@ def _crew(job: Job[Any], context: Context) -> Crew:
     return found
 
 
-@rule("plugins", quiet=is_ordinary)
+@rule("plugins")
 def plugins_are_known(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A job with an unknown plugin would run without it."""
     known = [name for name, plugin in plugins_of(context).items() if not plugin.imposed]
-    for name in mapping(job.word("plugins")):
+    for name in mapping(job.get("plugins")):
         if name not in known:
             yield NotSupported(job.at("plugins").key(name), name, known)
 
 
-@rule(reads=("plugins",), quiet=(f"annotations.{APPLIED}",))
+@rule(f"annotations.{APPLIED}")
 def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[Notice]:
     """`kubectl apply` drops entries with a null value: the job would run without the plugin.
 
     What the file says is in the annotation by which kubectl remembers it.
     """
-    sent = mapping(job.word("plugins"))
+    sent = mapping(job.get("plugins"))
     for name, value in mapping(applied_spec(job.document, '"plugins"').get("plugins")).items():
         if value is None and name not in sent:
             yield Notice(job.at("plugins").key(name), f"kubectl drops null values: write `{name}: []`")
 
 
-@rule("plugins", quiet=is_ordinary)
+@rule("plugins")
 def plugins_understand_their_arguments(job: Job[Any], context: Context) -> Iterator[Cause]:
     """Arguments that a plugin does not know would be ignored."""
     yield from requested(job, plugins_of(context))[1]
 
 
-@rule(reads=("plugins",), quiet=("plugins", IMPOSED, *NAMING, is_ordinary))
+@rule()
 def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """Each plugin checks whether it can work with the job."""
     imposed = context.settings.plugins
-    if not (job.word("plugins") or imposed or asked_of(job)):
+    if not (job.get("plugins") or imposed or asked_of(job)):
         return
     plugins, crew = plugins_of(context), _crew(job, context)
     if (crew.asks or imposed) and (fault := too_large(crew)):
@@ -66,7 +66,7 @@ def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Caus
         yield from plugins[name].check(crew, arguments, job.at("plugins").key(name))
 
 
-@rule(reads=("plugins",), updates=True)
+@rule(updates=True)
 def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Notice]:
     """Plugins apply when a pod is created: a change does not affect existing pods."""
     before, after = (written_plugins(job.kind, document) for document in (context.old or {}, job.document))
@@ -77,7 +77,7 @@ def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Not
             yield Notice(job.at("plugins").key(name), text)
 
 
-@rule("plugins", quiet=is_ordinary)
+@rule("plugins")
 def derived_objects_have_legal_names(job: Job[Any], context: Context) -> Iterator[Cause]:
     """Objects named after the job need legal names."""
     plugins, crew = plugins_of(context), _crew(job, context)

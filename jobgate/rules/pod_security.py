@@ -7,10 +7,12 @@ from functools import partial
 from typing import Any, Final
 
 from jobgate.jobs.binding import looks_up
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.podchecks.pod_security.checks import ALWAYS, Level, PodSecurityViolation, violations
 from jobgate.podchecks.pod_security.policy import FIRST, NOTHING, Certainty, Policy, policy_of
 from jobgate.rules.templates import judged
-from webhook import Cause, Context, Invalid, Job, Notice, Path, Required, rule
+from webhook import Cause, Invalid, Notice, Path, Required, rule
 from webhook.text import shown
 from webhook.values import mapping, spec_of
 
@@ -18,11 +20,7 @@ from webhook.values import mapping, spec_of
 NAMESPACES: Final = "namespaces.v1."
 
 
-def _asks_for_nothing(_: Job[Any], context: Context) -> bool:
-    return _policy(context) is NOTHING
-
-
-@rule(reads=("tasks.template", "volumes"), quiet=_asks_for_nothing)
+@rule()
 @looks_up(NAMESPACES)
 def pods_keep_to_the_security_level_of_their_namespace(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """A namespace's `pod-security.kubernetes.io/enforce` rejects pods, not jobs: the operator would fail later.
@@ -32,7 +30,7 @@ def pods_keep_to_the_security_level_of_their_namespace(job: Job[Any], context: C
     may exempt by runtime class, and violations of the level to warn on are warnings.
     """
     policy = _policy(context)
-    if max(policy.enforce.level, policy.warn.level) is not Level.PRIVILEGED:
+    if policy is not NOTHING and max(policy.enforce.level, policy.warn.level) is not Level.PRIVILEGED:
         yield from judged(job, context, partial(_findings, policy=policy, namespace=context.namespace))
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from jobgate.jobs.binding import looks_up
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.jobs.prerequisites import (
-    NAMING,
     UNKNOWN_ITEMS,
     USE,
     WATCHED,
@@ -27,19 +28,7 @@ from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, asked, parts
 from jobgate.rules.templates import made_pods
-from webhook import (
-    Cause,
-    Context,
-    Draft,
-    Forbidden,
-    Invalid,
-    Job,
-    NotFound,
-    Notice,
-    Path,
-    Rule,
-    rule,
-)
+from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Path, Rule, rule
 from webhook.text import short
 from webhook.values import mapping, metadata_of
 
@@ -58,11 +47,13 @@ def _resolved(job: Job[Any], context: Context) -> list[ResolvedTask]:
     return found
 
 
-@rule(reads=("tasks.template", "volumes"), quiet=NAMING)
+@rule()
 @looks_up(*WATCHED)
 def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """An item that is missing, lacks a value or does not fit the pod would keep pods from being made."""
     yield from _misplaced(job)
+    if not asked_of(job):
+        return
     try:
         tasks = _resolved(job, context)
     except LookupError:
@@ -115,8 +106,8 @@ def _findings(
     if task.problems:
         return
     for name in task.content.plugins:
-        if name not in context.plugins:
-            detail = f"plugin {name} is not offered here; available plugins: {', '.join(context.plugins)}"
+        if name not in context.settings.offered:
+            detail = f"plugin {name} is not offered here; available plugins: {', '.join(context.settings.offered)}"
             yield _cause(PrerequisiteProblem(ProblemReason.UNSUPPORTED_PLUGIN, (), detail), one, start)
     if made is not None and isinstance(mapping(made).get("spec"), dict) and _whole(made["spec"]):
         for problem in inject(Draft(made), task.content, one.container):
@@ -144,11 +135,11 @@ def _cause(problem: PrerequisiteProblem, one: TaskReferences, start: str) -> Cau
     return made(place, named.name, problem.said(start))
 
 
-@rule(quiet=NAMING)
+@rule()
 @looks_up(*WATCHED)
 def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause]:
     """Who applies a job needs the verb `use` on every item that it brings: an item runs commands and mounts data."""
-    if context.access is None:
+    if context.access is None or not asked_of(job):
         return
     named = set() if context.old is None else {*_named_in(asked(context.old, where(job.kind)))}
     try:
@@ -189,7 +180,7 @@ def _named_in(tasks: Iterable[TaskReferences]) -> Iterator[str]:
     return (f"{one.kind}/{one.name}" for task in tasks for one in task.references)
 
 
-@rule(updates=True, quiet=NAMING)
+@rule(f"annotations.{RECORD}", updates=True)
 @looks_up(*WATCHED)
 def prerequisites_have_changed_since(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A stored job keeps the record of the items that it was checked with; new pods get the items as they are now."""
@@ -209,7 +200,7 @@ def prerequisites_have_changed_since(job: Job[Any], context: Context) -> Iterato
             )
 
 
-@rule(updates=True, quiet=NAMING)
+@rule(updates=True)
 def templates_keep_their_prerequisites(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A change of the job's annotation reaches no template that names prerequisites: a mutation overrides nothing."""
     old, new = (named_by(metadata_of(one)) for one in (context.old or {}, job.document))

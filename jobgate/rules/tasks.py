@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.jobs.operator import Operator, operator_of
-from jobgate.names import GENERATED_LIMIT, LABEL, LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_label
-from webhook import Cause, Context, Duplicate, Invalid, Job, Path, Task, TooLong, rule
+from jobgate.jobs.task import Task
+from jobgate.names import GENERATED_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_label
+from webhook import Cause, Duplicate, Invalid, Path, TooLong, rule
 
 #: As many characters as the API server adds to a `generateName`, which it cuts before.
 GENERATED_SUFFIX = "x" * 5
 
 
-def _differ(job: Job[Any], _: Context) -> bool:
-    names = job.said("tasks.name")
-    return len({*names}) == len(names)
-
-
-@rule(reads=("tasks.name",), quiet=_differ)
+@rule()
 def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
     """Pods are named after their task: two tasks with the same name would share pods."""
+    names = [task.name for task in job.tasks if task.name]
+    if len({*names}) == len(names):
+        return
     seen: dict[str, Task] = {}
     for task in job.tasks:
         if not task.name:
@@ -30,7 +31,7 @@ def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
             yield Duplicate(task.at("name"), task.name, f"already used by {first.path}")
 
 
-@rule(reads=("tasks.name",), quiet={"tasks.name": {"pattern": LABEL}})
+@rule()
 def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task's name is part of its pods' names and a label on them."""
     for task in job.tasks:
@@ -38,20 +39,7 @@ def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
             yield Invalid(task.at("name"), task.name, fault)
 
 
-def names_have_room(job: Job[Any], context: Context) -> bool:
-    """Return whether the names of a job and its tasks surely are short enough for what is called by them."""
-    operator, name, names = operator_of(job), context.name, job.said("tasks.name")
-    if not name or len(name) > LABEL_LIMIT or None in names:
-        return False
-    # The name that a plain job has is a subdomain: without dots it is a label.
-    if ("." in name or name != job.document["metadata"].get("name")) and dns_label(name):
-        return False
-    longest, most = max(names, key=len, default=""), max(job.said("tasks.replicas"), default=0)
-    pod, service = operator.pod_name.format(job=name, task=longest, index=most), operator.service_name.format(job=name)
-    return max(len(pod), len(service)) <= LABEL_LIMIT
-
-
-@rule(reads=("tasks.name", "tasks.replicas"), quiet=names_have_room)
+@rule()
 def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     """The operator derives the names of pods and of the Service from the job's: all must be DNS labels.
 

@@ -6,21 +6,34 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from jobgate import podchecks
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.jobs.operator import Operator, operator_of, runs_here, who_runs
+from jobgate.jobs.task import Task
 from jobgate.podchecks.newer_fields import check_newer_fields
 from jobgate.podchecks.reading import containers
-from webhook import Cause, Context, Job, Notice, Path, Task, rule
-from webhook.values import items, mapping, objects, spec_of, text
+from webhook import Cause, Notice, Path, rule
+from webhook.values import items, mapping, objects, spec_of
+from webhook.values import text as text_of
 
 _VOLUMES: Final = Path("spec") / "volumes"
 
 
-# The templates of a plain job are valid, and lose nothing: what an operator changes leaves a template plain, except for
-# volumes that it adds; and no field that is newer than the types of an operator is plain.
-@rule(reads=("tasks.template", "volumes"), quiet=("volumes",))
+@rule()
 def pod_templates_make_sound_pods(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """The API server would reject the pods later, when the operator creates them."""
+    if _templates_fit(job):
+        return
     yield from judged(job, context, podchecks.look, passes=lambda made: made.plain)
+
+
+def _templates_fit(job: Job[Any]) -> bool:
+    """Return whether the Pods that an operator makes of the templates are known to be valid, and to lose no field.
+
+    The fast check accepts only valid templates without fields that are newer than the types of any operator. What an
+    operator changes keeps them valid, except for the volumes that it adds.
+    """
+    return job.fits and not operator_of(job).volumes_of(job)
 
 
 class Made(NamedTuple):
@@ -115,14 +128,14 @@ def _made(
     made = operator.pod(job, task, volumes)
     if keeps:
         made["metadata"] = mapping(task.template.get("metadata"))
-    plain = podchecks.plain(made) if volumes or not job.plain else True  # see `pod_templates_make_sound_pods`
+    plain = podchecks.plain(made) if volumes or not job.fits else True
     # A field that is newer than any types makes a pod not plain.
     return Made(task, made if plain or keeps else operator.known(made), plain, places)
 
 
 def _by_name(volumes: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
     """Return the place of each volume, by its name; of several with one name, the first."""
-    return {text(volume.get("name")): place for place, volume in reversed([*objects(volumes)])}
+    return {text_of(volume.get("name")): place for place, volume in reversed([*objects(volumes)])}
 
 
 def _named_in(template: Mapping[str, Any], volumes: Mapping[str, int]) -> Sequence[int]:
@@ -130,7 +143,7 @@ def _named_in(template: Mapping[str, Any], volumes: Mapping[str, int]) -> Sequen
     lists = [spec_of(template).get("volumes")]
     for container in containers(template, Path()):
         lists += [container.json.get("volumeMounts"), container.json.get("volumeDevices")]
-    named = {text(one.get("name")) for value in lists for _, one in objects(value)}
+    named = {text_of(one.get("name")) for value in lists for _, one in objects(value)}
     return sorted(volumes[name] for name in named & volumes.keys())
 
 
@@ -147,10 +160,10 @@ def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes
     return None if there is None else finding.at(there)
 
 
-@rule(reads=("tasks.template", "volumes"), quiet=("volumes",))
+@rule()
 def fields_are_known_to_the_operator(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """An operator built from older types silently drops newer fields: jobs that need them are denied."""
-    if runs_here(job, context):
+    if _templates_fit(job) or runs_here(job, context):
         return
     operator = operator_of(job)
     if volumes := operator.volumes_of(job):
@@ -164,59 +177,23 @@ def fields_are_known_to_the_operator(job: Job[Any], context: Context) -> Iterato
             yield from check_newer_fields(made.task.template, path, minor=operator.minor, operator=operator.name)
 
 
-def sets_none(names: Iterable[str]) -> Callable[[Job[Any], Context], bool]:
-    """Return what tells of a plain job whether its containers set none of these variables."""
-    variables = frozenset(names)
-
-    def none_is_set(job: Job[Any], _: Context) -> bool:
-        for template in job.said("tasks.template"):
-            for container in template["spec"]["containers"]:
-                if not variables.isdisjoint([one["name"] for one in container.get("env") or ()]):
-                    return False
-        return True
-
-    return none_is_set
-
-
-def has_container(name: str) -> Callable[[Job[Any], Context], bool]:
-    """Return what tells of a plain job whether each of its templates has a container of this name."""
-
-    def all_have_it(job: Job[Any], _: Context) -> bool:
-        for template in job.said("tasks.template"):
-            if all(one["name"] != name for one in template["spec"]["containers"]):
-                return False
-        return True
-
-    return all_have_it
-
-
-def _none_is_overwritten(job: Job[Any], _: Context) -> bool:
-    operator = operator_of(job)
-    overwrites = operator.overwrites.items()
-    for template in job.said("tasks.template"):
-        spec = template["spec"]
-        for name, value in overwrites:
-            if spec.get(name, value) != value:
-                return False
-        if (operator.drops_metadata and "metadata" in template) or not spec.keys().isdisjoint(operator.replaces):
-            return False
-    return True
-
-
-@rule(reads=("tasks.template",), quiet=_none_is_overwritten)
+@rule()
 def overwritten_fields_are_left_to_the_operator(job: Job[Any], context: Context) -> Iterator[Notice]:
     """Values that the operator overwrites or drops have no effect."""
-    operator, who = operator_of(job), who_runs(job, context)
-    overwrites = operator.overwrites.items()
+    operator = operator_of(job)
+    overwrites, replaces = operator.overwrites.items(), operator.replaces
+    drops_metadata = operator.drops_metadata and not runs_here(job, context)
     for task in job.tasks:
         spec = mapping(task.template.get("spec"))
         for name, value in overwrites:
             if spec.get(name) not in (None, "", value):
-                yield Notice(task.template_path / "spec" / name, f"{who} sets this field to {value} in every pod")
-        for name in operator.replaces:
+                text = f"{who_runs(job, context)} sets this field to {value} in every pod"
+                yield Notice(task.template_path / "spec" / name, text)
+        for name in replaces:
             if spec.get(name):
-                yield Notice(task.template_path / "spec" / name, f"{who} overwrites this field in every pod")
-        if operator.drops_metadata and not runs_here(job, context) and task.template.get("metadata"):
+                text = f"{who_runs(job, context)} overwrites this field in every pod"
+                yield Notice(task.template_path / "spec" / name, text)
+        if drops_metadata and task.template.get("metadata"):
             yield from _dropped(task, operator)
 
 

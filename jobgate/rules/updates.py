@@ -10,9 +10,11 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, Final
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.jobs.schema import Shape, is_private, shape_of
 from jobgate.podchecks.quantity import parse
-from webhook import Cause, Context, Forbidden, Job, Path, Rule
+from webhook import Cause, Forbidden, Path, Rule
 from webhook.path import steps_of
 from webhook.rule import Check
 from webhook.text import shown

@@ -13,6 +13,7 @@ from operator import is_
 from typing import Any, Final
 
 from jobgate.cluster import Informer, Resource
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.room import Room
 from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queues, admit
@@ -22,7 +23,6 @@ from jobgate.runner.reading import Caches, JobReader, is_whole
 from jobgate.runner.seen import JobKey
 from jobgate.runner.state import RunState
 from jobgate.runner.subject import LONG_AGO, Observed, Subject, look, moment, sorted_by_task
-from webhook import Kind
 from webhook.values import mapping, metadata_of, text
 
 QUOTAS: Final = Resource("resourcequotas", "v1", "")
@@ -56,7 +56,7 @@ class Demands:
         uid, generation = _version(document)
         return uid in self._known and self._known[uid][0] == generation
 
-    def of(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Demand | None:
+    def of(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Demand | None:
         """Return what a job asks for; None if it does not fit its schema, or is to be read again first."""
         uid, generation = _version(document)
         if self.knows(document):
@@ -298,7 +298,7 @@ class Dispatcher:
                 values.append(0)
         return min(values, default=0)
 
-    def _live(self) -> Iterator[tuple[JobKey, Kind, Mapping[str, Any]]]:
+    def _live(self) -> Iterator[tuple[JobKey, JobKind, Mapping[str, Any]]]:
         """Yield all jobs that have not ended."""
         for plural, (kind, _, informer) in self._caches.jobs.items():
             for namespace, name in informer.keys():  # noqa: SIM118 - not a mapping
@@ -328,13 +328,13 @@ def needs_none(subject: Subject) -> bool:
     return state.admitted or bool(state.held) or subject.suspended or ended
 
 
-def has_ended(kind: Kind, document: Mapping[str, Any]) -> bool:
+def has_ended(kind: JobKind, document: Mapping[str, Any]) -> bool:
     """Return whether a job has ended, by its status."""
     runner = runner_of(kind)
     return runner is not None and runner.phase_of(mapping(document.get("status"))) is not None
 
 
-def _is_left_alone(kind: Kind, document: Mapping[str, Any]) -> bool:
+def _is_left_alone(kind: JobKind, document: Mapping[str, Any]) -> bool:
     """Return whether nothing is made of a job: it is being deleted, or paused."""
     runner = runner_of(kind)
     paused = runner is not None and runner.paused(mapping(document.get("status")))

@@ -18,6 +18,7 @@ from jobgate.cluster.objects import ObjectClient
 from jobgate.controller.events import write_job_event
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
@@ -29,7 +30,6 @@ from jobgate.runner.reading import Caches, keep_job
 from jobgate.runner.seen import CLAIMS, JobKey, controllers_of
 from jobgate.runner.subject import Observed, Subject, moment
 from jobgate.runner.uncreated import UncreatedPods
-from webhook import Kind
 from webhook.values import labels_of, mapping, metadata_of
 
 SOURCE = "jobgate-runner"
@@ -194,7 +194,7 @@ class JobReconciler:
         # The cache shows what was written in a moment, and the job is looked at then.
         return _Done(ReconcileResult.AGAIN if errors else result, blocked, stored)
 
-    async def _observed(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Observed:
+    async def _observed(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Observed:
         """Return what is there of a job, and why some of its pods are not."""
         namespace = key[1]
         observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
@@ -220,7 +220,7 @@ class JobReconciler:
         self._replaced.pop(key, None)
         return document
 
-    def _subject(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
+    def _subject(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Subject | None:
         subject = self._caches.reader.read(key, kind, document)
         if has_ended(kind, document):
             self._caches.reader.forget(key)  # there may be many, and they are looked at seldom

@@ -12,9 +12,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from crdgen.durations import nanoseconds
+from jobgate.jobs.job import Job
 from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy, policies_of
+from jobgate.jobs.task import Task
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
-from webhook import Job, Task
 from webhook.values import mapping, objects
 
 #: Restarts of a task's containers that are one too many, where the kind has no `maxRetry` (Volcano's default).

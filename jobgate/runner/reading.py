@@ -13,11 +13,12 @@ import orjson
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.objects import ObjectClient
 from jobgate.controller.territory import Territory
+from jobgate.jobs.job import Job
+from jobgate.jobs.kind import JobKind
 from jobgate.plugins.queueing import Grouping
 from jobgate.room import Room, project, weight_of
 from jobgate.runner.seen import JobKey, Seen
 from jobgate.runner.subject import Subject, read
-from webhook import Job, Kind
 from webhook.values import mapping, metadata_of
 
 #: What of the metadata counts for how a spec is read.
@@ -41,10 +42,10 @@ _IDENTITY: Final = (
 OBSERVED_ROOM: Final = 384 * 1024 * 1024
 
 #: By `<plural>.<group>`: a kind, its resource, and what is kept of its jobs.
-Jobs: TypeAlias = Mapping[str, tuple[Kind, Resource, Informer[dict[str, Any]]]]
+Jobs: TypeAlias = Mapping[str, tuple[JobKind, Resource, Informer[dict[str, Any]]]]
 
 
-def keep_job(kind: Kind) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def keep_job(kind: JobKind) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return what makes of a job what is kept of it: all that is read, its spec as JSON."""
 
     def keep(found: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def keep_job(kind: Kind) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return keep
 
 
-def keep_less(kind: Kind) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def keep_less(kind: JobKind) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return what makes of a job what is kept of it if there is no room for the rest: it has no spec (`is_whole`)."""
 
     def keep(found: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +98,7 @@ class JobReader:
         """How many jobs are remembered."""
         return len(self._known)
 
-    def read(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
+    def read(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Subject | None:
         """Read a job as it is kept; None where it does not fit its schema."""
         counts = [metadata_of(document).get(word) for word in _COUNTS]
         known, subject, _ = self._known.get(key, (None, None, 0))

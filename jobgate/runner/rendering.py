@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.policies import LifecycleEvent
 from jobgate.jobs.runner import Retry, TaskProgress, taken_over
 from jobgate.names import MANAGED_BY
@@ -13,7 +14,6 @@ from jobgate.plugins.queueing import Grouping
 from jobgate.runner.gangs import Gang, gangs, in_gang
 from jobgate.runner.policies import fatal_codes, staying_codes, takes_the_job
 from jobgate.runner.subject import Subject, read
-from webhook import Kind
 from webhook.values import mapping, metadata_of, text
 
 #: The labels by which a batch Job knows its pods; the API server rejects a template that has others of these keys.
@@ -25,7 +25,7 @@ _NO_LIMIT: Final = 2**31 - 1
 
 
 def rendered(
-    kind: Kind, document: Mapping[str, Any], namespace: str, domain: str, groups: Grouping | None = None
+    kind: JobKind, document: Mapping[str, Any], namespace: str, domain: str, groups: Grouping | None = None
 ) -> list[dict[str, Any]]:
     """Return what the runner would make of a job in a file: Services, PodGroups, claims and batch Jobs.
 

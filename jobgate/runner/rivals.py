@@ -16,11 +16,11 @@ from jobgate.cluster import Resource
 from jobgate.cluster.access import is_allowed, service_account
 from jobgate.cluster.lease import LEASES
 from jobgate.cluster.objects import ClusterClient
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.names import dns_subdomain
 from jobgate.runner.seen import PODS
 from jobgate.runner.subject import later, moment
-from webhook import Kind
 from webhook.values import mapping, metadata_of, objects, spec_of, text, whole
 
 #: Of a namespace, so many Deployments and so many Leases with an operator's name are looked into.
@@ -29,7 +29,7 @@ LOOKS: Final = 16
 DEPLOYMENTS: Final = Resource("deployments", "v1", "apps")
 
 
-async def rivals(kind: Kind, cluster: ClusterClient, now: datetime, ignored: Iterable[str] = ()) -> list[str]:
+async def rivals(kind: JobKind, cluster: ClusterClient, now: datetime, ignored: Iterable[str] = ()) -> list[str]:
     """Return the operators of a kind that are alive, in words.
 
     `ignored` are Deployments and Leases that are known to be none, as `<namespace>/<name>`.
@@ -59,7 +59,7 @@ async def rivals(kind: Kind, cluster: ClusterClient, now: datetime, ignored: Ite
     return found
 
 
-async def _is_able(kind: Kind, cluster: ClusterClient, namespace: str, account: str) -> bool:
+async def _is_able(kind: JobKind, cluster: ClusterClient, namespace: str, account: str) -> bool:
     """Return whether a service account may do an operator's work."""
     user, groups = service_account(namespace, account)
     attributes = {"verb": "update", "group": kind.group, "resource": kind.plural, "subresource": "status"}

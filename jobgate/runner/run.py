@@ -21,6 +21,7 @@ from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import WorkQueue
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.plugins.queueing import (
@@ -42,7 +43,6 @@ from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import COMMANDS, JobKey, Seen
 from jobgate.runner.uncreated import SELECTOR, UncreatedPods
 from jobgate.serving.reload import FileReloader
-from webhook import Kind
 
 #: The label `controller` of metrics.
 NAME: Final = "jobgate-runner"
@@ -101,7 +101,7 @@ class RunnerController:
     def __init__(
         self,
         cluster: ClusterClient,
-        kinds: Iterable[Kind],
+        kinds: Iterable[JobKind],
         settings: RunnerSettings,
         metrics: ControllerMetrics,
         clock: Callable[[], datetime] = now,
@@ -319,8 +319,8 @@ def _resource(api_version: str) -> Resource:
 
 
 def followed_jobs(
-    kind: Kind, changed: Callable[[JobKey], None], room: Room | None = None
-) -> tuple[Kind, Resource, Informer[dict[str, Any]]]:
+    kind: JobKind, changed: Callable[[JobKey], None], room: Room | None = None
+) -> tuple[JobKind, Resource, Informer[dict[str, Any]]]:
     """Return a kind, its resource, and the cache of its jobs."""
     resource, plural = Resource(kind.plural, kind.version, kind.group), kind.qualified_plural
     informer = Informer(

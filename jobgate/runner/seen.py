@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from jobgate.cluster import IncompleteError, Informer, Resource
 from jobgate.controller.owned import JobIndex
+from jobgate.jobs.kind import JobKind
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.room import Room, Shape, project
 from jobgate.runner.queues.demand import ASKS, amounts_of, written_amounts
 from jobgate.runner.subject import Observed
-from webhook import Kind
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
 
 JOBS: Final = Resource("jobs", "v1", "batch")
@@ -97,7 +97,7 @@ class Seen:
         self,
         changed: Callable[[JobKey], None],
         groups: Resource | None = None,
-        commanded: Kind | None = None,
+        commanded: JobKind | None = None,
         room: Room | None = None,
     ) -> None:
         """Know nothing yet. `changed` is called with each job of which something came, went or changed.

@@ -8,20 +8,22 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from jobgate.jobs.context import Context
 from jobgate.jobs.crew import crew_of
-from jobgate.jobs.gangs import PODS_LIMIT
+from jobgate.jobs.gangs import PODS_LIMIT, total_pods
+from jobgate.jobs.job import Job, job_of
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import index_of
 from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.runner import Runner, runner_of
+from jobgate.jobs.task import Task
+from jobgate.names import DOMAIN
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
 from jobgate.runner.state import RunState
-from webhook import Job, Kind, Task
-from webhook.context import DOMAIN
 from webhook.review import as_stored
 from webhook.values import labels_of, mapping, metadata_of, objects, text, whole
-from webhook.view import view
 
 #: When nothing is known.
 LONG_AGO = datetime.fromtimestamp(0, UTC)
@@ -91,7 +93,7 @@ class Subject:
     @property
     def suspended(self) -> bool:
         """Whether the user has suspended it."""
-        return self.job.word("suspend") is True
+        return self.job.get("suspend") is True
 
     @property
     def queued(self) -> bool:
@@ -115,16 +117,16 @@ class Subject:
 
 
 def read(
-    kind: Kind, document: Mapping[str, Any], domain: str = DOMAIN, groups: Grouping | None = None
+    kind: JobKind, document: Mapping[str, Any], domain: str = DOMAIN, groups: Grouping | None = None
 ) -> Subject | None:
     """Read a job as it is stored, with the defaults of today; None if it does not fit its schema, or no Indexed Job."""
     metadata = metadata_of(document)
-    whole = as_stored(kind, document, namespace=text(metadata.get("namespace")), name=text(metadata.get("name")))
+    context = Context(namespace=text(metadata.get("namespace")), name=text(metadata.get("name")))
+    whole = as_stored(kind, document, context)
     if kind.schema.check(whole):
         return None
-    spec, _ = view(kind.spec, whole.get("spec"))
-    job = Job(kind, whole, spec)
-    return Subject(job, domain, groups) if sum(task.replicas for task in job.tasks) <= PODS_LIMIT else None
+    job = job_of(kind, whole)
+    return Subject(job, domain, groups) if total_pods(job) <= PODS_LIMIT else None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from typing import Any
 
 from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.cluster.access import is_allowed
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.prerequisites import UNKNOWN_ITEMS, USE, WATCHED, wanted
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
@@ -31,7 +33,7 @@ from jobgate.room import Room
 from jobgate.serving.certificate import connected
 from jobgate.serving.metrics import CountedLookup, ServingMetrics
 from jobgate.serving.scale import ScaleReviewer
-from webhook import Kind, Phase, Registry, Request, Response, Settings, User
+from webhook import Kind, Phase, Registry, Request, Response, User
 from webhook.server import Endpoint, Route
 
 #: Requests wait for jobs and items to be known: the backoff bounds how long a newly installed kind stays unknown.
@@ -43,7 +45,7 @@ class ClusterView:
 
     def __init__(
         self,
-        kinds: Registry,
+        kinds: Registry[JobKind],
         settings: Settings | None = None,
         *,
         reached: bool,
@@ -105,7 +107,7 @@ class ClusterView:
             for kind, _, jobs in self._jobs:
                 metrics.watch_age(jobs_of(kind), jobs)
 
-    def serve(self, endpoint: Endpoint) -> None:
+    def serve(self, endpoint: Endpoint[Settings]) -> None:
         """Make an endpoint wait for the caches to sync and, with a cluster, check permissions; hold to its limits."""
         endpoint.waits_for = self.waits_for
         for _, scale in self.scales:
@@ -171,12 +173,12 @@ class ClusterView:
         attributes = {"verb": verb, "group": group, "resource": plural, "subresource": subresource}
         return await is_allowed(self._client, user.name, user.groups, **attributes, name=name, namespace=namespace)
 
-    async def _fetch(self, kind: Kind, digests: Digests, name: str, namespace: str) -> Read | None:
+    async def _fetch(self, kind: JobKind, digests: Digests, name: str, namespace: str) -> Read | None:
         """Read one job."""
         found = await self._job(kind, name, namespace)
         return None if found is None else digests.read(found)
 
-    async def _job(self, kind: Kind, name: str, namespace: str) -> dict[str, Any] | None:
+    async def _job(self, kind: JobKind, name: str, namespace: str) -> dict[str, Any] | None:
         """Read one job, as it is stored."""
         if self._client is None:
             raise LookupError("not connected to a cluster")

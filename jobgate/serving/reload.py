@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from crdgen.reading import UnreadableManifest, read_value
-from webhook import Settings
+from jobgate.jobs.context import Settings
 from webhook.path import join
 
 #: Seconds between two checks of a file.

@@ -14,9 +14,11 @@ from typing import Any, Final, TypeAlias
 import orjson
 from msgspec.structs import replace
 
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.scale import SCALE, SCALE_KIND, scaled
 from jobgate.pods.budget import Budget
-from webhook import Kind, Notice, Objects, Operation, Phase, Registry, Request, Response, Settings, review
+from webhook import Notice, Objects, Operation, Phase, Registry, Request, Response, review
 from webhook.context import Access
 from webhook.server.body import too_busy
 from webhook.server.deadline import review_budget
@@ -40,8 +42,8 @@ class ScaleReviewer:
 
     def __init__(
         self,
-        kind: Kind,
-        kinds: Registry,
+        kind: JobKind,
+        kinds: Registry[JobKind],
         read: JobReader | None,
         settings: Callable[[], Settings],
         objects: Objects,

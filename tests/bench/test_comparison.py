@@ -5,6 +5,7 @@ import pytest
 
 from bench.comparison.arrivals import whole
 from bench.comparison.scenarios import SCENARIOS, Scenario
+from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 from webhook import Phase, Request
 from webhook.review import review
@@ -14,7 +15,7 @@ _JOBS = [(scenario, phase) for scenario in SCENARIOS if isinstance(scenario, Sce
 
 @pytest.mark.parametrize(("scenario", "phase"), _JOBS, ids=[f"{scenario.name}, {phase}" for scenario, phase in _JOBS])
 def test_each_body_gets_the_verdict_that_its_scenario_expects(scenario: Scenario, phase: Phase) -> None:
-    answer = review(Request.parse(orjson.loads(scenario.request(phase, 3))), phase, installed())
+    answer = review(Request.parse(orjson.loads(scenario.request(phase, 3))), phase, installed(), Settings())
     assert answer.allowed is not scenario.denied, answer.causes
     assert bool(answer.warnings) is (scenario.warned and phase is Phase.VALIDATE), answer.warnings
 

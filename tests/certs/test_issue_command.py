@@ -19,8 +19,8 @@ from certs import CLUSTER_DOMAIN, LIFETIME, Generation, KeyType
 from jobgate.cli import main
 from jobgate.cli.certs import certs_group, issue
 from jobgate.cli.rotation import status
+from jobgate.names import DOMAIN
 from tests.certs.handshake import handshake, server_context, strict_context
-from webhook.context import DOMAIN
 
 FILES = {"ca.crt", "tls.crt", "tls.key"}
 

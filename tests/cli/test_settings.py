@@ -19,11 +19,11 @@ from controlplane.waiting import wait_for
 from jobgate.cli import main
 from jobgate.cli.serve import limits_of
 from jobgate.cli.settings import Configured, installation
+from jobgate.jobs.context import Settings
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
 from jobgate.serving.reload import KindFile, settings_reloaders
 from tests.webhook.server.wire import shown_files
-from webhook import Settings
 from webhook.server.limits import Limits
 
 PLURAL = MXJOB.qualified_plural

@@ -5,16 +5,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jobgate.kinds import built_in, registry
+from jobgate.jobs.context import Settings
+from jobgate.kinds import built_in
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from tests.kinds.dijob import jobs as di
 from tests.kinds.mxjob import jobs as mx
 from tests.kinds.torchjob import jobs as torch
 from tests.kinds.vcjob import jobs as vc
-from webhook import Operation, Settings
+from webhook import Operation, Registry
 
 PAGES = Path("docs/reference/differences")
-KINDS = registry(built_in())
+KINDS = Registry(built_in())
 
 
 class Claim(NamedTuple):

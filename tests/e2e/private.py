@@ -11,8 +11,9 @@ from controlplane.plane import ControlPlane
 from controlplane.webhook import CONFIGURATIONS, InstalledWebhook
 from jobgate.installation import Installation, objects
 from jobgate.installation.definitions import definition
-from jobgate.kinds import ENTRY_POINT, built_in, registry
-from webhook import Kind
+from jobgate.jobs.kind import JobKind
+from jobgate.kinds import ENTRY_POINT, built_in
+from webhook import Registry
 
 
 class PrivateWebhook(InstalledWebhook):
@@ -25,7 +26,7 @@ class PrivateWebhook(InstalledWebhook):
     """
 
     def __init__(
-        self, plane: ControlPlane, folder: Path, settings: Sequence[str] = (), kinds: Iterable[Kind] = ()
+        self, plane: ControlPlane, folder: Path, settings: Sequence[str] = (), kinds: Iterable[JobKind] = ()
     ) -> None:
         super().__init__(plane, folder, settings)
         self.namespace = new_namespace(plane.client, {"jobgate.dev/admission": "disabled"})
@@ -41,7 +42,7 @@ class PrivateWebhook(InstalledWebhook):
             external_name="localhost",
             **choices,
         )
-        rendered = objects(registry([*built_in(), *self.kinds]), chosen)
+        rendered = objects(Registry([*built_in(), *self.kinds]), chosen)
         configurations = [self._own(one) for one in rendered if one["kind"].endswith("WebhookConfiguration")]
         ClusterObjects(self.plane.client).apply(*map(definition, self.kinds), *configurations)
 

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from jobgate.installation.definitions import definition
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
-from webhook import Kind
 from webhook.kind import GroupVersionKind
 
 Schema = Mapping[str, Any]
@@ -36,7 +36,7 @@ def sized(make: Callable[[int], dict[str, Any]], size: int) -> dict[str, Any]:
     return made
 
 
-def schema_of(kind: Kind) -> Schema:
+def schema_of(kind: JobKind) -> Schema:
     """Return the structural schema of a kind's objects."""
     return _schemas()[kind.gvk]
 
@@ -46,7 +46,7 @@ def _schemas() -> dict[GroupVersionKind, Schema]:
     return {one.gvk: definition(one)["spec"]["versions"][0]["schema"]["openAPIV3Schema"] for one in built_in()}
 
 
-def filled(kind: Kind, count: int, length: int) -> dict[str, Any]:
+def filled(kind: JobKind, count: int, length: int) -> dict[str, Any]:
     """Return an object with every field of its schema: lists and maps of `count` entries, texts of `length` characters.
 
     Only the first entry of each is filled in turn; the others hold what is required.
@@ -94,7 +94,7 @@ def least(schema: Schema) -> Any:
             return "x"
 
 
-def places(kind: Kind) -> list[tuple[str, ...]]:
+def places(kind: JobKind) -> list[tuple[str, ...]]:
     """Return the way to every list, map and text of a kind's spec; `*` is an entry of a list or a map."""
     return list(_places(schema_of(kind)["properties"]["spec"], ("spec",)))
 
@@ -115,7 +115,7 @@ def _places(schema: Schema, way: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield way
 
 
-def blown_up(kind: Kind, place: tuple[str, ...], n: int) -> dict[str, Any]:
+def blown_up(kind: JobKind, place: tuple[str, ...], n: int) -> dict[str, Any]:
     """Return an object whose one place holds `n` entries or characters, and else only what is required."""
     made: dict[str, Any] = _along(schema_of(kind), place, n)
     return made | {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": {"name": "costly"}}

@@ -4,18 +4,19 @@ import base64
 import json
 from typing import Any
 
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
 from tests.hostile.shapes import sound_tasks
 from tests.webhook.kind import admission_review
 from tests.webhook.server.wire import Answer, post
-from webhook import Kind, Phase
+from webhook import Phase
 
 DIJOB, VCJOB, MXJOB, TORCHJOB = built_in()
 MUTATE, VALIDATE = DIJOB.path(Phase.MUTATE), DIJOB.path(Phase.VALIDATE)
 PODS = "/mutate--v1-pod"
 
 
-def job(kind: Kind = DIJOB, tasks: int = 1) -> dict[str, Any]:
+def job(kind: JobKind = DIJOB, tasks: int = 1) -> dict[str, Any]:
     """A sound job."""
     if kind is MXJOB:
         return {
@@ -27,14 +28,14 @@ def job(kind: Kind = DIJOB, tasks: int = 1) -> dict[str, Any]:
     return sound_tasks(kind, tasks)
 
 
-def envelope(document: Any, old: Any = None, *, kind: Kind = DIJOB, **request: Any) -> dict[str, Any]:
+def envelope(document: Any, old: Any = None, *, kind: JobKind = DIJOB, **request: Any) -> dict[str, Any]:
     """The AdmissionReview of an object of a kind."""
     words = {"group": kind.group, "version": kind.version, "kind": kind.kind}
     return admission_review(document, old, **{"kind": words, **request})
 
 
 def review(
-    document: Any, old: Any = None, *, kind: Kind = DIJOB, phase: Phase = Phase.VALIDATE, **request: Any
+    document: Any, old: Any = None, *, kind: JobKind = DIJOB, phase: Phase = Phase.VALIDATE, **request: Any
 ) -> bytes:
     """The whole request to review an object, without spaces, as Go's encoder writes it."""
     content = json.dumps(envelope(document, old, kind=kind, **request), separators=(",", ":"))

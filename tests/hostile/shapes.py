@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isqrt
 from typing import Any, TypeAlias
 
-from webhook import Kind
+from jobgate.jobs.kind import JobKind
 
-Shape: TypeAlias = Callable[[Kind, int], dict[str, Any]]
+Shape: TypeAlias = Callable[[JobKind, int], dict[str, Any]]
 
 #: What a hostile text is full of: control characters, a line's end, what turns the direction of writing, half a pair.
 NASTY = "\x1b[31m\n\x00\u202e\u200b"
@@ -26,7 +26,7 @@ def template(*containers: Any, **spec: Any) -> dict[str, Any]:
     return {"spec": {"containers": list(containers) or [container()], **spec}}
 
 
-def job(kind: Kind, tasks: Iterable[tuple[str, dict[str, Any]]], **spec: Any) -> dict[str, Any]:
+def job(kind: JobKind, tasks: Iterable[tuple[str, dict[str, Any]]], **spec: Any) -> dict[str, Any]:
     """Return a job of any kind, with these tasks by their names."""
     parts: Any
     match kind.kind:
@@ -45,12 +45,12 @@ def job(kind: Kind, tasks: Iterable[tuple[str, dict[str, Any]]], **spec: Any) ->
     }
 
 
-def one(kind: Kind, made: dict[str, Any], **spec: Any) -> dict[str, Any]:
+def one(kind: JobKind, made: dict[str, Any], **spec: Any) -> dict[str, Any]:
     """Return a job of one task with this template."""
     return job(kind, [(_first(kind), {"template": made})], **spec)
 
 
-def _first(kind: Kind) -> str:
+def _first(kind: JobKind) -> str:
     return {"TorchJob": "Master", "MxJob": "WORKER"}.get(kind.kind, "main")
 
 
@@ -58,7 +58,7 @@ def _names(count: int) -> list[str]:
     return [f"t{number}" for number in range(count)]
 
 
-def after(kind: Kind, *names: str) -> dict[str, Any]:
+def after(kind: JobKind, *names: str) -> dict[str, Any]:
     """Return the fields of a task that starts after others."""
     match kind.kind:
         case "TorchJob":
@@ -72,81 +72,81 @@ def after(kind: Kind, *names: str) -> dict[str, Any]:
 # Many of one thing
 
 
-def tiny_tasks(kind: Kind, n: int) -> dict[str, Any]:
+def tiny_tasks(kind: JobKind, n: int) -> dict[str, Any]:
     return job(kind, ((name, {}) for name in _names(n)))
 
 
-def sound_tasks(kind: Kind, n: int) -> dict[str, Any]:
+def sound_tasks(kind: JobKind, n: int) -> dict[str, Any]:
     return job(kind, ((name, {"template": template()}) for name in _names(n)))
 
 
-def containers(kind: Kind, n: int) -> dict[str, Any]:
+def containers(kind: JobKind, n: int) -> dict[str, Any]:
     return one(kind, template(*(container(f"c{number}") for number in range(n))))
 
 
-def init_containers(kind: Kind, n: int) -> dict[str, Any]:
+def init_containers(kind: JobKind, n: int) -> dict[str, Any]:
     return one(kind, template(initContainers=[container(f"c{number}") for number in range(n)]))
 
 
-def variables(kind: Kind, n: int) -> dict[str, Any]:
+def variables(kind: JobKind, n: int) -> dict[str, Any]:
     return one(
         kind, template(container(env=[{"name": f"V{number}", "value": f"$(V{number - 1})"} for number in range(n)]))
     )
 
 
-def ports(kind: Kind, n: int) -> dict[str, Any]:
+def ports(kind: JobKind, n: int) -> dict[str, Any]:
     return one(kind, template(container(ports=[{"containerPort": 1 + number % 65535} for number in range(n)])))
 
 
-def labels(kind: Kind, n: int) -> dict[str, Any]:
+def labels(kind: JobKind, n: int) -> dict[str, Any]:
     many = {f"l{number}": "v" for number in range(n)}
     made = one(kind, {"metadata": {"labels": many, "annotations": many}, **template(nodeSelector=many)})
     made["metadata"] |= {"labels": many, "annotations": many}
     return made
 
 
-def volumes(kind: Kind, n: int) -> dict[str, Any]:
+def volumes(kind: JobKind, n: int) -> dict[str, Any]:
     return one(kind, template(volumes=[{"name": f"v{number}", "emptyDir": {}} for number in range(n)]))
 
 
-def tolerations(kind: Kind, n: int) -> dict[str, Any]:
+def tolerations(kind: JobKind, n: int) -> dict[str, Any]:
     return one(kind, template(tolerations=[{"key": f"k{number}", "operator": "Exists"} for number in range(n)]))
 
 
-def node_affinity(kind: Kind, n: int) -> dict[str, Any]:
+def node_affinity(kind: JobKind, n: int) -> dict[str, Any]:
     terms = [{"matchExpressions": [{"key": "a", "operator": "In", "values": [f"v{number}"]}]} for number in range(n)]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
     return one(kind, template(affinity={"nodeAffinity": required}))
 
 
-def plugin_arguments(kind: Kind, n: int) -> dict[str, Any]:
+def plugin_arguments(kind: JobKind, n: int) -> dict[str, Any]:
     return one(kind, template(), plugins={name: [f"--a{number}=b" for number in range(n)] for name in PLUGINS})
 
 
-def unknown_plugins(kind: Kind, n: int) -> dict[str, Any]:
+def unknown_plugins(kind: JobKind, n: int) -> dict[str, Any]:
     return one(kind, template(), plugins={f"p{number}": [] for number in range(n)})
 
 
-def resources(kind: Kind, n: int) -> dict[str, Any]:
+def resources(kind: JobKind, n: int) -> dict[str, Any]:
     amounts = {f"example.com/r{number}": "1" for number in range(n)}
     return one(kind, template(container(resources={"limits": amounts, "requests": amounts})))
 
 
-def host_aliases(kind: Kind, n: int) -> dict[str, Any]:
+def host_aliases(kind: JobKind, n: int) -> dict[str, Any]:
     return one(kind, template(hostAliases=[{"ip": "1", "hostnames": ["_"]}] * n))
 
 
-def unknown_fields(kind: Kind, n: int) -> dict[str, Any]:
+def unknown_fields(kind: JobKind, n: int) -> dict[str, Any]:
     return one(kind, template()) | {f"f{number}": number for number in range(n)}
 
 
-def finalizers(kind: Kind, n: int) -> dict[str, Any]:
+def finalizers(kind: JobKind, n: int) -> dict[str, Any]:
     made = one(kind, template())
     made["metadata"]["finalizers"] = [""] * n
     return made
 
 
-def wrong_annotations(kind: Kind, n: int) -> dict[str, Any]:
+def wrong_annotations(kind: JobKind, n: int) -> dict[str, Any]:
     made = one(kind, template())
     made["metadata"]["annotations"] = {f"-{number}/": number for number in range(n)}
     return made
@@ -155,13 +155,13 @@ def wrong_annotations(kind: Kind, n: int) -> dict[str, Any]:
 # Each by each
 
 
-def volumes_by_tasks(kind: Kind, n: int) -> dict[str, Any]:
+def volumes_by_tasks(kind: JobKind, n: int) -> dict[str, Any]:
     """Volumes of the job belong to the pods of each task."""
     each = _volumes(kind, n)
     return job(kind, ((name, {"template": template()}) for name in _names(n)), plugins=PLUGINS, **each)
 
 
-def _volumes(kind: Kind, n: int) -> dict[str, Any]:
+def _volumes(kind: JobKind, n: int) -> dict[str, Any]:
     match kind.kind:
         case "DIJob":
             return {"volumes": [{"name": f"v{number}", "emptyDir": {}} for number in range(n)]}
@@ -171,13 +171,13 @@ def _volumes(kind: Kind, n: int) -> dict[str, Any]:
             return {}
 
 
-def policies_by_tasks(kind: Kind, n: int) -> dict[str, Any]:
+def policies_by_tasks(kind: JobKind, n: int) -> dict[str, Any]:
     policies = [{"event": "PodFailed", "action": "RestartJob"} for _ in range(n)]
     words = {} if kind.kind in {"TorchJob", "MxJob"} else {"policies": policies}
     return job(kind, ((name, {"template": template(), **words}) for name in _names(isqrt(n) + 1)), **words)
 
 
-def mounts_by_containers(kind: Kind, n: int) -> dict[str, Any]:
+def mounts_by_containers(kind: JobKind, n: int) -> dict[str, Any]:
     side = isqrt(n) + 1
     mounts = [{"name": f"v{number}", "mountPath": f"/m{number}"} for number in range(side)]
     found = [container(f"c{number}", volumeMounts=mounts) for number in range(side)]
@@ -186,54 +186,54 @@ def mounts_by_containers(kind: Kind, n: int) -> dict[str, Any]:
     )
 
 
-def mounts_of_nothing(kind: Kind, n: int) -> dict[str, Any]:
+def mounts_of_nothing(kind: JobKind, n: int) -> dict[str, Any]:
     side = isqrt(n) + 1
     mounts = [{"name": f"v{number}", "mountPath": "/same"} for number in range(side)]
     return one(kind, template(*(container(f"c{number}", volumeMounts=mounts) for number in range(side))))
 
 
-def a_dense_graph(kind: Kind, n: int) -> dict[str, Any]:
+def a_dense_graph(kind: JobKind, n: int) -> dict[str, Any]:
     names = _names(isqrt(n) + 1)
     return job(kind, ((name, {"template": template(), **after(kind, *names[:at])}) for at, name in enumerate(names)))
 
 
-def a_complete_graph(kind: Kind, n: int) -> dict[str, Any]:
+def a_complete_graph(kind: JobKind, n: int) -> dict[str, Any]:
     names = _names(isqrt(n) + 1)
     return job(kind, ((name, {"template": template(), **after(kind, *names)}) for name in names))
 
 
-def a_long_chain(kind: Kind, n: int) -> dict[str, Any]:
+def a_long_chain(kind: JobKind, n: int) -> dict[str, Any]:
     names = _names(n)
     return job(
         kind, ((name, {"template": template(), **after(kind, *names[at - 1 : at])}) for at, name in enumerate(names))
     )
 
 
-def a_long_cycle(kind: Kind, n: int) -> dict[str, Any]:
+def a_long_cycle(kind: JobKind, n: int) -> dict[str, Any]:
     names = _names(n)
     return job(kind, ((name, {"template": template(), **after(kind, names[at - 1])}) for at, name in enumerate(names)))
 
 
-def waiting_for_nobody(kind: Kind, n: int) -> dict[str, Any]:
+def waiting_for_nobody(kind: JobKind, n: int) -> dict[str, Any]:
     return job(kind, ((name, {"template": template(), **after(kind, f"{name}-gone")}) for name in _names(n)))
 
 
 # Long
 
 
-def a_long_task_name(kind: Kind, n: int) -> dict[str, Any]:
+def a_long_task_name(kind: JobKind, n: int) -> dict[str, Any]:
     """Each finding below a long name could repeat it: all broken containers, and all names that nobody has."""
     broken = {"template": template(*({} for _ in range(n))), **after(kind, *(f"g{number}" for number in range(n)))}
     return job(kind, [("x" * 40 * n, broken)])
 
 
-def long_container_names(kind: Kind, n: int) -> dict[str, Any]:
+def long_container_names(kind: JobKind, n: int) -> dict[str, Any]:
     mounts = [{"name": f"v{number}", "mountPath": f"/etc/volcano/{number}"} for number in range(n)]
     found = [container("x" * 10 * n + str(number), volumeMounts=mounts) for number in range(4)]
     return one(kind, template(*found), plugins=PLUGINS)
 
 
-def long_values(kind: Kind, n: int) -> dict[str, Any]:
+def long_values(kind: JobKind, n: int) -> dict[str, Any]:
     """Values of fields that have a few known ones, a format, or a pattern that someone has to match."""
     text = "1" * n
     bad = container(
@@ -253,7 +253,7 @@ def long_values(kind: Kind, n: int) -> dict[str, Any]:
     return made
 
 
-def nasty_texts(kind: Kind, n: int) -> dict[str, Any]:
+def nasty_texts(kind: JobKind, n: int) -> dict[str, Any]:
     """Names and keys that must not reach a terminal or a log as they are."""
     text = NASTY * (n // len(NASTY) + 1)
     amounts = {"limits": {text: "1"}, "requests": {f"{text}x": text}}
@@ -269,7 +269,7 @@ def nasty_texts(kind: Kind, n: int) -> dict[str, Any]:
     return made
 
 
-def long_quantities(kind: Kind, n: int) -> dict[str, Any]:
+def long_quantities(kind: JobKind, n: int) -> dict[str, Any]:
     exponent = {"cpu": "1" * n, "memory": "0." + "1" * n + "e999", "ephemeral-storage": "9" * n + "Ei"}
     return one(kind, template(container(resources={"limits": exponent, "requests": exponent})))
 
@@ -277,23 +277,23 @@ def long_quantities(kind: Kind, n: int) -> dict[str, Any]:
 # Wrong, and many of it
 
 
-def the_same_name(kind: Kind, n: int) -> dict[str, Any]:
+def the_same_name(kind: JobKind, n: int) -> dict[str, Any]:
     many = [container(ports=[{"containerPort": 1, "name": "p"}] * 2, env=[{"name": "E"}] * 2) for _ in range(n)]
     if kind.kind == "TorchJob":
         return one(kind, template(*many))
     return job(kind, (("t", {"template": template(container(), container())}) for _ in range(n)))
 
 
-def broken_fields(kind: Kind, n: int) -> dict[str, Any]:
+def broken_fields(kind: JobKind, n: int) -> dict[str, Any]:
     broken: dict[str, Any] = {"replicas": "x", "numTasks": [], "template": 3, "minAvailable": {}, "dependsOn": 7}
     return job(kind, ((name, broken) for name in _names(n)))
 
 
-def broken_containers(kind: Kind, n: int) -> dict[str, Any]:
+def broken_containers(kind: JobKind, n: int) -> dict[str, Any]:
     return one(kind, template(*([None, [], "x", 7, {"name": 1}, {"env": {}}, {"ports": [None]}] * (n // 7 + 1))))
 
 
-def deep_values(kind: Kind, n: int) -> dict[str, Any]:
+def deep_values(kind: JobKind, n: int) -> dict[str, Any]:
     """Nested as deeply as a body may be; more of it side by side."""
     nested: Any = "x"
     for level in range(200):
@@ -303,7 +303,7 @@ def deep_values(kind: Kind, n: int) -> dict[str, Any]:
     return made
 
 
-def privileged_everywhere(kind: Kind, n: int) -> dict[str, Any]:
+def privileged_everywhere(kind: JobKind, n: int) -> dict[str, Any]:
     context = {"privileged": True, "capabilities": {"add": ["ALL", "NET_ADMIN"]}, "runAsUser": 0}
     found = [
         container(f"c{number}", securityContext=context, ports=[{"containerPort": 1, "hostPort": 1}])

@@ -20,7 +20,9 @@ from crdgen.evaluate import evaluate
 from crdgen.lint import LintSeverity, lint
 from crdgen.reading import UnreadableManifest, read
 from jobgate.installation.handbook import title
-from jobgate.kinds import built_in, registry
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
+from jobgate.kinds import built_in
 from jobgate.podchecks.pod_security.policy import ENFORCE
 from tests.hostile.costly import blown_up, least, places, schema_of, size_of
 from tests.hostile.fuzz import Target
@@ -28,11 +30,11 @@ from tests.hostile.requests import envelope
 from tests.hostile.shapes import sound_tasks
 from tests.kinds.places import at, with_value
 from tests.pods import test_properties as of_pods
-from webhook import Kind, Objects, Operation, Phase, Request, Response, review
+from webhook import Objects, Operation, Phase, Registry, Request, Response, review
 from webhook.admission import Malformed
 from webhook.server.body import BadRequest, decode
 
-KINDS: Final = registry(built_in())
+KINDS: Final = Registry(built_in())
 #: A Status with its warnings, in bytes.
 ANSWER: Final = 64 * 1024
 #: Bytes of a patch, in base64, for one of the object.
@@ -63,7 +65,7 @@ SMUGGLED: Final[tuple[dict[str, Any], ...]] = (
 
 
 def asked(
-    kind: Kind, document: Any, old: Any = None, phase: Phase = Phase.VALIDATE, objects: Objects | None = None
+    kind: JobKind, document: Any, old: Any = None, phase: Phase = Phase.VALIDATE, objects: Objects | None = None
 ) -> Response:
     """The answer to a review, which is bounded and can be written, whatever it is."""
     request = Request(
@@ -76,7 +78,7 @@ def asked(
         old_document=old,
     )
     before = copy.deepcopy(document)
-    answer = review(request, phase, KINDS, None, objects)
+    answer = review(request, phase, KINDS, Settings(), objects)
     assert document == before
     written = len(orjson.dumps(answer.to_review()))
     assert written <= ANSWER + (PATCH_PER_BYTE * size_of(document) if answer.patch else 0)
@@ -84,7 +86,7 @@ def asked(
     return answer
 
 
-def check_review(kind: Kind, value: Any) -> None:
+def check_review(kind: JobKind, value: Any) -> None:
     """Any object has a verdict; a mutation only adds, applies, and has nothing to add to what it gave."""
     document, old = value["object"], value.get("old")
     for stored in (None, old):
@@ -110,7 +112,7 @@ def holds(made: Any, written: Any) -> bool:
     return type(made) is type(written) and bool(made == written)
 
 
-def check_ratchet(kind: Kind, value: Any) -> None:
+def check_ratchet(kind: JobKind, value: Any) -> None:
     """What is stored is not rejected again: not with its spec untouched, not with a harmless change beside."""
     stored = value["stored"]
     labelled = {**stored, "metadata": {"name": "a", "labels": {"a": "b"}}, "status": {}}
@@ -125,7 +127,7 @@ def check_ratchet(kind: Kind, value: Any) -> None:
                 assert not asked(kind, edited, document, phase).causes
 
 
-def check_smuggled(kind: Kind, value: Any) -> None:
+def check_smuggled(kind: JobKind, value: Any) -> None:
     """Whatever is wrong with a stored job, a pod of it gets no more of its host by an UPDATE."""
     stored = value["stored"]
     before = len(orjson.dumps(stored))
@@ -138,9 +140,9 @@ def check_smuggled(kind: Kind, value: Any) -> None:
     assert len(orjson.dumps(stored)) == before
 
 
-def _pods(kind: Kind, document: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
+def _pods(kind: JobKind, document: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
     """Yield where the pod specs of a job's templates are, as far as they are objects of no exempt runtime class."""
-    parts = kind.plan.word(kind.parts).path.steps
+    parts = kind.field("tasks").path.steps
     held = part_of(document, parts)
     for step in held if isinstance(held, dict) else range(len(held)) if isinstance(held, list) else ():
         place = (*parts, step, "template", "spec")
@@ -203,7 +205,7 @@ def check_definition(value: Any) -> None:
 # Inputs
 
 
-def of_kind(kind: Kind) -> st.SearchStrategy[Any]:
+def of_kind(kind: JobKind) -> st.SearchStrategy[Any]:
     """Objects of a kind: sound ones, such with a few mistakes, such with one place blown up."""
     schema = schema_of(kind)
     names = {"apiVersion": kind.gvk.api_version, "kind": kind.kind}
@@ -217,13 +219,13 @@ def of_kind(kind: Kind) -> st.SearchStrategy[Any]:
     return drawn | drawn | drawn | large
 
 
-def _reviews(kind: Kind) -> Target:
+def _reviews(kind: JobKind) -> Target:
     inputs = of_kind(kind)
     both = st.fixed_dictionaries({"object": inputs | JSON}, optional={"old": inputs | JSON})
     return Target(both, lambda value: check_review(kind, value))
 
 
-def _smuggles(kind: Kind) -> Target:
+def _smuggles(kind: JobKind) -> Target:
     """Jobs with every list that their kind has, sound but for a few mistakes; of some, a part of a list is repeated."""
     schema = schema_of(kind)["properties"]["spec"]
     lists = {
@@ -247,7 +249,7 @@ def _smuggles(kind: Kind) -> Target:
     return Target(st.fixed_dictionaries({"stored": stored()}), lambda value: check_smuggled(kind, value))
 
 
-def _ratchets(kind: Kind) -> Target:
+def _ratchets(kind: JobKind) -> Target:
     stored = of_kind(kind).filter(lambda document: isinstance(document, dict))
     return Target(st.fixed_dictionaries({"stored": stored}), lambda value: check_ratchet(kind, value))
 

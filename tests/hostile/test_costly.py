@@ -12,10 +12,12 @@ import orjson
 import pytest
 
 from jobgate.installation.handbook import title
-from jobgate.kinds import built_in, registry
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
+from jobgate.kinds import built_in
 from tests.hostile.costly import blown_up, filled, places, size_of, sized
 from tests.hostile.shapes import OF_A_JOB, OF_A_TEMPLATE, Shape, tiny_tasks, without_schedule
-from webhook import Kind, Operation, Phase, Request, Response, review
+from webhook import Operation, Phase, Registry, Request, Response, review
 
 KIB = 1024
 #: Two sizes of each object: what grows faster than its size shows between them.
@@ -30,7 +32,7 @@ ANSWER = 64 * KIB
 PATCH_PER_BYTE = 16
 #: Of the places of a schema one in so many is tried: the fuzzer comes to all of them.
 EACH = 47
-KINDS = registry(built_in())
+KINDS = Registry(built_in())
 #: The kinds take turns at what is the same for all of them.
 IN_TURN = [(shape, built_in()[turn % 4]) for turn, shape in enumerate((*OF_A_TEMPLATE, *OF_A_JOB))]
 CASES = [*IN_TURN[: len(OF_A_TEMPLATE)], *((shape, kind) for shape in OF_A_JOB for kind in built_in())]
@@ -54,7 +56,7 @@ class Spent:
     answers: tuple[Response, ...]
 
 
-def requests(document: dict[str, Any], kind: Kind) -> list[tuple[Phase, Request]]:
+def requests(document: dict[str, Any], kind: JobKind) -> list[tuple[Phase, Request]]:
     """Return what the API server would ask about an object: as a new one, and as the change of a stored one."""
     words: dict[str, Any] = {"uid": "1", "api_version": kind.gvk.api_version, "kind": kind.kind, "namespace": "default"}
     create = Request(operation=Operation.CREATE, document=document, **words)
@@ -62,19 +64,19 @@ def requests(document: dict[str, Any], kind: Kind) -> list[tuple[Phase, Request]
     return [(phase, request) for request in (create, update) for phase in Phase]
 
 
-def spent(document: dict[str, Any], kind: Kind, *, measured: bool = True) -> Spent:
+def spent(document: dict[str, Any], kind: JobKind, *, measured: bool = True) -> Spent:
     """Review an object in all ways for the time, and where it is asked for, as a new one for the memory."""
     asked = requests(document, kind)
     gc.collect()
     start = time.process_time()
-    answers = tuple(review(request, phase, KINDS) for phase, request in asked)
+    answers = tuple(review(request, phase, KINDS, Settings()) for phase, request in asked)
     seconds = time.process_time() - start
     peak = 0
     if measured:
         tracemalloc.start()
         try:
             for phase, request in asked[:2]:
-                orjson.dumps(review(request, phase, KINDS).to_review())
+                orjson.dumps(review(request, phase, KINDS, Settings()).to_review())
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -99,7 +101,7 @@ def check_bounds(found: Spent) -> None:
 
 
 @pytest.mark.parametrize("shape, kind", CASES, ids=lambda one: getattr(one, "__name__", None) or one.kind)
-def test_the_cost_of_a_shape_is_in_proportion_to_its_size(shape: Shape, kind: Kind) -> None:
+def test_the_cost_of_a_shape_is_in_proportion_to_its_size(shape: Shape, kind: JobKind) -> None:
     small, large = (sized(partial(shape, kind), size) for size in (SMALL, LARGE))
     # The memory is measured in one kind, for it takes longer than all else.
     before, after = spent(small, kind, measured=False), spent(large, kind, measured=(shape, kind) in IN_TURN)
@@ -111,7 +113,7 @@ def test_the_cost_of_a_shape_is_in_proportion_to_its_size(shape: Shape, kind: Ki
 
 
 @pytest.mark.parametrize("shape, kind", IN_TURN, ids=lambda one: getattr(one, "__name__", None) or one.kind)
-def test_no_review_leaves_its_object_to_the_garbage_collector(shape: Shape, kind: Kind) -> None:
+def test_no_review_leaves_its_object_to_the_garbage_collector(shape: Shape, kind: JobKind) -> None:
     """The collector counts containers: a hundred objects of some MiB each would be held until it comes."""
     asked = requests(sized(partial(shape, kind), SMALL), kind)
     for _ in range(2):  # the first time schemas are compiled, too
@@ -119,7 +121,7 @@ def test_no_review_leaves_its_object_to_the_garbage_collector(shape: Shape, kind
         gc.disable()
         try:
             for phase, request in asked:
-                orjson.dumps(review(request, phase, KINDS).to_review())
+                orjson.dumps(review(request, phase, KINDS, Settings()).to_review())
             left = gc.collect()
         finally:
             gc.enable()
@@ -127,13 +129,13 @@ def test_no_review_leaves_its_object_to_the_garbage_collector(shape: Shape, kind
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_many_tasks_that_are_all_wrong_cost_no_more_each_than_a_few(kind: Kind) -> None:
+def test_many_tasks_that_are_all_wrong_cost_no_more_each_than_a_few(kind: JobKind) -> None:
     seconds, sizes = [], []
     for size in (96 * KIB, 384 * KIB):
         document = sized(partial(tiny_tasks, kind), size)
         phase, request = requests(document, kind)[0]
         start = time.process_time()
-        review(request, phase, KINDS)
+        review(request, phase, KINDS, Settings())
         seconds.append(time.process_time() - start)
         sizes.append(size_of(document))
     assert seconds[1] <= 1.8 * sizes[1] / sizes[0] * seconds[0] + 0.05
@@ -141,7 +143,7 @@ def test_many_tasks_that_are_all_wrong_cost_no_more_each_than_a_few(kind: Kind) 
 
 @pytest.mark.parametrize("count, length", [(1, 4), (1, 200), (6, 4), (3, 40)])
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_an_object_with_every_field_is_in_proportion(kind: Kind, count: int, length: int) -> None:
+def test_an_object_with_every_field_is_in_proportion(kind: JobKind, count: int, length: int) -> None:
     document = filled(kind, count, length)
     found = spent(document, kind)
     check_answers(document, found)
@@ -149,7 +151,7 @@ def test_an_object_with_every_field_is_in_proportion(kind: Kind, count: int, len
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_no_single_list_map_or_text_of_a_schema_costs_more_than_its_size(kind: Kind) -> None:
+def test_no_single_list_map_or_text_of_a_schema_costs_more_than_its_size(kind: JobKind) -> None:
     ways = places(kind)[::EACH]
     wrong = []
     for way in ways:

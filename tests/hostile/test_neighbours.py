@@ -15,12 +15,13 @@ import pytest
 import yaml
 
 from bench.replica import Replica
+from jobgate.jobs.kind import JobKind
 from tests.hostile.conftest import Serving, reached
 from tests.hostile.costly import sized
 from tests.hostile.requests import DIJOB, TORCHJOB, VCJOB, job, review
 from tests.hostile.shapes import Shape, a_long_task_name, sound_tasks, tiny_tasks, unknown_fields, volumes_by_tasks
 from tests.webhook.server.wire import PATIENCE, Answer, Running, Shown, head, until
-from webhook import Kind, Phase
+from webhook import Phase
 from webhook.server.limits import Limits
 
 MIB = 1024 * 1024
@@ -90,7 +91,7 @@ async def waited(answer: Awaitable[Answer]) -> float:
     ids=["of tasks", "of unknown fields"],
 )
 async def test_ten_of_the_largest_at_once_stay_below_the_limit_of_the_manifests(
-    serve: Serving, shown: Shown, shapes: dict[Shape, Kind]
+    serve: Serving, shown: Shown, shapes: dict[Shape, JobKind]
 ) -> None:
     bodies = [review(sized(partial(shape, kind), LARGEST), kind=kind) for shape, kind in shapes.items()]
     with serve() as replica:

@@ -5,21 +5,22 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
 from tests.hostile.requests import DIJOB, job
 from tests.hostile.shapes import sound_tasks
 from tests.hostile.targets import Restricted, asked, check_smuggled
 from tests.kinds.places import at, with_value
-from webhook import Kind, Phase
+from webhook import Phase
 
 Steps = tuple[str | int, ...]
 
 
-def tasks_of(kind: Kind) -> Steps:
-    return kind.plan.word(kind.parts).path.steps
+def tasks_of(kind: JobKind) -> Steps:
+    return tuple(kind.field("tasks").path.steps)
 
 
-def with_task(kind: Kind, task: Any) -> dict[str, Any]:
+def with_task(kind: JobKind, task: Any) -> dict[str, Any]:
     """Return a sound job with one more task."""
     document = sound_tasks(kind, 2)
     tasks = at(document, tasks_of(kind))
@@ -29,14 +30,14 @@ def with_task(kind: Kind, task: Any) -> dict[str, Any]:
     return changed
 
 
-def too_many_tasks(kind: Kind) -> dict[str, Any]:
+def too_many_tasks(kind: JobKind) -> dict[str, Any]:
     return sound_tasks(kind, 1001)
 
 
-def twice(part: str) -> Callable[[Kind], dict[str, Any]]:
+def twice(part: str) -> Callable[[JobKind], dict[str, Any]]:
     """Return what makes a job with two parts of one name in a pod."""
 
-    def doubled(kind: Kind) -> dict[str, Any]:
+    def doubled(kind: JobKind) -> dict[str, Any]:
         document = sound_tasks(kind, 1)
         tasks = at(document, tasks_of(kind))
         place = (*tasks_of(kind), next(iter(tasks)) if isinstance(tasks, dict) else 0, "template", "spec")
@@ -47,7 +48,7 @@ def twice(part: str) -> Callable[[Kind], dict[str, Any]]:
     return doubled
 
 
-STORED: dict[str, Callable[[Kind], dict[str, Any]]] = {
+STORED: dict[str, Callable[[JobKind], dict[str, Any]]] = {
     "a task that is a text": lambda kind: with_task(kind, "x"),
     "a task that is nothing": lambda kind: with_task(kind, None),
     "two containers of one name": twice("containers"),
@@ -63,7 +64,7 @@ OF_JOBS = {
 @pytest.mark.parametrize("stored", STORED.values(), ids=STORED.keys())
 @pytest.mark.parametrize("kind", built_in(), ids=lambda kind: kind.kind)
 def test_what_is_wrong_in_a_stored_task_hides_nothing_of_the_others(
-    kind: Kind, stored: Callable[[Kind], dict[str, Any]]
+    kind: JobKind, stored: Callable[[JobKind], dict[str, Any]]
 ) -> None:
     document = stored(kind)
     assert asked(kind, document, document | {"metadata": {}}, Phase.VALIDATE, Restricted()).allowed

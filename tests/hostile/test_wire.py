@@ -14,12 +14,13 @@ import pytest
 
 from bench.replica import Replica
 from jobgate.installation.handbook import title
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
 from tests.hostile.requests import DIJOB, MUTATE, PODS, TORCHJOB, VALIDATE, envelope, job, patch, review, said
 from tests.hostile.shapes import NASTY, container, one, template
 from tests.webhook.server.test_tls import client
 from tests.webhook.server.wire import Connection, Running, Shown, chunked, head, post
-from webhook import Kind, Phase
+from webhook import Phase
 
 GOOD = json.dumps(envelope(job()), separators=(",", ":")).encode()
 RAW = "application/json"
@@ -123,7 +124,7 @@ async def test_each_request_has_its_code_and_the_answer_tells_nothing_of_the_ser
 @pytest.mark.parametrize("kind", built_in(), ids=title)
 @pytest.mark.parametrize("document", [None, [], "x", 7, {}, {"spec": None}, {"spec": []}, {"metadata": 3}], ids=repr)
 @pytest.mark.parametrize("old", [None, {}, [], {"spec": None}], ids=repr)
-async def test_an_object_of_any_shape_has_a_verdict(server: Running, kind: Kind, document: Any, old: Any) -> None:
+async def test_an_object_of_any_shape_has_a_verdict(server: Running, kind: JobKind, document: Any, old: Any) -> None:
     for phase in Phase:
         for operation in ("CREATE", "UPDATE"):
             answer = await server.ask(review(document, old, kind=kind, phase=phase, operation=operation))

@@ -4,9 +4,9 @@ import pytest
 
 from jobgate.installation.files import stale
 from jobgate.installation.handbook import page, title
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
-from webhook import Kind
 from website.kinds import FOLDER, pages
 
 
@@ -15,7 +15,7 @@ def test_the_committed_pages_are_what_the_code_gives() -> None:
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_a_page_has_a_line_for_each_default_and_rule(kind: Kind) -> None:
+def test_a_page_has_a_line_for_each_default_and_rule(kind: JobKind) -> None:
     text = page(kind)
     for name in (*(default.__name__ for default in kind.defaults), *(rule.name for rule in kind.rules)):
         assert f"- **{name.replace('_', ' ')}**: " in text

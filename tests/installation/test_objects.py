@@ -13,11 +13,12 @@ from jobgate import podchecks
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.definitions import definition
 from jobgate.installation.files import stale
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.wiring import wired
-from jobgate.kinds import installed, registry
+from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
-from webhook import Kind, Phase
 from webhook import Path as FieldPath
+from webhook import Phase, Registry
 
 KINDS = installed()
 
@@ -42,7 +43,7 @@ def test_the_committed_files_are_what_the_code_gives(files: dict[str, str]) -> N
 
 
 @pytest.mark.parametrize("kind", list(KINDS), ids=lambda kind: kind.qualified_plural)
-def test_a_crd_fits_a_plain_apply(kind: Kind) -> None:
+def test_a_crd_fits_a_plain_apply(kind: JobKind) -> None:
     assert size(definition(kind)) < 200_000
 
 
@@ -171,7 +172,7 @@ class Spec(Model):
 
 
 def test_without_anything_that_rules_look_up_the_server_reads_jobs_and_prerequisites_alone() -> None:
-    rendered = objects(registry([replace(DIJOB, spec=Spec, watches=(), rules=())]), Installation())
+    rendered = objects(Registry([replace(DIJOB, spec=Spec, watches=(), rules=())]), Installation())
     (account,) = [
         one for one in rendered if one["kind"] == "ServiceAccount" and one["metadata"]["name"] == "jobgate-webhook"
     ]

@@ -7,12 +7,14 @@ import pytest
 
 from jobgate.installation import Installation, objects
 from jobgate.installation.roles import watched
+from jobgate.jobs.job import Job
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.scale import scalable
+from jobgate.jobs.task import Task
 from jobgate.jobs.wiring import followed
 from jobgate.kinds import installed
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.torchjob import TORCHJOB
-from webhook import Job, Kind, Task
 
 
 class Unwired:
@@ -27,7 +29,7 @@ class Unwired:
 
 
 @pytest.mark.parametrize(("kind", "reads"), [(TORCHJOB, True), (MXJOB, False)])
-def test_jobs_are_read_for_their_scale_even_where_their_pods_are_not_known(kind: Kind, *, reads: bool) -> None:
+def test_jobs_are_read_for_their_scale_even_where_their_pods_are_not_known(kind: JobKind, *, reads: bool) -> None:
     alone = replace(kind, operator=Unwired())
     assert (followed([alone]), bool(scalable([alone]))) == ([], reads)
     assert ((kind.group, kind.plural) in watched([alone])) is reads

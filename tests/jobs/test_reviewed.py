@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from crdgen.reading import read as read_file
-from jobgate import plugins
 from jobgate.controller.desired import desired
-from jobgate.jobs.binding import JobKind
+from jobgate.jobs.context import Context, Settings
 from jobgate.jobs.erased import APPLIED
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.policies import COMMAND, USER_ACTIONS
 from jobgate.jobs.prerequisites import wanted
 from jobgate.jobs.runner import taken_over
@@ -28,8 +28,8 @@ from jobgate.runner.subject import Observed, read
 from tests.corpus import GOOD
 from tests.kinds.reviews import request_of
 from tests.prerequisites.items import Granted, Known, item, starts
-from webhook import Context, Phase, Registry, Settings, review
-from webhook.review import mutated
+from webhook import Phase, Registry, review
+from webhook.review import defaulted
 
 Json = dict[str, Any]
 KINDS = {kind.kind: kind for kind in built_in() if isinstance(kind, JobKind)}
@@ -103,7 +103,7 @@ def used_by(kind: JobKind, document: Json, annotations: Mapping[str, str]) -> se
     document = {**document, "metadata": Recording(metadata, "metadata", used)}
     every = copy(kind)
     object.__setattr__(every, "plain", lambda _: False)  # so that all rules are called
-    kinds = Registry([every], plugins.installed())
+    kinds = Registry([every])
     for settings in SETTINGS:
         for phase in Phase:
             for old in (None, {**document, "spec": {**document["spec"], "x": 1}}):
@@ -145,7 +145,7 @@ def job(name: str, **annotations: str) -> Json:
     kind = KINDS[name]
     document = deepcopy(next(examples(kind)))
     metadata = {"name": "train", "namespace": "default", "uid": "1", "annotations": annotations}
-    return mutated(kind, {**document, "metadata": metadata}, Context(namespace="default", name="train")).value
+    return defaulted(kind, {**document, "metadata": metadata}, Context(namespace="default", name="train")).value
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -159,7 +159,7 @@ def test_an_update_of_one_of_them_alone_is_reviewed(name: str) -> None:
     ):
         new = {**old, "metadata": {**old["metadata"], field: {**old["metadata"].get(field, {}), key: "x"}}}
         for document, before in ((new, old), (old, new)):
-            answer = review(request_of(kind, document, before), Phase.VALIDATE, Registry([kind], plugins.installed()))
+            answer = review(request_of(kind, document, before), Phase.VALIDATE, Registry([kind]), Settings())
             assert bool(answer.subject[0]) == reviewed, (field, key)
 
 
@@ -182,7 +182,7 @@ UNKNOWN = 'metadata.annotations[jobgate.dev/command]: Unsupported value: "resume
 def test_an_unknown_command_is_denied(
     name: str, case: str, command: str, before: str, settings: Settings, expected: str
 ) -> None:
-    new, kinds = job(name, **{COMMAND: command}), Registry([KINDS[name]], plugins.installed())
+    new, kinds = job(name, **{COMMAND: command}), Registry([KINDS[name]])
     for old in (job(name, **{COMMAND: before}), *([] if before else [None])):
         answer = review(request_of(KINDS[name], new, old), Phase.VALIDATE, kinds, settings)
         causes = [str(cause) for cause in answer.causes if "command" in str(cause)]
@@ -195,8 +195,6 @@ def test_a_stored_fault_is_a_warning_when_an_annotation_changes() -> None:
     old["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["name"] = "No name"
     new = {**old, "metadata": {**old["metadata"], "annotations": {COMMAND: "AbortJob"}}}
     for phase in Phase:
-        answer = review(
-            request_of(KINDS["DIJob"], new, old), phase, Registry([KINDS["DIJob"]], plugins.installed()), RUN
-        )
+        answer = review(request_of(KINDS["DIJob"], new, old), phase, Registry([KINDS["DIJob"]]), RUN)
         assert answer.allowed
         assert phase is Phase.MUTATE or "already stored; not enforced" in str(answer.notices)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bench.differential.pods.bases import BASES
+from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 from tests.corpus import BROKEN, GOOD, jobs
 from tests.kinds.dijob.jobs import job, task
@@ -79,4 +80,4 @@ def ask(phase: Phase, document: dict[str, Any], old: Any = None, objects: Object
         document=document,
         old_document=old,
     )
-    return review(request, phase, KINDS, None, objects)
+    return review(request, phase, KINDS, Settings(), objects)

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from jobgate.jobs.binding import JobKind
-from jobgate.kinds import registry
-from webhook import Kind, Objects, Operation, Phase, Request, Response, Settings, review
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
+from webhook import Objects, Operation, Phase, Registry, Request, Response, review
 
 
-def request_of(kind: Kind, document: Any, old: Any = None, **fields: Any) -> Request:
+def request_of(kind: JobKind, document: Any, old: Any = None, **fields: Any) -> Request:
     """Return the request of a job that is created, or that is written over another."""
     return Request(
         uid="1",
@@ -28,7 +28,7 @@ class Reviews:
     """
 
     def __init__(self, kind: JobKind) -> None:
-        self.kinds = registry([kind])
+        self.kinds = Registry([kind])
         self._kind = kind
 
     def ask(  # what a case is about

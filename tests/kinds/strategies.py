@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from jobgate.jobs.kind import JobKind
 from tests.corpus import BROKEN, GOOD, jobs
 from tests.kinds.mxjob.jobs import local, template
 from tests.kinds.mxjob.test_accelerators import MOUNT, VOLUME, with_gpu
-from webhook import Kind
 
 #: Values that are right for one field or another, and those that nearly are.
 ODD: list[Any] = [
@@ -30,7 +30,7 @@ EXAMPLES = [
 ]
 
 
-def jobs_of(kind: Kind) -> st.SearchStrategy[dict[str, Any]]:
+def jobs_of(kind: JobKind) -> st.SearchStrategy[dict[str, Any]]:
     """Return jobs of a kind."""
     names = kind.gvk.api_version, kind.kind
     found = [one for one in EXAMPLES if (one["apiVersion"], one["kind"]) == names]

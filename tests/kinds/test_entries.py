@@ -5,32 +5,33 @@ from typing import Any
 import pytest
 
 from jobgate.installation.handbook import title
-from jobgate.kinds import built_in, registry
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
+from jobgate.kinds import built_in
 from jobgate.names import ENTRIES_LIMIT
 from tests.hostile.shapes import job, template
-from webhook import Kind, Operation, Phase, Request, Response, review
+from webhook import Operation, Phase, Registry, Request, Response, review
 
-KINDS = registry(built_in())
+KINDS = Registry(built_in())
 MORE = ENTRIES_LIMIT + 1
 #: No boolean.
 WRONG = "yes"
 PARTS = {"TorchJob": "torchTaskSpecs", "MxJob": "replicaSpecs"}
 
 
-def ask(kind: Kind, phase: Phase, document: dict[str, Any], old: dict[str, Any] | None = None) -> Response:
+def ask(kind: JobKind, phase: Phase, document: dict[str, Any], old: dict[str, Any] | None = None) -> Response:
     operation = Operation.UPDATE if old else Operation.CREATE
-    return review(
-        Request("1", kind.gvk.api_version, kind.kind, operation, document=document, old_document=old), phase, KINDS
-    )
+    request = Request("1", kind.gvk.api_version, kind.kind, operation, document=document, old_document=old)
+    return review(request, phase, KINDS, Settings())
 
 
-def parts(kind: Kind) -> str:
+def parts(kind: JobKind) -> str:
     return f"spec.{PARTS.get(kind.kind, 'tasks')}"
 
 
 @pytest.mark.parametrize("phase", Phase)
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_too_many_tasks_are_one_cause(kind: Kind, phase: Phase) -> None:
+def test_too_many_tasks_are_one_cause(kind: JobKind, phase: Phase) -> None:
     (cause,) = ask(kind, phase, tasks(kind, MORE)).causes
     assert (str(cause.path), cause.reason) == (parts(kind), "FieldValueTooMany")
     assert str(MORE) in cause.message
@@ -38,7 +39,7 @@ def test_too_many_tasks_are_one_cause(kind: Kind, phase: Phase) -> None:
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_as_many_tasks_as_there_may_be_are_looked_into(kind: Kind) -> None:
+def test_as_many_tasks_as_there_may_be_are_looked_into(kind: JobKind) -> None:
     documents = [tasks(kind, ENTRIES_LIMIT), tasks(kind, ENTRIES_LIMIT, hostPID=WRONG)]
     sound, broken = [{str(cause) for cause in ask(kind, Phase.VALIDATE, one).causes} for one in documents]
     assert broken - sound
@@ -46,7 +47,7 @@ def test_as_many_tasks_as_there_may_be_are_looked_into(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_too_many_tasks_that_are_stored_stay_and_do_not_change(kind: Kind) -> None:
+def test_too_many_tasks_that_are_stored_stay_and_do_not_change(kind: JobKind) -> None:
     stored = tasks(kind, MORE)
     labelled = {**stored, "spec": {**stored["spec"], "plugins": {}}}
     assert not [cause for cause in ask(kind, Phase.VALIDATE, labelled, stored).causes if cause.path == parts(kind)]
@@ -54,7 +55,7 @@ def test_too_many_tasks_that_are_stored_stay_and_do_not_change(kind: Kind) -> No
     assert [cause.path for cause in ask(kind, Phase.VALIDATE, changed, stored).causes] == [parts(kind)]
 
 
-def tasks(kind: Kind, count: int, **last: Any) -> dict[str, Any]:
+def tasks(kind: JobKind, count: int, **last: Any) -> dict[str, Any]:
     """A job of so many tasks, of which the last one's pods have these fields."""
     names = ["WORKER" if kind.kind == "MxJob" else f"t{number}" for number in range(count)]
     templates = [*[template()] * (count - 1), template(**last)]

@@ -6,10 +6,11 @@ import pytest
 
 from crdgen.reading import read
 from jobgate.installation.handbook import title
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in, installed
 from jobgate.offline.judge import ReviewOptions, judge
 from tests.corpus import BROKEN, GOOD, announced, holds, name_of
-from webhook import Kind, Operation
+from webhook import Operation
 
 KINDS = installed()
 
@@ -43,7 +44,7 @@ def test_a_broken_example_is_rejected_for_what_it_announces_and_nothing_else(fil
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_each_kind_has_its_examples_and_pages(kind: Kind) -> None:
+def test_each_kind_has_its_examples_and_pages(kind: JobKind) -> None:
     name = title(kind)
     assert (Path("examples") / name / "minimal.yaml").is_file()
     assert (Path("examples") / name / "full.yaml").is_file()

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from crdgen.evaluate import Evaluator
 from jobgate.installation.definitions import definition
 from jobgate.installation.handbook import title
-from jobgate.jobs.binding import JobKind
+from jobgate.jobs.context import Context, Settings
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.mxjob import MXJOB
@@ -29,8 +30,8 @@ from tests.kinds.mxjob.test_accelerators import ACCELERATORS
 from tests.kinds.strategies import jobs_of
 from tests.kinds.torchjob import jobs as torchjobs
 from tests.kinds.vcjob import jobs as vcjobs
-from webhook import Context, Operation, Response, Settings
-from webhook.review import mutated
+from webhook import Operation, Response
+from webhook.review import defaulted
 
 Json = dict[str, Any]
 
@@ -87,7 +88,7 @@ def test_a_mutation_adds_what_is_absent_and_its_patch_gives_the_object(name: str
     subject = SUBJECTS[name]
     job = data.draw(jobs_of(subject.kind))
     before = copy.deepcopy(job)
-    draft = mutated(subject.kind, job, subject.context)
+    draft = defaulted(subject.kind, job, subject.context)
     assert job == before
     assert jsonpatch.apply_patch(job, draft.patch) == draft.value
     for operation in draft.patch:
@@ -104,9 +105,9 @@ def test_a_mutation_adds_what_is_absent_and_its_patch_gives_the_object(name: str
 @drawn
 def test_defaulting_twice_changes_nothing_more(name: str, data: st.DataObject) -> None:
     subject = SUBJECTS[name]
-    once = mutated(subject.kind, data.draw(jobs_of(subject.kind)), subject.context).value
-    assert mutated(subject.kind, once, subject.context).patch == []
-    assert mutated(subject.kind, once, replace(subject.context, operation=Operation.UPDATE)).patch == []
+    once = defaulted(subject.kind, data.draw(jobs_of(subject.kind)), subject.context).value
+    assert defaulted(subject.kind, once, subject.context).patch == []
+    assert defaulted(subject.kind, once, replace(subject.context, operation=Operation.UPDATE)).patch == []
 
 
 @each_kind
@@ -115,8 +116,8 @@ def test_defaulting_twice_changes_nothing_more(name: str, data: st.DataObject) -
 def test_defaults_of_schema_and_mutation_agree_in_any_order(name: str, data: st.DataObject) -> None:
     subject, evaluator = SUBJECTS[name], evaluator_of(name)
     job = data.draw(jobs_of(subject.kind))
-    schema_first = mutated(subject.kind, evaluator.default(job), subject.context).value
-    assert evaluator.default(mutated(subject.kind, job, subject.context).value) == schema_first
+    schema_first = defaulted(subject.kind, evaluator.default(job), subject.context).value
+    assert evaluator.default(defaulted(subject.kind, job, subject.context).value) == schema_first
 
 
 @pytest.mark.parametrize("name", ["dijob", "mxjob", "torchjob"])

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from jobgate.jobs.binding import bind
+from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 from jobgate.kinds.dijob.models import RESOURCE
 from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
 from jobgate.kinds.dijob.runner import RUNNER
 from jobgate.offline.judge import ReviewOptions, judge
-from webhook import Operation, Settings
+from webhook import Operation
 
 KINDS = installed()
 RUNS = Settings(runs=frozenset(kind.qualified_plural for kind in KINDS))

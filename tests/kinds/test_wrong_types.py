@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.context import Settings
 from jobgate.plugins.queueing import Queueing
 from tests.kinds.places import KINDS, at, places, with_value
 from tests.kinds.reviews import request_of
-from webhook import Phase, Request, Settings, review
+from webhook import Phase, Request, review
 
 WRONG: tuple[Any, ...] = (None, 7, -1.5, True, "x", [], {}, ["x"], [["x"]], {"x": {}}, [{}, {"x": 7}])
 #: Who runs the jobs: their operators, or jobgate.

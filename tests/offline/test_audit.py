@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 from jobgate.offline.audit import Audited, audit, by_rule
@@ -13,7 +14,6 @@ from jobgate.offline.judge import ReviewOptions, judge
 from tests.corpus import BROKEN, GOOD, name_of
 from tests.corpus import jobs as jobs_of
 from tests.kinds.dijob import jobs
-from webhook import Settings
 
 
 def stored(name: str, *tasks: Any) -> Audited:

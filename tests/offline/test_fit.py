@@ -8,10 +8,10 @@ import pytest
 
 from crdgen import crd
 from jobgate.installation.definitions import resource_of
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
-from webhook import Kind
 
 OPEN: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -29,7 +29,7 @@ def stored(shipped: dict[str, Any], change: Callable[[dict[str, Any], dict[str, 
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=lambda kind: kind.kind)
-def test_the_crd_of_a_kind_fits_it(kind: Kind) -> None:
+def test_the_crd_of_a_kind_fits_it(kind: JobKind) -> None:
     assert misfits(crd(resource_of(kind)), kind) == []
 
 

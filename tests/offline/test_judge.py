@@ -7,11 +7,14 @@ import pytest
 from pydantic import Field
 
 from crdgen import Atomic, Conversion, CustomResource, Model, Names, OpenPodTemplate, ValidationRule, Version, cel
-from jobgate.jobs.binding import JobKind, bind
+from jobgate.jobs.binding import bind
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator
-from jobgate.kinds import registry
+from jobgate.jobs.task import Task
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
-from webhook import Cause, Context, Invalid, Job, Operation, Path, Task, rule
+from webhook import Cause, Invalid, Operation, Path, Registry, rule
 
 
 class OrderTask(Model):
@@ -66,7 +69,7 @@ def order(size: int, version: str = "v2", name: str = "one", **spec: Any) -> dic
 
 def verdict(document: dict[str, Any], *stored: dict[str, Any], of: JobKind | None = None) -> Verdict:
     operation = Operation.UPDATE if stored else Operation.CREATE
-    return judge(document, ReviewOptions(registry([of or kind()]), operation=operation, stored=stored))
+    return judge(document, ReviewOptions(Registry([of or kind()]), operation=operation, stored=stored))
 
 
 def causes(found: Verdict) -> list[str]:
@@ -128,8 +131,6 @@ def test_a_version_that_a_webhook_converts_is_not_reviewed_and_says_so() -> None
     "document, fault",
     [
         (order(13), "KeyError: 'thirteen'"),
-        (order(14, color=1),
-         "AttributeError: 'Order' object has no attribute 'color'; say that the rule reads color, see @rule"),
         (order(15), "AttributeError: 'Order' object has no attribute 'price'; add a field price to Order"),
     ],
 )  # fmt: skip

@@ -4,10 +4,13 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
+from jobgate.jobs.context import Context
 from jobgate.jobs.crew import crew_of
+from jobgate.jobs.job import Job
+from jobgate.jobs.kind import JobKind
 from jobgate.plugins import Crew, CrewContainer, Member, Part, Pod, wire
-from webhook import Cause, Context, Draft, Job, Kind, Notice
-from webhook.review import mutated
+from webhook import Cause, Draft, Notice
+from webhook.review import defaulted
 from webhook.view import view
 
 MAIN = CrewContainer("main")
@@ -66,9 +69,9 @@ def reported(findings: Iterable[Cause | Notice]) -> list[str]:
     return [str(one) if isinstance(one, Cause) else f"notice: {one}" for one in findings]
 
 
-def of_job(kind: Kind, document: dict[str, Any]) -> Crew:
+def of_job(kind: JobKind, document: dict[str, Any]) -> Crew:
     """Return the crew of a job in the namespace team, with the defaults of its kind."""
-    whole = mutated(kind, kind.schema.default(document), Context(namespace="team")).value
+    whole = defaulted(kind, kind.schema.default(document), Context(namespace="team")).value
     spec, _ = view(kind.spec, whole["spec"])
     return crew_of(Job(kind, whole, spec), "team", whole["metadata"]["name"], "1-2-3")
 

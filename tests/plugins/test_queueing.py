@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from pydantic.alias_generators import to_snake
 
-from jobgate.kinds import registry
+from jobgate.jobs.context import Settings
 from jobgate.kinds.dijob import DIJOB
 from jobgate.plugins import Crew, CrewContainer, Member, Part, Pod, parse, wire
 from jobgate.plugins.queueing import Queueing, QueueingArguments, group_name
-from webhook import Draft, Operation, Path, Phase, Request, Settings, review
+from webhook import Draft, Operation, Path, Phase, Registry, Request, review
 
 
 def crew(system: str, **more: Any) -> Crew:
@@ -158,7 +158,7 @@ def scaled(system: str, replicas: int, **words: Any) -> list[str]:
         old_document=job(2) | {"metadata": {"name": "job", "labels": {"a": "b"}}},
     )
     plugins = {"queueing": QueueingArguments.model_validate({"system": system})}
-    response = review(request, Phase.VALIDATE, registry([DIJOB]), Settings(plugins=plugins))
+    response = review(request, Phase.VALIDATE, Registry([DIJOB]), Settings(plugins=plugins))
     assert response.allowed, response.causes
     return [str(notice.path) for notice in response.notices if "Kueue" in notice.message]
 
@@ -184,6 +184,6 @@ def ignored_in(words: dict[str, Any], plugins: dict[str, Any]) -> list[str]:
         namespace="ns",
         document=document,
     )
-    response = review(request, Phase.VALIDATE, registry([DIJOB]), Settings(plugins=plugins))
+    response = review(request, Phase.VALIDATE, Registry([DIJOB]), Settings(plugins=plugins))
     assert response.allowed, response.causes
     return [str(notice.path) for notice in response.notices if "ignores this field" in notice.message]

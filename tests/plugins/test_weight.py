@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.plugins.weight import LIMIT, too_large, weight
 from tests.kinds.dijob import jobs
 from tests.plugins.crews import MAIN, crew, of_job, part
-from webhook import Kind
 
 NO_LIMIT = 10**9
 
@@ -53,7 +53,7 @@ def torchjob(tasks: int, volumes: int = 0) -> dict[str, Any]:
     }
 
 
-def held(kind: Kind, document: dict[str, Any]) -> tuple[int, int]:
+def held(kind: JobKind, document: dict[str, Any]) -> tuple[int, int]:
     """Return the bytes that the crew of a job holds, and what `weight` says that it does."""
     text = json.dumps(document)
     weight(of_job(kind, json.loads(text)))  # what is made once is there
@@ -77,7 +77,7 @@ def held(kind: Kind, document: dict[str, Any]) -> tuple[int, int]:
     ],
     ids=["tasks", "tasks and volumes", "volumes", "containers", "a map of tasks"],
 )
-def test_the_weight_is_the_memory_that_a_job_takes(kind: Kind, document: dict[str, Any]) -> None:
+def test_the_weight_is_the_memory_that_a_job_takes(kind: JobKind, document: dict[str, Any]) -> None:
     size, said = held(kind, document)
     assert 0.7 * size <= said <= 1.3 * size + 2048
 

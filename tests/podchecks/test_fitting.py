@@ -22,14 +22,15 @@ from crdgen import CustomResource, Model, Names, Version
 from crdgen.evaluate import Evaluator
 from crdgen.quantities import QUANTITY_SCHEMA
 from jobgate.installation.handbook import title
+from jobgate.jobs.context import Context
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.metadata import ENOUGH, OrdinaryMetadata, metadata_causes
 from jobgate.jobs.schema import StructuralSchema
 from jobgate.kinds import built_in, installed
 from jobgate.podchecks.durations import DURATION
 from jobgate.podchecks.fitting import Predicate, surely, surely_fits
 from tests.corpus import GOOD, jobs, name_of
-from webhook import Context, Kind
-from webhook.review import mutated
+from webhook.review import defaulted as defaulted_job
 
 KINDS = installed()
 
@@ -77,7 +78,7 @@ def test_a_shape_accepts_what_surely_fits_and_nothing_raises(value: Any, fits: b
     assert surely(Port)(value) is fits
 
 
-def schema_of(kind: Kind) -> StructuralSchema:
+def schema_of(kind: JobKind) -> StructuralSchema:
     assert isinstance(kind.schema, StructuralSchema)
     return kind.schema
 
@@ -85,7 +86,7 @@ def schema_of(kind: Kind) -> StructuralSchema:
 def defaulted(job: dict[str, Any]) -> tuple[StructuralSchema, Any]:
     kind = KINDS.get(job["apiVersion"], job["kind"])
     assert kind is not None
-    return schema_of(kind), mutated(kind, job, Context(namespace="default", name="job")).value
+    return schema_of(kind), defaulted_job(kind, job, Context(namespace="default", name="job")).value
 
 
 @pytest.mark.parametrize("file", GOOD, ids=name_of)
@@ -161,7 +162,7 @@ def test_in_a_job_that_surely_fits_the_check_finds_nothing(drawn: tuple[Structur
 @pytest.mark.parametrize("kind", built_in(), ids=title)
 @settings(PROPERTY, max_examples=60)
 @given(data=st.data())
-def test_in_any_object_of_a_kind_that_surely_fits_the_check_finds_nothing(kind: Kind, data: st.DataObject) -> None:
+def test_in_any_object_of_a_kind_that_surely_fits_the_check_finds_nothing(kind: JobKind, data: st.DataObject) -> None:
     schema = schema_of(kind)
     document = data.draw(near(schema.shape.node))
     if isinstance(document, dict):
@@ -406,7 +407,7 @@ def nested(depth: int, wrap: Any) -> Any:
     ],
     ids=["deep lists", "deep objects", "a long text", "a long number", "many keys", "many items"],
 )
-def test_hostile_objects_raise_nothing(kind: Kind, odd: Any) -> None:
+def test_hostile_objects_raise_nothing(kind: JobKind, odd: Any) -> None:
     schema, example = next(pair for pair in examples() if pair[0] is kind.schema)
     for place in places(schema.shape.node, example):
         if place.path:

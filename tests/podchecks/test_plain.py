@@ -14,6 +14,8 @@ from msgspec import inspect
 from bench.differential.pods.cases import sample
 from crdgen.podtemplate import load
 from crdgen.reading import read
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.kinds import installed
 from jobgate.podchecks import FAMILIES, check, plain
 from jobgate.podchecks.family import LOOK, Families, Family
@@ -21,10 +23,10 @@ from jobgate.podchecks.newer_fields import FIELDS
 from jobgate.rules.templates import made_pods
 from tests.corpus import GOOD, name_of
 from tests.podchecks.templates import PLAIN
-from webhook import Context, Invalid, Job
+from webhook import Invalid
 from webhook.cause import Cause, Notice
 from webhook.path import Path
-from webhook.review import mutated
+from webhook.review import defaulted
 from webhook.view import view
 
 #: What a value of a plain template is replaced by, and a key called: what is at a limit, beyond it, or of another type.
@@ -89,7 +91,7 @@ def test_the_pods_of_every_good_example_are_plain(file: File) -> None:
     for manifest in read(file.read_bytes(), file.name):
         kind = installed().get(manifest.object["apiVersion"], manifest.object["kind"])
         assert kind is not None
-        document = mutated(kind, manifest.object, Context()).value
+        document = defaulted(kind, manifest.object, Context()).value
         made = list(made_pods(Job(kind, document, view(kind.spec, document["spec"])[0]), Context()))
         assert made
         assert all(one.plain for one in made)

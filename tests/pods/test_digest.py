@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from jobgate.cluster import Informer, Page, Resource
+from jobgate.jobs.context import Context, Settings
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 from jobgate.plugins import Crew, parse
@@ -23,7 +25,7 @@ from tests.kinds.dijob import jobs
 from tests.plugins.crews import crew, part
 from tests.pods.pods import NAMESPACE, UID, job
 from tests.webhook.values import json_values
-from webhook import Context, Draft, Kind, Path, Settings
+from webhook import Draft, Path
 
 
 def test_a_job_is_remembered_with_its_parts_and_plugins() -> None:
@@ -64,7 +66,7 @@ def test_any_json_has_a_digest(spec: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", list(installed()), ids=lambda kind: kind.plural)
-def test_a_job_without_tasks_is_no_job_of_which_we_know_whether_it_asks(kind: Kind) -> None:
+def test_a_job_without_tasks_is_no_job_of_which_we_know_whether_it_asks(kind: JobKind) -> None:
     metadata = {"name": "a", "namespace": "b", "uid": "c"}
     assert digest_of(kind, {"metadata": metadata, "spec": {}}) == UnusableJob("c", UNREADABLE)
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.context import Settings
 from jobgate.jobs.wiring import PATHS
 from jobgate.pods import PodReviewer
 from tests.pods.pods import NAMESPACE, OTHER_UID, Cluster, Known, job, pod, reviewer
 from tests.webhook.kind import KINDS, admission_review
 from tests.webhook.server.conftest import generation, shown
 from tests.webhook.server.wire import PATIENCE, Listening, Running, Shown, post, until
-from webhook import Phase, Request, Response, Settings
+from webhook import Phase, Request, Response
 from webhook.server import Endpoint, Route, listen, serve
 
 __all__ = ["generation", "shown"]
@@ -31,7 +32,7 @@ class Server:
         self.endpoint = Endpoint(KINDS, Settings(), further=further)
 
 
-async def serving(endpoint: Endpoint, files: Shown) -> AsyncIterator[Running]:
+async def serving(endpoint: Endpoint[Settings], files: Shown) -> AsyncIterator[Running]:
     stop: asyncio.Event = asyncio.Event()
     with listen("127.0.0.1", 0, 0) as sockets:
         served = asyncio.create_task(serve(endpoint, files.context, sockets, stop=stop, finish=0.5))

@@ -6,6 +6,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
+from jobgate.jobs.context import Settings
 from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.prerequisites import wanted, where
 from jobgate.kinds import installed
@@ -66,7 +67,7 @@ def answer(
         uid="1", api_version=job["apiVersion"], kind=job["kind"], namespace=NAMESPACE, name=job["metadata"]["name"],
         operation=Operation.UPDATE if old else Operation.CREATE, document=job, old_document=old, user=User("alice"),
     )  # fmt: skip
-    return review(request, phase, KINDS, objects=known, access=access)
+    return review(request, phase, KINDS, Settings(), objects=known, access=access)
 
 
 def said(job: dict[str, Any], known: Known, access: Access | None = None) -> list[str]:

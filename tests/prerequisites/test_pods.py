@@ -7,6 +7,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import taken_over
 from jobgate.kinds import installed
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
@@ -16,7 +17,7 @@ from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.prerequisites.items import NAMESPACE, Known, examples, item, starts, wants
 from tests.prerequisites.test_jobs import dijob, others
-from webhook import Kind, Operation, Phase, Request, Response, User
+from webhook import Operation, Phase, Request, Response, User
 
 KINDS = {kind.kind: kind for kind in installed()}
 EXAMPLES = Known(examples())
@@ -74,7 +75,7 @@ def ask(reviewer: PodReviewer, document: dict[str, Any], phase: Phase, user: Use
     return asyncio.run(reviewer.review(request, phase))
 
 
-def mutated(
+def defaulted(
     document: dict[str, Any], rights: Rights, known: Known = EXAMPLES, user: str = "alice"
 ) -> tuple[dict[str, Any], list[str]]:
     """The pod as it is after both calls, and what it is rejected for."""
@@ -93,7 +94,7 @@ def test_a_pod_without_the_annotation_is_left_alone() -> None:
 
 @pytest.mark.parametrize("names", ["mnist", "imagenet", "imagenet, imagenet-only-validation", "debug-hook"])
 def test_a_pod_gets_the_scenarios_that_it_names(names: str) -> None:
-    after, causes = mutated(pod(names), Rights("alice"))
+    after, causes = defaulted(pod(names), Rights("alice"))
     assert not causes
     assert after["spec"]["containers"][0]["command"][-1] == "python"
     assert len(after["spec"]["containers"][0]["command"]) > 1
@@ -120,7 +121,7 @@ def test_a_pod_gets_the_scenarios_that_it_names(names: str) -> None:
 def test_who_creates_a_pod_needs_the_right_to_its_items(
     document: dict[str, Any], rights: list[str], user: str, refused: bool
 ) -> None:
-    _, causes = mutated(document, Rights(*rights), user=user)
+    _, causes = defaulted(document, Rights(*rights), user=user)
     assert bool(causes) == refused
     assert all("cannot use" in cause for cause in causes)
 
@@ -148,7 +149,7 @@ def test_what_somebody_removes_after_us_rejects_the_pod() -> None:
 
 
 def test_a_plugin_is_for_pods_of_jobs_only() -> None:
-    _, causes = mutated(pod("ClusterPrerequisite/a"), Rights("alice"), Known([item("a", plugin={"name": "svc"})]))
+    _, causes = defaulted(pod("ClusterPrerequisite/a"), Rights("alice"), Known([item("a", plugin={"name": "svc"})]))
     assert "UnsupportedPlugin" in causes[0]
 
 
@@ -203,7 +204,7 @@ VOLCANO = {"volcano.sh/job-name": "train", "volcano.sh/task-spec": "w", "volcano
 OURS = {"jobgate.dev/kind": "jobs.batch.volcano.sh", "jobgate.dev/job": "train", "jobgate.dev/task": "w"}
 
 
-def volcano(annotation: str | None, *, run: bool = False) -> list[tuple[Kind, Lookup]]:
+def volcano(annotation: str | None, *, run: bool = False) -> list[tuple[JobKind, Lookup]]:
     """What finds a stored Job of Volcano's, whose template names prerequisites; jobgate may run it."""
     metadata = {"name": "train", "namespace": NAMESPACE, "uid": "1"}
     job = {"kind": "Job", "metadata": metadata, **others(annotation)["Job"]}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from jobgate.cluster import ApiError
+from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer
 from jobgate.pods.lookup import Lookup
@@ -16,7 +17,7 @@ from jobgate.serving.cluster import ClusterView
 from tests.prerequisites.items import NAMESPACE, Granted, Known, item, wants
 from tests.prerequisites.test_jobs import answer, dijob, others
 from tests.prerequisites.test_pods import EXAMPLES, KINDS, OURS, Rights, Unknown, deployment, pod
-from webhook import NotInstalled, Operation, Phase, Request, Response, Settings, User
+from webhook import NotInstalled, Operation, Phase, Request, Response, User
 from webhook.server import Endpoint
 
 ALICE = User("alice")

@@ -5,12 +5,13 @@ from typing import Annotated, Any
 
 from crdgen import Atomic, CustomResource, Int32, Model, Names, OpenPodTemplate, PreserveUnknown, Version
 from jobgate.jobs.binding import bind
+from jobgate.jobs.context import Settings
 from jobgate.jobs.dependencies import DependsOn
 from jobgate.jobs.operator import Operator
 from jobgate.jobs.policies import LifecyclePolicy
-from jobgate.kinds import registry
+from jobgate.jobs.task import Task
 from tests.kinds.reviews import request_of
-from webhook import Path, Phase, Response, Rule, Settings, Task, review
+from webhook import Path, Phase, Registry, Response, Rule, review
 
 Json = dict[str, Any]
 
@@ -85,8 +86,8 @@ def validate(
     document: Json, rules: tuple[Rule, ...], old: Json | None = None, settings: Settings | None = None
 ) -> Response:
     """Return the validating answer of a kind with these rules."""
-    kinds = registry([replace(GANG, rules=rules)])
-    return review(request_of(GANG, document, old, name="job"), Phase.VALIDATE, kinds, settings)
+    kinds = Registry([replace(GANG, rules=rules)])
+    return review(request_of(GANG, document, old, name="job"), Phase.VALIDATE, kinds, settings or Settings())
 
 
 def faults(document: Json, rules: tuple[Rule, ...], *about: Any, **more: Any) -> list[str]:

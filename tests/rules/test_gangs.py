@@ -2,11 +2,12 @@
 
 import pytest
 
+from jobgate.jobs.context import Settings
 from jobgate.jobs.gangs import gang_minimum
+from jobgate.jobs.job import Job
 from jobgate.rules.gangs import gang_rules
 from tests.messages import compare
 from tests.rules.gangs import GANG, GangSpec, Json, faults, job, notices, task
-from webhook import Job, Settings
 
 MOST = 10_000
 

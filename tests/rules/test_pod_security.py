@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds import built_in, registry
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
+from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
 from jobgate.podchecks.pod_security.policy import ENFORCE, WARN
 from jobgate.rules.pod_security import NAMESPACES
 from tests.kinds.dijob import jobs
 from tests.kinds.reviews import request_of
-from webhook import Kind, Phase, Response, review
+from webhook import Phase, Registry, Response, review
 
 ENFORCED = "namespace ada enforces Pod Security level"
 POD, MAIN = "spec.tasks[0].template.spec", "spec.tasks[0].template.spec.containers[0]"
@@ -42,9 +44,8 @@ def ask(spec: dict[str, Any], labels: Mapping[str, str] | None = None, **of_job:
 
 def asked(document: Any, labels: Mapping[str, str] | None, old: Any = None, namespace: str = "ada") -> Response:
     request = request_of(DIJOB, document, old, name="job", namespace=namespace)
-    return review(
-        request, Phase.VALIDATE, registry([DIJOB]), objects=Unread() if labels is None else Namespaces(labels)
-    )
+    objects = Unread() if labels is None else Namespaces(labels)
+    return review(request, Phase.VALIDATE, Registry([DIJOB]), Settings(), objects)
 
 
 def plain(**spec: Any) -> dict[str, Any]:
@@ -171,5 +172,5 @@ def test_a_job_that_was_stored_before_its_namespace_was_held_to_a_level_can_be_c
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=lambda kind: kind.kind)
-def test_every_kind_has_namespaces_watched(kind: Kind) -> None:
+def test_every_kind_has_namespaces_watched(kind: JobKind) -> None:
     assert NAMESPACES in kind.watches

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from jobgate.installation.handbook import title
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator
 from jobgate.kinds import built_in
-from jobgate.rules.ignored import WORDS
+from jobgate.rules.ignored import FIELDS
 from jobgate.rules.shared import SHARED, shared_rules
 from tests.kinds.mxjob import jobs as mxjobs
 from tests.kinds.torchjob import jobs as torchjobs
-from webhook import Kind
 
 #: By kind, the shared rules that it does not have.
 EXCEPTIONS = {
@@ -43,15 +43,15 @@ EXCEPTIONS = {
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_a_kind_has_every_shared_rule_but_those_that_stand_here(kind: Kind) -> None:
+def test_a_kind_has_every_shared_rule_but_those_that_stand_here(kind: JobKind) -> None:
     assert {rule.name for rule in SHARED if rule not in kind.rules} == EXCEPTIONS[title(kind)]
     assert len({id(rule) for rule in kind.rules}) == len(kind.rules)
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_an_operator_supports_words_that_are_asked_for(kind: Kind) -> None:
+def test_an_operator_supports_words_that_are_asked_for(kind: JobKind) -> None:
     assert isinstance(kind.operator, Operator)
-    assert kind.operator.supports <= WORDS
+    assert kind.operator.supports <= FIELDS
 
 
 def test_a_rule_is_replaced_where_it_stands() -> None:

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.kinds import installed
 from jobgate.rules import templates
 from jobgate.rules.templates import judged, made_pods, pod_template_rules
-from webhook import Cause, Context, Invalid, Job, Notice, Path
+from webhook import Cause, Invalid, Notice, Path
 from webhook.view import view
 
 MAIN = {"name": "main", "image": "image"}

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.rules.updates import MayChange, Mutable
 from tests.kinds.dijob.jobs import KINDS
-from webhook import Context, Job, Operation
+from webhook import Operation
 from webhook.view import view
 
 DIJOB = next(iter(KINDS))

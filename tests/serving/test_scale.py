@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.context import Settings
 from jobgate.jobs.scale import scalable, scale_path, scaled
 from jobgate.kinds import built_in, installed
 from jobgate.kinds.torchjob import TORCHJOB
@@ -16,7 +17,7 @@ from jobgate.serving.cluster import ClusterView
 from jobgate.serving.scale import READ_TIMEOUT, TIMEOUT, ScaleReviewer
 from tests.kinds.torchjob import jobs
 from tests.prerequisites.items import Granted
-from webhook import Access, NoObjects, Operation, Phase, Request, Response, Settings, review
+from webhook import Access, NoObjects, Operation, Phase, Request, Response, review
 from webhook.server import Endpoint, Limits
 from webhook.server.body import BadRequest
 from webhook.server.limits import KIB

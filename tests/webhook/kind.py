@@ -1,14 +1,14 @@
-"""A toy kind of job: crews of parts, with just enough of each word of admission to try it."""
+"""A toy kind: crews of parts, with just enough of each term of admission to try it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
 
-from webhook import Cause, Context, Draft, Duplicate, Invalid, Job, Kind, Notice, Path, Registry, Required, Task, rule
+from webhook import Cause, Context, Draft, Duplicate, Invalid, Kind, Notice, Object, Registry, Required, Settings, rule
 from webhook.path import join
 
 
@@ -54,8 +54,8 @@ class CrewSchema:
     def fits(self, document: Mapping[str, Any]) -> bool:
         return not self.check(document)
 
-    def plain_with(self, values: Mapping[tuple[str, ...], Any]) -> Callable[[Mapping[str, Any]], bool]:
-        return lambda _: False
+    def accepts(self, document: Mapping[str, Any]) -> bool:
+        return not self.check(document)
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         if "spec" not in document:
@@ -79,82 +79,70 @@ def _cause(fault: str, place: tuple[int | str, ...], value: Any, message: str) -
     return Required(path) if fault == "missing" else Invalid(path, value, message)
 
 
-class CrewOperator:
-    name = "the crew's operator"
-
-    def pod(self, job: Job[Any], task: Task) -> dict[str, Any]:
-        return {"metadata": {"name": f"{job.document['metadata']['name']}-{task.name}"}, "spec": dict(task.template)}
-
-
-def parts_have_a_role(job: Draft, context: Context) -> None:
-    for part in job.each("spec", "parts"):
+def parts_have_a_role(crew: Draft, context: Context[Settings]) -> None:
+    for part in crew.each("spec", "parts"):
         part.setdefault("role", "none")
 
 
-def leads_are_called_so(job: Draft, context: Context) -> None:
-    for part in job.each("spec", "parts"):
+def leads_are_called_so(crew: Draft, context: Context[Settings]) -> None:
+    for part in crew.each("spec", "parts"):
         if part.get("role") == "lead" and not part.get("name") and "name" not in part:
             part["name"] = "lead"
 
 
-def parts_have_one_replica(job: Draft, context: Context) -> None:
-    for part in job.each("spec", "parts"):
+def parts_have_one_replica(crew: Draft, context: Context[Settings]) -> None:
+    for part in crew.each("spec", "parts"):
         part.setdefault("replicas", 1)
 
 
-def bounds_have_a_least(job: Draft, context: Context) -> None:
-    if (bounds := job.at("spec", "bounds")) is not None:
+def bounds_have_a_least(crew: Draft, context: Context[Settings]) -> None:
+    if (bounds := crew.at("spec", "bounds")) is not None:
         bounds.setdefault("least", 1)
 
 
-@rule(reads=("tasks.name",))
-def names_are_unique(job: Job[Spec], context: Context) -> Iterator[Cause]:
+@rule()
+def names_are_unique(crew: Object[Spec], context: Context[Settings]) -> Iterator[Cause]:
     seen: set[str] = set()
-    for task in job.tasks:
-        if task.name is not None and task.name in seen:
-            yield Duplicate(task.path / "name", task.name)
-        seen.add(task.name or "")
+    for path, part in crew.each("parts"):
+        if part.name is not None and part.name in seen:
+            yield Duplicate(path / "name", part.name)
+        seen.add(part.name or "")
 
 
-@rule(reads=("parts",), whole=("tasks.name", "tasks.type"))
-def plain_parts_have_names(job: Job[Spec], context: Context) -> Iterator[Cause]:
-    for index, part in enumerate(job.spec.parts):
+@rule()
+def plain_parts_have_names(crew: Object[Spec], context: Context[Settings]) -> Iterator[Cause]:
+    for index, part in enumerate(crew.spec.parts):
         if part.role is Role.NONE and not part.name:
-            yield Required(Path("spec") / "parts" / index / "name", "a part without a role needs a name")
+            yield Required(f"spec.parts[{index}].name", "a part without a role needs a name")
 
 
-@rule("bounds.most", whole=("tasks.replicas",))
-def parts_fit_the_bounds(job: Job[Spec], context: Context) -> Iterator[Cause]:
-    most = job.spec.bounds.most
-    total = sum(part.replicas for part in job.spec.parts)
+@rule("bounds.most")
+def parts_fit_the_bounds(crew: Object[Spec], context: Context[Settings]) -> Iterator[Cause]:
+    most = crew.spec.bounds.most
+    total = sum(part.replicas for part in crew.spec.parts)
     if most is not None and total > most:
         yield Invalid("spec.bounds.most", most, f"must be at least {total}, the sum of all replicas")
 
 
-@rule("parts", reads=("parts", "max_parts"))
-def parts_are_few(job: Job[Spec], context: Context) -> Iterator[Cause]:
-    if len(job.spec.parts) > job.spec.max_parts:
-        yield Invalid("spec.parts", len(job.spec.parts), f"must be at most {job.spec.max_parts}")
+@rule("parts")
+def parts_are_few(crew: Object[Spec], context: Context[Settings]) -> Iterator[Cause]:
+    if len(crew.spec.parts) > crew.spec.max_parts:
+        yield Invalid("spec.parts", len(crew.spec.parts), f"must be at most {crew.spec.max_parts}")
 
 
-@rule(whole=("tasks.template",))
-def privileged_is_ignored(job: Job[Spec], context: Context) -> Iterator[Notice]:
-    for task in job.tasks:
-        if "privileged" in task.template:
-            yield Notice(task.template_path / "privileged", "the operator drops this")
+@rule()
+def privileged_is_ignored(crew: Object[Spec], context: Context[Settings]) -> Iterator[Notice]:
+    for index, part in enumerate(crew.spec.parts):
+        if "privileged" in part.template:
+            yield Notice(f"spec.parts[{index}].template.privileged", "the operator drops this")
 
 
-@rule(whole=("tasks.template",))
-def images_have_tags(job: Job[Spec], context: Context) -> Iterator[Cause]:
-    for task in job.tasks:
-        image = task.template.get("image")
+@rule()
+def images_have_tags(crew: Object[Spec], context: Context[Settings]) -> Iterator[Cause]:
+    for path, part in crew.each("parts"):
+        image = part.template.get("image")
         if isinstance(image, str) and ":" not in image:
-            yield Invalid(task.template_path / "image", image, "must have a tag")
-
-
-def tasks(spec: Spec) -> Iterator[Task]:
-    for index, part in enumerate(spec.parts):
-        yield Task(Path("spec") / "parts" / index, part, {"type": "role"})
+            yield Invalid(path / "template" / "image", image, "must have a tag")
 
 
 DEFAULTS = (parts_have_a_role, leads_are_called_so, parts_have_one_replica, bounds_have_a_least)
@@ -177,9 +165,6 @@ def crew(**changes: Any) -> Kind:
         "plural": "crews",
         "spec": Spec,
         "schema": CrewSchema(),
-        "tasks": tasks,
-        "parts": "parts",
-        "operator": CrewOperator(),
         "defaults": DEFAULTS,
         "rules": RULES,
     }
@@ -187,7 +172,7 @@ def crew(**changes: Any) -> Kind:
 
 
 CREW = crew()
-KINDS = Registry([CREW], {})
+KINDS = Registry([CREW])
 API_VERSION = "toys.example.com/v1"
 
 

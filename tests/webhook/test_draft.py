@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from tests.webhook.kind import CREW, parts
 from tests.webhook.values import jobs
-from webhook import Context, Draft
-from webhook.review import mutated
+from webhook import Context, Draft, Settings
+from webhook.review import defaulted
 from webhook.values import escape
 
 
@@ -114,17 +114,17 @@ def test_a_step_of_a_pointer_is_escaped(step: str | int, expected: str) -> None:
 @given(jobs)
 def test_the_patch_of_any_job_adds_and_applies_and_is_needed_once(job: dict[str, Any]) -> None:
     before = deepcopy(job)
-    once = mutated(CREW, job, Context())
+    once = defaulted(CREW, job, Context(Settings()))
     assert job == before
     assert {operation["op"] for operation in once.patch} <= {"add"}
     assert jsonpatch.apply_patch(job, once.patch) == once.value
-    twice = mutated(CREW, once.value, Context())
+    twice = defaulted(CREW, once.value, Context(Settings()))
     assert twice.patch == []
     assert twice.value == once.value
 
 
 def test_the_patch_of_a_job_is_minimal() -> None:
-    draft = mutated(CREW, parts({"role": "lead"}, {"name": "a", "replicas": 2, "x": {"y": []}}), Context())
+    draft = defaulted(CREW, parts({"role": "lead"}, {"name": "a", "replicas": 2, "x": {"y": []}}), Context(Settings()))
     assert draft.patch == [
         {"op": "add", "path": "/spec/parts/1/role", "value": "none"},
         {"op": "add", "path": "/spec/parts/0/name", "value": "lead"},

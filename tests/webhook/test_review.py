@@ -15,9 +15,9 @@ from webhook import (
     Cause,
     Context,
     Invalid,
-    Job,
     Kind,
     Notice,
+    Object,
     Operation,
     Phase,
     Registry,
@@ -31,15 +31,15 @@ from webhook import (
 from webhook.values import same
 
 
-def answer(phase: Phase, document: Any, old: Any = None, kinds: Registry = KINDS, **request: Any) -> Response:
-    return review(Request.parse(admission_review(document, old, **request)), phase, kinds)
+def answer(phase: Phase, document: Any, old: Any = None, kinds: Registry[Any] = KINDS, **request: Any) -> Response:
+    return review(Request.parse(admission_review(document, old, **request)), phase, kinds, Settings())
 
 
-def validate(document: Any, old: Any = None, kinds: Registry = KINDS, **request: Any) -> Response:
+def validate(document: Any, old: Any = None, kinds: Registry[Any] = KINDS, **request: Any) -> Response:
     return answer(Phase.VALIDATE, document, old, kinds, **request)
 
 
-def mutate(document: Any, old: Any = None, kinds: Registry = KINDS, **request: Any) -> Response:
+def mutate(document: Any, old: Any = None, kinds: Registry[Any] = KINDS, **request: Any) -> Response:
     return answer(Phase.MUTATE, document, old, kinds, **request)
 
 
@@ -240,15 +240,15 @@ def test_a_broken_field_ends_only_the_rules_that_read_it(document: Any, causes: 
     assert texts(validate(document).causes) == causes
 
 
-def with_rules(*rules: Callable[[Job[Any], Context], Any]) -> Registry:
-    return Registry([crew(rules=tuple(one if isinstance(one, Rule) else rule()(one) for one in rules))], {})
+def with_rules(*rules: Callable[[Object[Any], Context[Settings]], Any]) -> Registry[Any]:
+    return Registry([crew(rules=tuple(one if isinstance(one, Rule) else rule()(one) for one in rules))])
 
 
-def misspells(job: Job[Any], context: Context) -> Iterator[Cause]:
-    yield Invalid("spec", None, job.spec.prats)
+def misspells(crew: Object[Any], context: Context[Settings]) -> Iterator[Cause]:
+    yield Invalid("spec", None, crew.spec.prats)
 
 
-def exits(job: Job[Any], context: Context) -> Iterator[Cause]:
+def exits(crew: Object[Any], context: Context[Settings]) -> Iterator[Cause]:
     raise SystemExit(3)
 
 
@@ -349,7 +349,7 @@ def test_the_old_object_is_defaulted_first() -> None:
 
 def test_a_default_does_not_see_the_old_object_in_either_call() -> None:
     seen: list[Any] = []
-    kinds = Registry([crew(defaults=(lambda _, context: seen.append(context.old),))], {})
+    kinds = Registry([crew(defaults=(lambda _, context: seen.append(context.old),))])
     for phase in Phase:
         answer(phase, parts(A, B), parts(A), kinds)
     assert seen
@@ -431,7 +431,7 @@ def test_a_kind_is_found_by_group_version_and_kind() -> None:
 @pytest.mark.parametrize("other", [{"plural": "others"}, {"kind": "Other"}], ids=["the kind", "the plural"])
 def test_two_kinds_cannot_claim_one_name(other: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=r"two kinds claim one name: toys.example.com/v1 Crew .* and "):
-        Registry([crew(), crew(**other)], {})
+        Registry([crew(), crew(**other)])
 
 
 def test_the_paths_of_a_kind_follow_from_its_names() -> None:
@@ -443,11 +443,11 @@ def test_the_paths_of_a_kind_follow_from_its_names() -> None:
     assert kind.qualified_plural == "crews.toys.example.com"
 
 
-def finds_nothing(job: Job[Any], context: Context) -> Iterator[Cause]:
+def finds_nothing(crew: Object[Any], context: Context[Settings]) -> Iterator[Cause]:
     return iter(())
 
 
-def has_a_word(job: Job[Any], context: Context) -> Iterator[Notice]:
+def has_a_word(crew: Object[Any], context: Context[Settings]) -> Iterator[Notice]:
     yield Notice("", "x")
 
 
@@ -459,7 +459,7 @@ def test_rules_that_find_nothing_say_nothing() -> None:
 @pytest.mark.parametrize("phase", Phase)
 def test_time_that_is_over_between_defaults_is_a_denial(phase: Phase) -> None:
     set_by: list[str] = []
-    kinds = Registry([crew(defaults=(lambda *_: set_by.append("first"), lambda *_: set_by.append("second")))], {})
-    found = review(Request.parse(admission_review(job())), phase, kinds, spent=lambda: bool(set_by))
+    kinds = Registry([crew(defaults=(lambda *_: set_by.append("first"), lambda *_: set_by.append("second")))])
+    found = review(Request.parse(admission_review(job())), phase, kinds, Settings(), spent=lambda: bool(set_by))
     assert set_by == ["first"]
     assert (found.allowed, found.rules, list(found.patch)) == (False, ["time"], [])

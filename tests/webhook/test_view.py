@@ -1,4 +1,4 @@
-"""Typed views of jobs that fit their model, and of jobs that do not."""
+"""Typed views of objects that fit their model, and of objects that do not."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -10,7 +10,7 @@ from pydantic import Field
 
 from tests.webhook.kind import CREW, Bounds, Model, Part, Role, Spec
 from tests.webhook.values import json_values, spec
-from webhook import Job, UnknownWord
+from webhook import Object, UnknownField
 from webhook.path import steps_of
 from webhook.view import opaque, view, without
 
@@ -142,10 +142,21 @@ def test_a_path_through_a_map_is_opaque_where_the_entry_is(path: str, expected: 
     assert opaque(Fleet, path) is expected
 
 
-def test_a_word_of_the_job_is_found_where_the_kind_has_it() -> None:
-    kind = replace(CREW, spec=Fleet, rules=(), words={"least": ("policy", "least")})
-    job = Job(kind, {}, Fleet(policy=Bounds(least=3)))
-    assert (job.word("least"), str(job.at("least"))) == (3, "spec.policy.least")
-    assert (job.word("queue"), Job(kind, {}, Fleet()).word("least")) == (None, None)
-    with pytest.raises(UnknownWord):
-        job.word("queuee")
+def test_a_field_is_found_where_the_kind_has_it() -> None:
+    kind = replace(CREW, spec=Fleet, rules=(), fields={"least": "policy.least"}, known_fields=frozenset({"queue"}))
+    fleet = Object(kind, {}, Fleet(policy=Bounds(least=3)))
+    assert (fleet.get("least"), str(fleet.at("least"))) == (3, "spec.policy.least")
+    assert (fleet.get("queue"), Object(kind, {}, Fleet()).get("least")) == (None, None)
+    with pytest.raises(UnknownField):
+        fleet.get("queuee")
+
+
+def test_items_that_lack_a_field_are_left_out_and_keep_their_places() -> None:
+    parts = [{"name": "a", "replicas": "x"}, {"name": "b"}]
+    spec, _ = view(Spec, {"parts": parts})
+    crew = Object(CREW, {}, spec)
+    assert [str(path) for path, _ in crew.each("parts")] == ["spec.parts[0]", "spec.parts[1]"]
+    reduced = crew.leaving_out(frozenset({(Part, "replicas")}))
+    assert reduced is not None
+    assert [(str(path), part.name) for path, part in reduced.each("parts")] == [("spec.parts[1]", "b")]
+    assert reduced.leaving_out(frozenset({(Part, "replicas")})) is None

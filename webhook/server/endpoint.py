@@ -13,14 +13,14 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias
 
 from aiohttp.http_parser import RawRequestMessage
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.admission import Malformed, Request, Response
-from webhook.context import Access, NoObjects, Objects, Settings
+from webhook.context import Access, NoObjects, Objects, S
 from webhook.kind import Kind, Registry
 from webhook.review import Phase, review
 from webhook.server import answer, deadline, log
@@ -119,7 +119,7 @@ class Call(Struct, eq=False):
         return fields
 
 
-class Endpoint:
+class Endpoint(Generic[S]):
     """Answers admission requests for the kinds of a registry, and on what further paths it is given.
 
     Attributes:
@@ -139,8 +139,8 @@ class Endpoint:
 
     def __init__(
         self,
-        kinds: Registry,
-        settings: Settings,
+        kinds: Registry[Any],
+        settings: S,
         *,
         objects: Objects | None = None,
         further: Mapping[str, Route] | None = None,

@@ -22,7 +22,7 @@ LAG_PERIOD = 0.5
 
 
 async def serve(
-    endpoint: Endpoint,
+    endpoint: Endpoint[Any],
     choose: Choice,
     sockets: Sockets,
     *,

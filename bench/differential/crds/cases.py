@@ -8,7 +8,7 @@ from itertools import islice
 from bench.differential.crds.costs import definitions
 from bench.differential.crds.definitions import Definition, bare, plain, real
 from bench.differential.crds.edits import EDITS, Edit, broken
-from bench.differential.crds.mutations import mutated
+from bench.differential.crds.mutations import defaulted
 from bench.differential.crds.soup import schema
 from bench.differential.crds.spelling import spelled
 
@@ -40,7 +40,7 @@ def full(seed: int = SEED) -> Iterator[Case]:
     bases = real()
     for index in range(_MUTATED):
         base = bases[index % len(bases)]
-        definition, done = mutated(base, chosen)
+        definition, done = defaulted(base, chosen)
         yield Case("real, mutated", f"{base['metadata']['name']}: {done}", definition)
     for index in range(_RANDOM):
         yield Case("random schemas", f"number {index}", bare(schema(chosen, depth=3)))

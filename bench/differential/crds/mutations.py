@@ -27,7 +27,7 @@ _VALUES: tuple[Any, ...] = (
 _RENAMED = ("Type", "nullables", "defaults", "item", "property", "x-kubernetes-list", "minlength", "requires")
 
 
-def mutated(base: Definition, chosen: random.Random) -> tuple[Definition, str]:
+def defaulted(base: Definition, chosen: random.Random) -> tuple[Definition, str]:
     """Return a copy with one or two changes, and what was done."""
     definition = deepcopy(base)
     done = [_change(definition, chosen) for _ in range(chosen.choice((1, 1, 1, 2)))]

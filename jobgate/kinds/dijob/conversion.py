@@ -10,7 +10,7 @@ from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from jobgate.kinds.dijob.models import RESOURCE
-from webhook import ConvertedJob
+from webhook import ConvertedObject
 from webhook.text import shown
 from webhook.values import mapping
 
@@ -21,14 +21,14 @@ _LATEST = f"{RESOURCE.group}/v2alpha1"
 _FIRST = f"{RESOURCE.group}/v1alpha1"
 
 
-def convert(document: Mapping[str, Any]) -> ConvertedJob | None:
+def convert(document: Mapping[str, Any]) -> ConvertedObject | None:
     """Return a DIJob of an older shape in the new one, or None where it is none."""
     if document.get("kind") != RESOURCE.names.kind:
         return None
     spec = mapping(document.get("spec"))
     if document.get("apiVersion") == _FIRST:
         if "tasks" in spec:
-            return ConvertedJob({}, (), f"spec.tasks is a field of v2alpha1: set apiVersion to {_LATEST}")
+            return ConvertedObject({}, (), f"spec.tasks is a field of v2alpha1: set apiVersion to {_LATEST}")
         return _converted(document, *_from_roles(spec))
     # v1alpha2 was never released, and is the shape of v1.0 in all but the version.
     known = {_LATEST, f"{RESOURCE.group}/v1alpha2"}
@@ -51,13 +51,13 @@ _STORED = (
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def _converted(document: Mapping[str, Any], spec: dict[str, Any], decisions: list[str]) -> ConvertedJob:
+def _converted(document: Mapping[str, Any], spec: dict[str, Any], decisions: list[str]) -> ConvertedObject:
     metadata = _metadata(document.get("metadata"), decisions)
     if "status" in document:
         decisions.append("status: removed; the operator writes it again.")
     known = {"apiVersion", "kind", "metadata", "spec", "status"}
     decisions.extend(f"{key}: removed; a job has no such field." for key in document if key not in known)
-    return ConvertedJob(
+    return ConvertedObject(
         {"apiVersion": _LATEST, "kind": RESOURCE.names.kind, "metadata": metadata, "spec": spec}, tuple(decisions)
     )
 

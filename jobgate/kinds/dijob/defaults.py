@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from jobgate.jobs.context import Context
 from jobgate.jobs.defaults import copy_amounts, fill, fill_each, limit_what_is_not_shared, resources_of
 from jobgate.jobs.prerequisites import prerequisites_are_ready
 from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
 from jobgate.kinds.dijob.operator import MAIN_CONTAINER
-from webhook import Context, Draft, Job, adds_nothing
+from webhook import Draft
 
 
-@adds_nothing({})
 def job_defaults(job: Draft, _: Context) -> None:
     """The job's own defaults, for a server that has not applied the CRD's."""
     spec = job.at("spec")
@@ -20,7 +20,6 @@ def job_defaults(job: Draft, _: Context) -> None:
         fill(spec, DIJobSpec)
 
 
-@adds_nothing({})
 def task_defaults(job: Draft, _: Context) -> None:
     """The type defaults to none, and replicas to 1."""
     fill_each(job, "spec", "tasks", model=Task)
@@ -30,21 +29,12 @@ def task_defaults(job: Draft, _: Context) -> None:
 _ROLES = frozenset(TaskType) - {TaskType.NONE}
 
 
-@adds_nothing({"tasks.name": {"required": True}})
 def name_typed_tasks_by_their_type(job: Draft, _: Context) -> None:
     """DI-orchestrator names them so on its first reconcile; doing it here keeps its update a no-op."""
     for task in job.each("spec", "tasks", lacking="name"):
         role = task.get("type")
         if isinstance(role, str) and role in _ROLES:
             task["name"] = role
-
-
-def _all_request(job: Job[DIJobSpec], _: Context) -> bool:
-    for template in job.said("tasks.template"):
-        for container in template["spec"]["containers"]:
-            if "limits" in (resources := container.get("resources", ())) and not resources.get("requests"):
-                return False
-    return True
 
 
 def _only_limits(container: Mapping[str, Any], resources: Mapping[str, Any]) -> bool:
@@ -55,7 +45,6 @@ def _only_limits(container: Mapping[str, Any], resources: Mapping[str, Any]) -> 
     )
 
 
-@adds_nothing(_all_request)
 def main_containers_request_their_limits(job: Draft, _: Context) -> None:
     """The operator crashes on a main container that has limits but no requests.
 

@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
-from jobgate.rules.dependencies import OF_GANGS, gangs_can_start
+from jobgate.rules.dependencies import gangs_can_start
 from jobgate.rules.shared import shared_rules
 from jobgate.rules.updates import MayChange, Mutable
-from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Path, Required, Rule, readable, rule
-from webhook.values import mapping, objects, text
+from webhook import Cause, Duplicate, Forbidden, Notice, Path, Required, Rule, rule
+from webhook.values import mapping, objects, spec_of, text
 
 
-def _roles_differ(job: Job[DIJobSpec], _: Context) -> bool:
-    roles = [role for role in job.said("tasks.type") if role != TaskType.NONE]
-    return len({*roles}) == len(roles)
-
-
-@rule(reads=("tasks.type",), quiet=_roles_differ)
+@rule()
 def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """DI-orchestrator marks a job with two tasks of one type Failed after it is created."""
     seen: dict[TaskType, Path] = {}
     for task in job.tasks:
-        role = task.word("type")
+        role = task.get("type")
         if role is not TaskType.NONE and (first := seen.setdefault(role, task.path)) is not task.path:
             detail = f"{first} already has type {role}: increase its replicas, or use type none"
             yield Duplicate(task.at("type"), role, detail)
 
 
-@rule(reads=("tasks.type", "tasks.name"), quiet={"tasks.name": {"minLength": 1, "required": True}})
+@rule()
 def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """A typed task is named after its type; a task of type none needs a name."""
     for task in job.tasks:
-        if not task.name and task.word("type") is TaskType.NONE:
+        if not task.name and task.get("type") is TaskType.NONE:
             yield Required(task.at("name"), "must be set for a task of type none")
 
 
-@rule("preemptible", quiet=lambda job, _: not job.said("preemptible"))
+@rule("preemptible")
 def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """DI-orchestrator v1.1 crashes on a preemptible job, again at every start."""
     if job.spec.preemptible and runs_here(job, context):
@@ -56,9 +53,9 @@ def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Contex
 def shape_is_the_one_with_tasks(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """Operator v1.0 had one template for all pods; the current operator ignores it, and creates no pod."""
     detail = "field of operator v1.0, not read since operator v1.1: convert the job with `jobgate convert FILE`"
-    for word in ("template", "engine_fields"):
-        if job.word(word) is not None:
-            yield Forbidden(job.at(word), detail, word)
+    for field in ("template", "engine_fields"):
+        if getattr(job.spec, field) is not None:
+            yield Forbidden(job.at(field), detail, field)
 
 
 @rule("group")
@@ -68,17 +65,13 @@ def group_is_not_used(job: Job[DIJobSpec], _: Context) -> Iterator[Notice]:
         yield Notice("spec.group", "not read since operator v1.1: remove it, or use a label of the job")
 
 
-def _one_each(job: Job[DIJobSpec], _: Context) -> bool:
-    return all(len(template["spec"]["containers"]) == 1 for template in job.said("tasks.template"))
-
-
-@rule(reads=("tasks.template",), quiet=_one_each)
+@rule()
 def pods_have_one_container(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """The operator waits until as many containers are ready as the job has replicas, no more and no fewer."""
     if runs_here(job, context):
         return
     for task in job.tasks:
-        containers = mapping(task.template.get("spec")).get("containers")
+        containers = spec_of(task.template).get("containers")
         if isinstance(containers, list) and len(containers) > 1:
             yield Notice(
                 task.template_path / "spec" / "containers",
@@ -87,47 +80,47 @@ def pods_have_one_container(job: Job[DIJobSpec], context: Context) -> Iterator[N
             )
 
 
-@rule("min_available", "tasks.min_available", reads=("min_available",), whole=OF_GANGS)
+_GANGS: Final = gangs_can_start(deny=True)
+
+
+@rule("tasks.depends_on")
 def a_gang_can_start(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """A gang must be able to start."""
-    yield from gangs_can_start(deny=True)(job, context)
+    if job.spec.min_available is not None or any(task.min_available is not None for task in job.all_tasks):
+        yield from _GANGS(job, context)
 
 
 def has_started(status: Mapping[str, Any]) -> bool:
-    """Tell from a job's status whether the operator has made pods of it."""
+    """Tell from a job's status whether the operator has created its pods."""
     return status.get("phase") not in {None, "", "Pending"}
 
 
 def _stored(context: Context, field: str) -> dict[str, Any]:
-    """Return a field of the tasks of a stored job by their names; nothing where the job has not started."""
+    """Return a field of the stored job's tasks, by their names; nothing if the job has not started."""
     old = context.old or {}
-    tasks = mapping(old.get("spec")).get("tasks") if has_started(mapping(old.get("status"))) else ()
-    return {text(one.get("name")): one.get(field) for _, one in objects(tasks)}
+    tasks = spec_of(old).get("tasks") if has_started(mapping(old.get("status"))) else ()
+    return {text(task.get("name")): task.get(field) for _, task in objects(tasks)}
 
 
-def _has_not_started(_: Job[DIJobSpec], context: Context) -> bool:
-    return not has_started(mapping((context.old or {}).get("status")))
-
-
-@rule("tasks", updates=True, quiet=_has_not_started)
+@rule(updates=True)
 def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """Scaling down, the operator deletes pods of any index, and never creates a lost one again."""
     before = _stored(context, "replicas") if not runs_here(job, context) else {}
-    for index, task in readable(job.spec.tasks, "name", "replicas"):
+    for task in job.tasks if before else ():
         old = before.get(task.name or "")
-        if isinstance(old, int) and task.replicas is not None and task.replicas < old:
+        if isinstance(old, int) and task.replicas < old:
             yield Notice(
-                f"spec.tasks[{index}].replicas",
+                task.at("replicas"),
                 "DI-orchestrator deletes pods of any index, and creates none again that is lost later. The host lists "
                 "of svc in /etc/volcano name the pods that stay; DI_NODES and other variables name the first ones",
             )
 
 
-@rule("tasks", reads=("tasks.name", "tasks.template"), updates=True, quiet=_has_not_started)
+@rule(updates=True)
 def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """The runner creates the pods of a task from the template with which it was started, as batch Jobs keep theirs."""
     before = _stored(context, "template") if runs_here(job, context) else {}
-    for task in job.tasks:
+    for task in job.tasks if before else ():
         if task.name in before and before[task.name] != task.template:
             yield Notice(
                 task.template_path,
@@ -136,8 +129,8 @@ def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[
             )
 
 
-#: A task is known by name and type: pods that run are counted, and taken away, by them. All else the operator takes up
-#: when it next makes a pod.
+#: The operator counts and deletes pods by the name and the type of their task. It reads everything else again when it
+#: creates the next pod.
 MAY_CHANGE = MayChange(
     {
         "spec": Mutable.ALWAYS,

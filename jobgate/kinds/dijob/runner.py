@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from jobgate.jobs.job import Job
 from jobgate.jobs.runner import Clean, Progress, Retry, Runner, RunPhase, conditions_of, set_condition
+from jobgate.jobs.task import Task
 from jobgate.kinds.dijob.models import DIJobSpec, Priority
 from jobgate.kinds.dijob.operator import contract
 from jobgate.plugins import Crew, Member, Variable
-from webhook import Job, Task
 
 #: Where DI-engine finds the server of its operator; the port of the Service that names the pods (DI-orchestrator v1.1).
 SERVER: Final = "http://di-server.di-system.{domain}:8081"

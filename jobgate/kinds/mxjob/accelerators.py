@@ -14,11 +14,13 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from crdgen import Model
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec
 from jobgate.kinds.mxjob.operator import MAIN_CONTAINER
 from jobgate.names import dns_label, environment_name, qualified_name
 from jobgate.podchecks.reading import PodContainer, named_containers
-from webhook import Cause, Context, Draft, Invalid, Job, Notice, adds_nothing, rule
+from webhook import Cause, Draft, Invalid, Notice, rule
 from webhook.values import mapping, objects, spec_of
 
 #: What an installation's settings call the kind.
@@ -104,7 +106,6 @@ def accelerators_of(context: Context) -> Mapping[str, Accelerator]:
     return settings.accelerators if isinstance(settings, MxJobSettings) else {}
 
 
-@adds_nothing(lambda _, context: not accelerators_of(context))
 def main_containers_have_their_accelerators_drivers(job: Draft, context: Context) -> None:
     """Containers that request an accelerator get the volumes and variables that are configured for it.
 
@@ -115,7 +116,7 @@ def main_containers_have_their_accelerators_drivers(job: Draft, context: Context
         pod = role.at("template", "spec")
         if pod is None:
             continue
-        named = (one for one in pod.each("containers") if one.get("name") == MAIN_CONTAINER)
+        named = (container for container in pod.each("containers") if container.get("name") == MAIN_CONTAINER)
         for container in islice(named, 1):
             for _, accelerator in _asked_for(container.value, accelerators):
                 _equip(pod, container, accelerator)
@@ -138,7 +139,7 @@ def _add(draft: Draft, field: str, key: str, entry: dict[str, Any]) -> None:
         draft.append(field, entry)
 
 
-@rule(reads=("tasks.template",))
+@rule()
 def drivers_find_their_places(job: Job[MxJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """A volume of the template with a name or mount path that an accelerator needs must be the same volume.
 
@@ -187,5 +188,5 @@ def _is_of_the_host(volume: Mapping[str, Any], wanted: HostVolume) -> bool:
 
 
 def _first(entries: Any, key: str, value: str) -> tuple[int, Mapping[str, Any] | None]:
-    """Return the first object of a list with this value, and its place; None where there is none."""
-    return next(((index, one) for index, one in objects(entries) if one.get(key) == value), (0, None))
+    """Return the first object of a list with this value, and its index; None if there is none."""
+    return next(((index, entry) for index, entry in objects(entries) if entry.get(key) == value), (0, None))

@@ -89,8 +89,9 @@ class MxJobSpec(Model):
 
     @property
     def identity(self) -> str | None:
-        """The runtime id, in whichever spelling; None where the operator will make one up."""
-        return self.runtime_id or self.former_runtime_id or None
+        """The runtime id, in whichever spelling; None if the operator will generate it."""
+        current, former = self.runtime_id, self.former_runtime_id
+        return current or former or None
 
 
 class MxJobCondition(Model):

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jobgate.jobs.job import Job
 from jobgate.jobs.members import Claim, Members, index_of
 from jobgate.jobs.operator import Operator
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
 from jobgate.plugins import Member, Variable
-from webhook import Job, readable
 from webhook.values import labels_of
 
 #: What an installation says whose operator adds its variables to those of the container.
@@ -73,17 +73,18 @@ def claim(pod: Mapping[str, Any]) -> Claim | None:
 
 
 def facts(job: Job[MxJobSpec]) -> Mapping[str, str]:
-    """Return the facts of a job beside its roles; none for a local job."""
-    found = {}
-    for _, spec in readable((job.spec,), "runtime_id", "former_runtime_id"):
-        if spec.identity:
-            found[RUNTIME_ID] = spec.identity
-    for _, spec in readable((job.spec,), "job_mode", "replica_specs"):
-        if spec.job_mode is JobMode.DIST:
-            roles = readable(spec.replica_specs, "mx_replica_type", "ps_root_port", "former_ps_root_port")
-            ports = (role.port for _, role in roles if role.mx_replica_type is ReplicaType.SCHEDULER)
-            found[ROOT_PORT] = str(next(ports, None) or PORT)
-    return found
+    """Return the facts of a job beside its roles: its runtime id, and of a distributed job the scheduler's port."""
+    spec = job.spec
+    facts = {RUNTIME_ID: spec.identity} if spec.identity else {}
+    if spec.job_mode is JobMode.DIST and job.has_readable_tasks:
+        # The role or the port of an element may not fit the schema.
+        ports = (
+            getattr(role, "port", None)
+            for role in spec.replica_specs
+            if getattr(role, "mx_replica_type", None) is ReplicaType.SCHEDULER
+        )
+        facts[ROOT_PORT] = str(next(ports, None) or PORT)
+    return facts
 
 
 def contract(member: Member) -> Iterator[Variable]:
@@ -115,7 +116,7 @@ class MxnetOperator(Operator):
 
     def pod_pattern(self, job: Job[Any]) -> str:
         """Return the pattern of the names of a job's batch Jobs, which are the host names of its pods."""
-        return self.pod_name.replace(MADE_UP_ID, facts(job).get(RUNTIME_ID, MADE_UP_ID))
+        return self.pod_name.replace(MADE_UP_ID, job.spec.identity or MADE_UP_ID)
 
 
 MXNET_OPERATOR = MxnetOperator(

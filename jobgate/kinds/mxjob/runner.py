@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from jobgate.jobs.job import Job
 from jobgate.jobs.runner import (
     Clean,
     Progress,
@@ -15,11 +16,11 @@ from jobgate.jobs.runner import (
     conditions_of,
     set_condition,
 )
+from jobgate.jobs.task import Task
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
 from jobgate.kinds.mxjob.operator import MAIN_CONTAINER, ROOT_PORT, contract
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
-from webhook import Job, Task
 from webhook.values import mapping, objects, spec_of
 
 #: Pods that a batch Job replaces where nobody says otherwise: the API server's default of `backoffLimit`.

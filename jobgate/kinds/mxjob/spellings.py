@@ -12,47 +12,47 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
+from jobgate.jobs.task import Task
 from jobgate.kinds.mxjob.models import MxJobSpec
 from jobgate.rules.updates import MayChange, Mutable
-from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable, rule
+from webhook import Cause, Forbidden, Notice, Path, rule
 
 ROLES = Path("spec") / "replicaSpecs"
 
 _FORMER = ("former_runtime_id", "tasks.former_ps_root_port")
 
 
-def said_ports(job: Job[MxJobSpec]) -> Iterator[tuple[str, int | None]]:
-    """Yield each role of a plain job, with its port in either spelling."""
-    ports = zip(job.said("tasks.ps_root_port"), job.said("tasks.former_ps_root_port"), strict=True)
-    for role, (port, former) in zip(job.said("tasks.type"), ports, strict=True):
-        yield role, port or former
-
-
-@rule(reads=("replica_specs",), quiet=_FORMER)
+@rule(*_FORMER)
 def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
     """The operator reads the spelling that comes last, so only one may be set.
 
     A stored job may have both with one value: the operator writes its spelling beside the one that was put back.
     """
-    for path, canonical, former, current, old in _spellings(job):
+    for owner, canonical, former, current, old in _spellings(job):
         if current and old and not (context.old is not None and current == old):
-            yield Forbidden(path / former, f"same field as {canonical}, which is also set: remove {former}")
+            path, name = owner.at(former), owner.at(canonical).steps[-1]
+            yield Forbidden(path, f"same field as {name}, which is also set: remove {path.steps[-1]}")
 
 
-@rule(reads=("replica_specs",), quiet=_FORMER)
+@rule(*_FORMER)
 def old_spellings_are_left_behind(job: Job[MxJobSpec], _: Context) -> Iterator[Notice]:
     """The old spelling works but is deprecated."""
-    for path, canonical, former, current, old in _spellings(job):
+    for owner, canonical, former, current, old in _spellings(job):
         if old and not current:
-            yield Notice(path / former, f"deprecated spelling: use {canonical}")
+            yield Notice(owner.at(former), f"deprecated spelling: use {owner.at(canonical).steps[-1]}")
 
 
-def _spellings(job: Job[MxJobSpec]) -> Iterator[tuple[Path, str, str, Any, Any]]:
-    """Yield the place of each field that has two spellings, both of them, and both values."""
-    for _, spec in readable((job.spec,), "runtime_id", "former_runtime_id"):
-        yield Path("spec"), "runtimeId", "RuntimeId", spec.runtime_id, spec.former_runtime_id
-    for index, role in readable(job.spec.replica_specs, "ps_root_port", "former_ps_root_port"):
-        yield ROLES / index, "psRootPort", "PsRootPort", role.ps_root_port, role.former_ps_root_port
+def _spellings(job: Job[MxJobSpec]) -> Iterator[tuple[Job[MxJobSpec] | Task, str, str, Any, Any]]:
+    """Yield each field with two spellings: the job or the role that has it, both attributes, and both values."""
+    spec = job.spec
+    # A runtime id that does not fit the schema does not keep the rules from the roles.
+    if "runtime_id" in spec.__dict__:
+        yield job, "runtime_id", "former_runtime_id", spec.runtime_id, spec.former_runtime_id
+    for role in job.tasks:
+        values = role.get("ps_root_port"), role.get("former_ps_root_port")
+        yield role, "ps_root_port", "former_ps_root_port", *values
 
 
 def respelled(stored: Any, written: Any) -> Any:

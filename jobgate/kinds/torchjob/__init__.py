@@ -14,15 +14,15 @@ TORCHJOB = bind(
     RESOURCE,
     operator=TORCH_ON_K8S,
     tasks=tasks,
-    parts="torch_task_specs",
     defaults=DEFAULTS,
     rules=RULES,
     runner=RUNNER,
     reviewed={"annotations": (NETWORK_MODE, ELASTIC_TRAINING, AI_MASTER_READY)},
-    # What a task waits for may be implied, too; of that no rule has anything to say.
-    task_words={"replicas": "num_tasks", "name": lambda key, _: key.lower(), "min_available": "min_members"},
-    words={
-        **{word: ("scheduling_policy", word) for word in ("queue", "min_available", "priority_class_name")},
-        **{word: ("torch_elastic_policy", f"num_{word}") for word in ("min_replicas", "max_replicas")},
+    fields={
+        "tasks": "torch_task_specs",
+        "tasks.replicas": "torch_task_specs.num_tasks",
+        "tasks.min_available": "min_members",
+        **{field: f"scheduling_policy.{field}" for field in ("queue", "min_available", "priority_class_name")},
+        **{field: f"torch_elastic_policy.num_{field}" for field in ("min_replicas", "max_replicas")},
     },
 )

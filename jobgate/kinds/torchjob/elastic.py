@@ -6,20 +6,22 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
 from jobgate.kinds.torchjob.models import RendezvousBackend, TorchJobSpec
 from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, TORCH_ON_K8S, annotation, scaled_by_ai_master
-from jobgate.kinds.torchjob.tasks import TASKS, TaskType, task_of
+from jobgate.kinds.torchjob.tasks import TASKS, TaskType, TorchTask, all_torch_tasks, task_of
 from jobgate.names import LABEL_LIMIT
 from jobgate.rules.tasks import expected_name
-from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, readable, rule
+from webhook import Cause, Forbidden, Invalid, Notice, Path, Required, rule
 
 POLICY = Path("spec") / "torchElasticPolicy"
 
 _BOTH_BOUNDS = "must be set: the operator scales the workers between the two bounds"
 
 
-@rule("enable_torch_elastic", reads=("torch_elastic_policy",))
+@rule("enable_torch_elastic")
 def an_elastic_job_has_a_policy(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Without its policy, torchrun has no arguments; without both bounds, the operator never scales the job."""
     if not job.spec.enable_torch_elastic:
@@ -34,16 +36,12 @@ def an_elastic_job_has_a_policy(job: Job[TorchJobSpec], _: Context) -> Iterator[
         ("rendezvous_backend", "rendezvousBackend", "must be the rendezvous backend, such as c10d"),
         ("rendezvous_endpoint", "rendezvousEndpoint", "must be the rendezvous endpoint, as host:port"),
     ):
-        # The schema reports one that is broken; it counts as set.
-        if getattr(policy, attribute, policy) in {None, ""}:
+        # A field that does not fit the schema is reported already, and counts as set.
+        if getattr(policy, attribute, True) in {None, ""}:
             yield Required(POLICY / field, reason)
 
 
-@rule(
-    "enable_torch_elastic",
-    reads=("torch_task_specs", "min_replicas", "max_replicas"),
-    whole=("tasks.replicas",),
-)
+@rule("enable_torch_elastic")
 def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The number of workers of an elastic job must be within the bounds.
 
@@ -51,34 +49,42 @@ def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterato
     """
     if not job.spec.enable_torch_elastic or job.spec.torch_elastic_policy is None:
         return
-    worker = task_of(job, TaskType.WORKER)
+    least, most = job.get("min_replicas"), job.get("max_replicas")
+    worker, replicas = _worker(job)
     if worker is None:
         yield Required(TASKS.key(TaskType.WORKER.value), "an elastic job needs a Worker task")
         return
-    least, most = job.word("min_replicas"), job.word("max_replicas")
     if least is not None and most is not None and least > most:
         return  # reported by another rule
-    if least is not None and worker.replicas < least:
+    if least is not None and replicas < least:
         detail = f"must be at least {POLICY}.numMinReplicas, which is {least}"
-        yield Invalid(worker.at("replicas"), worker.replicas, detail)
-    if most is not None and worker.replicas > most:
+        yield Invalid(worker.at("replicas"), replicas, detail)
+    if most is not None and replicas > most:
         detail = f"must be at most {POLICY}.numMaxReplicas, which is {most}"
-        yield Invalid(worker.at("replicas"), worker.replicas, detail)
+        yield Invalid(worker.at("replicas"), replicas, detail)
 
 
-@rule("enable_torch_elastic", reads=("min_replicas", "max_replicas"), whole=("tasks.replicas",))
+@rule("enable_torch_elastic")
 def the_most_workers_have_names(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """All pods up to numMaxReplicas need valid names: otherwise the job could not be scaled later."""
-    most, name, worker = job.word("max_replicas"), expected_name(context), task_of(job, TaskType.WORKER)
-    if not job.spec.enable_torch_elastic or most is None or not name or not worker:
+    if not job.spec.enable_torch_elastic:
+        return
+    most, name = job.get("max_replicas"), expected_name(context)
+    worker, replicas = _worker(job)
+    if most is None or not name or worker is None:
         return
     now, scaled = (
-        len(TORCH_ON_K8S.pod_name.format(job=name, task=worker.name, index=count - 1))
-        for count in (worker.replicas, most)
+        len(TORCH_ON_K8S.pod_name.format(job=name, task=worker.name, index=count - 1)) for count in (replicas, most)
     )
     if now <= LABEL_LIMIT < scaled:
         detail = f"pods are named <job>-<task>-<index>, and names with such an index exceed {LABEL_LIMIT} characters"
         yield Invalid(job.at("max_replicas"), most, f"{detail}: use a shorter job name")
+
+
+def _worker(job: Job[TorchJobSpec]) -> tuple[TorchTask | None, int]:
+    """Return the Worker of a job, or None, and the number of its pods."""
+    tasks = {task.role: (task, task.replicas) for task in reversed(all_torch_tasks(job))}
+    return tasks.get(TaskType.WORKER, (None, 0))
 
 
 #: A name or an address, as torchrun reads them.
@@ -92,18 +98,19 @@ def the_rendezvous_is_at_a_port(job: Job[TorchJobSpec], _: Context) -> Iterator[
     Without a port, torchrun uses the default of the backend; `static` has none.
     """
     policy = job.spec.torch_elastic_policy
-    for _place, one in readable([policy] if policy else (), "rendezvous_endpoint", "rendezvous_backend"):
-        endpoint = one.rendezvous_endpoint or ""
-        host, colon, port = endpoint.rpartition(":") if not endpoint.endswith("]") else (endpoint, "", "")
-        host = host if colon else endpoint
-        named = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
-        needed = colon or one.rendezvous_backend is RendezvousBackend.STATIC
-        if endpoint and (not _HOST.fullmatch(host) or (needed and not named)):
-            detail = "must be host:port with a port between 1 and 65535, such as job-master-0:29400"
-            yield Invalid(POLICY / "rendezvousEndpoint", endpoint, detail)
+    if policy is None:
+        return
+    endpoint, backend = policy.rendezvous_endpoint or "", policy.rendezvous_backend
+    host, colon, port = endpoint.rpartition(":") if not endpoint.endswith("]") else (endpoint, "", "")
+    host = host if colon else endpoint
+    named = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
+    needed = colon or backend is RendezvousBackend.STATIC
+    if endpoint and (not _HOST.fullmatch(host) or (needed and not named)):
+        detail = "must be host:port with a port between 1 and 65535, such as job-master-0:29400"
+        yield Invalid(POLICY / "rendezvousEndpoint", endpoint, detail)
 
 
-@rule("torch_elastic_policy", reads=("enable_torch_elastic",))
+@rule("torch_elastic_policy")
 def a_policy_counts_when_it_is_enabled(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """A policy has no effect unless elastic training is enabled."""
     if job.spec.torch_elastic_policy is not None and not job.spec.enable_torch_elastic:
@@ -121,22 +128,22 @@ def one_of_two_scales_the_job(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
         )
 
 
-@rule(quiet=(f"annotations.{ELASTIC_TRAINING}",))
+@rule(f"annotations.{ELASTIC_TRAINING}")
 def elastic_training_is_asked_for_in_so_many_words(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """The operator accepts only the exact value `true`."""
     value = annotation(job, ELASTIC_TRAINING)
     if value is not None and value not in {"true", "false", ""}:
-        place = (Path("metadata") / "annotations").key(ELASTIC_TRAINING)
-        yield Notice(place, 'has no effect: only the value "true" enables elastic training')
+        path = (Path("metadata") / "annotations").key(ELASTIC_TRAINING)
+        yield Notice(path, 'has no effect: only the value "true" enables elastic training')
 
 
 @rule("enable_torch_elastic")
 def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """Unlike the rest of the operator, its scaler treats keys as case-sensitive. The runner does not scale jobs."""
-    if runs_here(job, context):
+    if runs_here(job, context) or not job.spec.enable_torch_elastic:
         return
     worker = task_of(job, TaskType.WORKER)
-    if job.spec.enable_torch_elastic and worker is not None and worker.key != TaskType.WORKER:
+    if worker is not None and worker.key != TaskType.WORKER:
         yield Notice(worker.path, f"torch-on-k8s scales only the key {TaskType.WORKER}: use this spelling")
 
 

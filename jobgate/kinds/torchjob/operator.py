@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jobgate.jobs.job import Job
 from jobgate.jobs.members import Claim, Members, labelled_claim
 from jobgate.jobs.operator import Operator
+from jobgate.jobs.task import Task
 from jobgate.kinds.torchjob.models import RestartPolicy, TorchElasticPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.tasks import TaskType, TorchTask, task_of
 from jobgate.plugins import Member, Variable
 from jobgate.podchecks.reading import named_containers
-from webhook import Job, Path, Task, readable
+from webhook import Path
 from webhook.values import labels_of, mapping, objects, whole
 
 #: What an installation says whose operator reads the canonical spellings, and `dependsOn`.
@@ -53,11 +55,9 @@ def claim(pod: Mapping[str, Any]) -> Claim | None:
 
 def facts(job: Job[TorchJobSpec]) -> Mapping[str, str]:
     """Return what the variables of a job's pods need beside its tasks."""
-    found = {MASTER_PORT: str(_master_port(job))}
-    for _, spec in readable((job.spec,), "enable_torch_elastic", "torch_elastic_policy"):
-        if spec.enable_torch_elastic and spec.torch_elastic_policy is not None:
-            found |= _elastic(spec.torch_elastic_policy)
-    return found
+    facts = {MASTER_PORT: str(_master_port(job))}
+    policy = job.spec.torch_elastic_policy
+    return facts | _elastic(policy) if job.spec.enable_torch_elastic and policy is not None else facts
 
 
 def contract(member: Member) -> Iterator[Variable]:
@@ -88,13 +88,12 @@ def contract(member: Member) -> Iterator[Variable]:
 
 def _master_port(job: Job[TorchJobSpec]) -> int:
     """Return the port of the container that trains in the master: the operator looks for it by name."""
-    master = task_of(job, TaskType.MASTER)
-    template = master.get("template") if master is not None else None
-    return named_port(template or {}) or PORT
+    master = task_of(job, TaskType.MASTER) if job.has_readable_tasks else None
+    return named_port(getattr(master, "template", {})) or PORT
 
 
 def named_port(template: Mapping[str, Any]) -> int | None:
-    """Return the port of the container that trains by which others find it; None where it has none."""
+    """Return the port of the container that trains by which others find it; None if it has none."""
     for container in named_containers(MAIN_CONTAINER, template, Path()):
         for _, port in objects(container.json.get("ports")):
             number = whole(port.get("containerPort"))
@@ -104,19 +103,15 @@ def named_port(template: Mapping[str, Any]) -> int | None:
 
 
 def _elastic(policy: TorchElasticPolicy) -> dict[str, str]:
-    """Return what the operator tells torchrun, of what the policy says and can be read."""
-
-    def said(*names: str) -> Any:
-        return next((value for name in names if (value := getattr(policy, name, None)) is not None), None)
-
-    found = {PROCESSES: str(said("nproc_per_node", "num_workers_per_node_policy") or 1)}
-    least, most = said("num_min_replicas"), said("num_max_replicas")
+    """Return the arguments that the operator gives to torchrun."""
+    facts = {PROCESSES: str(policy.nproc_per_node or policy.num_workers_per_node_policy or 1)}
+    least, most = policy.num_min_replicas, policy.num_max_replicas
     if least is not None and most is not None:
-        found[NODES] = f"{least}:{most}"
-    for fact, value in ((BACKEND, said("rendezvous_backend")), (ENDPOINT, said("rendezvous_endpoint"))):
+        facts[NODES] = f"{least}:{most}"
+    for fact, value in ((BACKEND, policy.rendezvous_backend), (ENDPOINT, policy.rendezvous_endpoint)):
         if value:
-            found[fact] = str(value)
-    return found
+            facts[fact] = str(value)
+    return facts
 
 
 MEMBERS = Members(
@@ -130,7 +125,7 @@ MEMBERS = Members(
 
 
 def annotation(job: Job[Any], key: str) -> str | None:
-    """Return the value of an annotation of the job, or None where it has none that is a text."""
+    """Return the value of an annotation of the job, or None if it has none that is a text."""
     metadata = mapping(job.document.get("metadata"))
     value = mapping(metadata.get("annotations")).get(key)
     return value if isinstance(value, str) else None
@@ -142,7 +137,7 @@ def scaled_by_ai_master(job: Job[Any]) -> bool:
 
 
 def restart_policy_of_pods(job: Job[Any], task: Task) -> str | None:
-    """Return the restart policy that the operator gives to the pods of a task, or None where it cannot be read."""
+    """Return the restart policy that the operator gives to the pods of a task; None if it cannot be read."""
     if scaled_by_ai_master(job):
         return RestartPolicy.ON_FAILURE.value
     policy = task.restart_policy if isinstance(task, TorchTask) else None

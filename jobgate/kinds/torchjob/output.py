@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here, who_runs
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import MODEL_VOLUME
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.podchecks.reading import containers
-from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, TooLong, rule
+from webhook import Cause, Duplicate, Forbidden, Invalid, Notice, Path, Required, TooLong, rule
 from webhook.values import objects, spec_of
 from webhook.view import json_name
 
-#: What must be set of the spec, and of each type of storage.
+#: The fields of the spec, and of each type of storage, that must be set.
 _OF_SPEC = {
     "model_name": "must be the name of the Model",
     "image_repo": "must be the repository of the image to build",
@@ -32,16 +34,16 @@ _STORAGE = f"{_SPEC}.storage"
 
 
 def _missing(part: BaseModel, required: Mapping[str, str], path: Path) -> Iterator[Cause]:
-    """Yield the attributes that are empty; the schema reports those that cannot be read."""
+    """Yield a cause for each attribute that is empty. One that does not fit the schema is reported already."""
     for name, detail in required.items():
-        if not getattr(part, name, part):
+        if not getattr(part, name, True):
             yield Required(path / json_name(type(part), name), detail)
 
 
-@rule("model_version", reads=(_SPEC,))
+@rule("model_version")
 def an_output_says_what_it_is(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator crashes on a job whose model version is incomplete."""
-    if (spec := job.word(_SPEC)) is None:
+    if (spec := job.get(_SPEC)) is None:
         yield Required(job.at(_SPEC), "must set modelName, imageRepo and storage")
     else:
         yield from _missing(spec, _OF_SPEC, job.at(_SPEC))
@@ -50,17 +52,17 @@ def an_output_says_what_it_is(job: Job[TorchJobSpec], __: Context) -> Iterator[C
 @rule(f"{_SPEC}.model_name")
 def a_model_has_a_legal_name(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The model name is the name of an object and the value of a label."""
-    path, name = job.at(f"{_SPEC}.model_name"), job.word(f"{_SPEC}.model_name")
+    path, name = job.at(f"{_SPEC}.model_name"), job.get(f"{_SPEC}.model_name")
     if name and len(name) > LABEL_LIMIT:
         yield TooLong(path, name, LABEL_LIMIT)
     elif name and (fault := dns_subdomain(name)):
         yield Invalid(path, name, fault)
 
 
-@rule(_STORAGE, reads=(f"{_STORAGE}.nfs", f"{_STORAGE}.local_storage"))
+@rule(_STORAGE)
 def an_output_has_one_storage(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The pods write the model to one volume."""
-    storage, path = job.word(_STORAGE), job.at(_STORAGE)
+    storage, path = job.get(_STORAGE), job.at(_STORAGE)
     if storage.nfs is not None and storage.local_storage is not None:
         yield Forbidden(path / "localStorage", f"may not be set together with {path}.nfs: remove one of them")
     elif storage.nfs is None and storage.local_storage is None:
@@ -70,8 +72,9 @@ def an_output_has_one_storage(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
 @rule(_STORAGE)
 def a_storage_can_be_mounted(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """A storage needs a directory, and a mount path in the containers."""
+    storage = job.get(_STORAGE)
     for name, required in _OF_STORAGES.items():
-        folder, path = job.word(f"{_STORAGE}.{name}"), job.at(f"{_STORAGE}.{name}")
+        folder, path = getattr(storage, name, None), job.at(f"{_STORAGE}.{name}")
         if folder is None:
             continue
         yield from _missing(folder, required, path)
@@ -82,11 +85,11 @@ def a_storage_can_be_mounted(job: Job[TorchJobSpec], __: Context) -> Iterator[Ca
             yield Invalid(path / "path", written, "must not contain '..'")
 
 
-@rule("model_version", reads=("tasks.template", f"{_STORAGE}.nfs.mount_path", f"{_STORAGE}.local_storage.mount_path"))
+@rule("model_version")
 def the_model_volume_is_left_to_the_operator(job: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """The operator adds a volume with this name to every pod, and mounts it into every container."""
-    used = job.word(f"{_STORAGE}.nfs") or job.word(f"{_STORAGE}.local_storage")
-    mount_path = used.mount_path if used is not None else None
+    mount_paths = {name: job.get(f"{_STORAGE}.{name}.mount_path") for name in _OF_STORAGES}
+    mount_path = mount_paths["nfs" if job.get(f"{_STORAGE}.nfs") else "local_storage"]
     runs = who_runs(job, context)
     for task in job.tasks:
         for index, volume in objects(spec_of(task.template).get("volumes")):
@@ -106,7 +109,7 @@ def only_the_spec_of_a_model_version_is_read(job: Job[TorchJobSpec], context: Co
     ignores = f"{who_runs(job, context)} ignores this field"
     detail = ignores if runs_here(job, context) else f"{ignores} and generates the value"
     for name in ("metadata", "status"):
-        if job.word(f"model_version.{name}"):
+        if getattr(job.spec.model_version, name, None):
             yield Notice(f"spec.modelVersion.{name}", detail)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.jobs.operator import KEPT, runs_here, who_runs
 from jobgate.kinds.torchjob.elastic import elastic_rules
 from jobgate.kinds.torchjob.models import SpotTaskSpec, TorchJobSpec
@@ -18,31 +21,27 @@ from jobgate.kinds.torchjob.operator import (
 )
 from jobgate.kinds.torchjob.output import output_rules
 from jobgate.kinds.torchjob.spellings import spelling_rules
-from jobgate.kinds.torchjob.tasks import MINIMA, TASKS, TaskType, TorchTask, task_of, torch_tasks, type_of
+from jobgate.kinds.torchjob.tasks import (
+    MINIMA,
+    TASKS,
+    TaskType,
+    TorchTask,
+    all_torch_tasks,
+    task_of,
+    torch_tasks,
+    type_of,
+)
 from jobgate.kinds.torchjob.updates import update_rules
 from jobgate.names import dns_subdomain, label_value, qualified_name
-from jobgate.podchecks.reading import containers, named_containers
 from jobgate.rules.shared import shared_rules
 from jobgate.rules.tasks import expected_name, name_path
-from jobgate.rules.templates import has_container, sets_none
-from webhook import (
-    Cause,
-    Context,
-    Duplicate,
-    Forbidden,
-    Invalid,
-    Job,
-    Notice,
-    NotSupported,
-    Path,
-    Required,
-    readable,
-    rule,
-)
-from webhook.values import mapping, objects
+from webhook import Cause, Duplicate, Forbidden, Invalid, Notice, NotSupported, Path, Required, rule
+from webhook.values import mapping, objects, spec_of
+
+_DIGITS: Final = frozenset("0123456789")
 
 
-@rule("torch_task_specs", quiet=lambda job, _: all(map(type_of, job.said("tasks.name"))))
+@rule("torch_task_specs")
 def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The operator creates no pods for other types, but counts them in the world size: the job would wait forever."""
     for task in torch_tasks(job):
@@ -50,15 +49,17 @@ def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
             yield NotSupported(task.path, task.key, TaskType)
 
 
-@rule(quiet={})
+@rule()
 def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The API server drops a key whose value is null: the task would be missing."""
+    if job.fits:
+        return
     for key, value in mapping(mapping(job.document.get("spec")).get("torchTaskSpecs")).items():
         if value is None:
             yield Invalid(TASKS.key(key), None, "must not be null: set a template, or remove the key")
 
 
-@rule("torch_task_specs", quiet=lambda job, _: len({*job.said("tasks.name")}) == len(job.said("tasks.name")))
+@rule("torch_task_specs")
 def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Keys are case-insensitive: of two equal keys, the operator would drop one."""
     seen: dict[str | None, str] = {}
@@ -68,39 +69,35 @@ def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterat
             yield Duplicate(task.path, task.key, f"same task as {TASKS.key(first)}: remove one of them")
 
 
-def _is_one_master(job: Job[TorchJobSpec], _: Context) -> bool:
-    named = zip(job.said("tasks.name"), job.said("tasks.replicas"), strict=True)
-    return [replicas for name, replicas in named if type_of(name) is TaskType.MASTER] == [1]
-
-
-@rule(reads=("torch_task_specs",), quiet=_is_one_master)
+@rule()
 def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Every pod gets the address of the master with index 0; the operator creates no second one."""
     master = task_of(job, TaskType.MASTER)
     if master is None:
         yield Required(TASKS.key(TaskType.MASTER.value), "a job must have a Master, which must not be null")
-    elif master.get("replicas") not in {None, 1}:
+    elif master.replicas != 1:
         yield Invalid(master.at("replicas"), master.replicas, "must be 1 for the Master")
 
 
-@rule(reads=("tasks.replicas",), quiet={"tasks.replicas": {"minimum": 1}})
+@rule()
 def tasks_have_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause | Notice]:
     """Only an AIMaster can scale up a Worker without pods. Other tasks wait for an AIMaster without pods."""
     for task in torch_tasks(job):
-        if task.replicas == 0 and task.role is TaskType.WORKER and not scaled_by_ai_master(job):
+        if task.replicas != 0:
+            continue
+        if task.role is TaskType.WORKER and not scaled_by_ai_master(job):
             yield Invalid(task.at("replicas"), 0, "must be at least 1: remove the Worker if it is not needed")
-        if task.replicas == 0 and task.role is TaskType.AI_MASTER:
+        if task.role is TaskType.AI_MASTER:
             waits = "the other tasks wait for the annotation aimaster: ready on the job"
             yield Notice(task.at("replicas"), f"{waits}: remove the AIMaster if it is not needed")
 
 
-@rule(reads=("tasks.template",), quiet=has_container(MAIN_CONTAINER))
+@rule()
 def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator finds the training container, and the port of the master, by the name of the container."""
     for task in torch_tasks(job):
-        if task.role not in {TaskType.MASTER, TaskType.WORKER}:
-            continue
-        if not any(named_containers(MAIN_CONTAINER, task.template, task.template_path)):
+        trains = task.role is TaskType.MASTER or task.role is TaskType.WORKER
+        if trains and MAIN_CONTAINER not in [container.get("name") for _, container in _containers(task)]:
             path = task.template_path / "spec" / "containers"
             yield Required(path, f"one container must be named {MAIN_CONTAINER}, which runs the training")
 
@@ -108,8 +105,7 @@ def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> I
 @rule()
 def job_names_begin_with_a_letter(_: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """The operator creates a Service named after each pod, and the name of a Service begins with a letter."""
-    name = expected_name(context)
-    if name[:1] in set("0123456789"):
+    if expected_name(context)[:1] in _DIGITS:
         detail = "must begin with a letter, as Services are named <job>-<task>-<index>"
         yield Invalid(name_path(context), context.name or context.generate_name, detail)
 
@@ -117,56 +113,53 @@ def job_names_begin_with_a_letter(_: Job[TorchJobSpec], context: Context) -> Ite
 @rule("tasks.spot_task_spec")
 def spot_tasks_are_some_of_the_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """Spot pods, those with the highest indices, may be evicted. The only Master must not be."""
-    for task, whole in _spot_tasks(job, "num_tasks"):
+    for task, spot in _spot_tasks(job):
+        count, replicas = spot.num_spot_tasks or 0, task.replicas
+        if not count:
+            continue
         path = task.at("spot_task_spec") / "numSpotTasks"
-        for _, spot in readable([whole], "num_spot_tasks"):
-            count = spot.num_spot_tasks or 0
-            if task.role is TaskType.MASTER and count:
-                yield Forbidden(
-                    path, "not supported for the Master, without which the job fails: use spot tasks for the Worker"
-                )
-            elif count > task.replicas:
-                yield Invalid(path, count, f"must be at most {task.at('replicas')}, which is {task.replicas}")
+        if task.role is TaskType.MASTER:
+            detail = "not supported for the Master, without which the job fails: use spot tasks for the Worker"
+            yield Forbidden(path, detail)
+        elif count > replicas:
+            yield Invalid(path, count, f"must be at most {task.at('replicas')}, which is {replicas}")
 
 
 @rule("tasks.spot_task_spec")
 def spot_tasks_make_sound_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """Labels and priority class are copied to the pods."""
-    for task, whole in _spot_tasks(job):
+    for task, spot in _spot_tasks(job):
         path = task.at("spot_task_spec")
-        for _, spot in readable([whole], "labels"):
-            for key, value in (spot.labels or {}).items():
-                if fault := qualified_name(key):
-                    yield Invalid(path / "labels", key, fault)
-                if fault := label_value(value):
-                    yield Invalid((path / "labels").key(key), value, fault)
-        for _, spot in readable([whole], "priority_class_name"):
-            if spot.priority_class_name and (fault := dns_subdomain(spot.priority_class_name)):
-                yield Invalid(path / "priorityClassName", spot.priority_class_name, fault)
+        # A broken field does not keep the rule from the other.
+        for key, value in (getattr(spot, "labels", None) or {}).items():
+            if fault := qualified_name(key):
+                yield Invalid(path / "labels", key, fault)
+            if fault := label_value(value):
+                yield Invalid((path / "labels").key(key), value, fault)
+        name = getattr(spot, "priority_class_name", None)
+        if name and (fault := dns_subdomain(name)):
+            yield Invalid(path / "priorityClassName", name, fault)
 
 
 @rule("tasks.spot_task_spec")
 def spot_tasks_keep_their_priority(job: Job[TorchJobSpec], __: Context) -> Iterator[Notice]:
     """The operator replaces the priority class of spot pods, even if no other is set."""
-    for task, whole in _spot_tasks(job, "template"):
-        own = mapping(task.template.get("spec")).get("priorityClassName")
-        for _, spot in readable([whole], "num_spot_tasks", "priority_class_name"):
-            if spot.num_spot_tasks and not spot.priority_class_name and own:
-                path = task.at("spot_task_spec") / "priorityClassName"
-                yield Notice(
-                    path, "must be set: otherwise the spot pods have no priority class, not even that of the template"
-                )
+    for task, spot in _spot_tasks(job):
+        if spot.num_spot_tasks and not spot.priority_class_name and spec_of(task.template).get("priorityClassName"):
+            path = task.at("spot_task_spec") / "priorityClassName"
+            yield Notice(
+                path, "must be set: otherwise the spot pods have no priority class, not even that of the template"
+            )
 
 
-def _spot_tasks(job: Job[TorchJobSpec], *words: str) -> Iterator[tuple[TorchTask, SpotTaskSpec]]:
-    """Yield the tasks with spot pods of which these attributes can be read, each with what is said of those."""
+def _spot_tasks(job: Job[TorchJobSpec]) -> Iterator[tuple[TorchTask, SpotTaskSpec]]:
+    """Yield the tasks with spot pods, each with the settings of these."""
     for task in torch_tasks(job):
-        for _, part in readable([task.part], "spot_task_spec", *words):
-            if part.spot_task_spec is not None:
-                yield task, part.spot_task_spec
+        if (spot := task.part.spot_task_spec) is not None:
+            yield task, spot
 
 
-@rule("min_members", reads=("torch_task_specs",))
+@rule("min_members")
 def minima_are_of_tasks_that_form_gangs(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """A minimum is for a task that the job has. An AIMaster is scheduled on its own and has none."""
     written: dict[str, str] = {}
@@ -182,7 +175,7 @@ def minima_are_of_tasks_that_form_gangs(job: Job[TorchJobSpec], _: Context) -> I
             yield Invalid(path, key, f"the job has no {type_of(key)} task: remove the key, or add the task")
 
 
-@rule("min_members", reads=("tasks.replicas",))
+@rule("min_members")
 def minima_can_be_reached(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator creates no gang that needs more pods than its task has."""
     counts = {task.name: task.replicas for task in torch_tasks(job)}
@@ -191,20 +184,20 @@ def minima_can_be_reached(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause
             yield Invalid(MINIMA.key(key), least, f"must be at most {count}, the replicas of the task")
 
 
-@rule("min_available", whole=("tasks.replicas",))
+@rule("min_available")
 def the_minimum_of_the_job_can_be_reached(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """A gang that needs more pods than the job has never starts. Pods of the AIMaster do not count."""
-    least = job.word("min_available")
+    least = job.get("min_available")
     if least is None:
         return
-    total = sum(task.replicas for task in torch_tasks(job) if task.role is not TaskType.AI_MASTER)
+    total = sum([task.replicas for task in all_torch_tasks(job) if task.role is not TaskType.AI_MASTER])
     if least > total:
         yield Invalid(
             job.at("min_available"), least, f"must be at most {total}, the total replicas of the Master and the Worker"
         )
 
 
-@rule(quiet=(f"annotations.{NETWORK_MODE}",))
+@rule(f"annotations.{NETWORK_MODE}")
 def the_network_mode_is_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The operator silently ignores any other value."""
     mode = annotation(job, NETWORK_MODE)
@@ -212,32 +205,37 @@ def the_network_mode_is_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Ca
         yield NotSupported((Path("metadata") / "annotations").key(NETWORK_MODE), mode, ["host"])
 
 
-@rule(reads=("tasks.template",), quiet=("tasks.template.spec.restartPolicy",))
+@rule("tasks.template.spec.restartPolicy")
 def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """The operator sets the restart policy of the pods from the task, regardless of the template."""
     for task in torch_tasks(job):
-        written = mapping(task.template.get("spec")).get("restartPolicy")
-        made = restart_policy_of_pods(job, task)
-        if written and made and written != made:
+        written = spec_of(task.template).get("restartPolicy")
+        policy = restart_policy_of_pods(job, task) if written else None
+        if policy and written != policy:
             path = task.template_path / "spec" / "restartPolicy"
             why = (
                 "because of the annotation for elastic training"
                 if scaled_by_ai_master(job)
                 else f"because of {task.at('restart_policy')}"
             )
-            yield Notice(path, f"{who_runs(job, context)} sets this field to {made} in every pod, {why}")
+            yield Notice(path, f"{who_runs(job, context)} sets this field to {policy} in every pod, {why}")
 
 
-@rule(reads=("tasks.template",), quiet=sets_none(RESERVED_ENV))
+@rule()
 def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """The operator appends its own variables, and of two with the same name the last wins."""
     for task in torch_tasks(job):
-        for container in containers(task.template, task.template_path, ("containers",)):
-            for index, variable in objects(container.json.get("env")):
+        for place, container in _containers(task):
+            for index, variable in objects(container.get("env")):
                 name = variable.get("name")
                 if isinstance(name, str) and name in RESERVED_ENV:
-                    detail = KEPT if runs_here(job, context) else f"torch-on-k8s overwrites {name}"
-                    yield Notice(container.path / "env" / index / "name", detail)
+                    path = task.template_path / "spec" / "containers" / place / "env" / index / "name"
+                    yield Notice(path, KEPT if runs_here(job, context) else f"torch-on-k8s overwrites {name}")
+
+
+def _containers(task: TorchTask) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the containers of a task's template, each with its index."""
+    return objects(spec_of(task.template).get("containers"))
 
 
 @rule("tasks.depends_on")
@@ -246,14 +244,13 @@ def dependencies_are_read(job: Job[TorchJobSpec], context: Context) -> Iterator[
     if DEPENDS_ON in context.settings.operator_can or runs_here(job, context):
         return
     for task in torch_tasks(job):
-        for _, one in readable([task.part], "depends_on"):
-            if one.depends_on is not None:
-                yield Notice(
-                    task.at("depends_on"),
-                    "torch-on-k8s ignores this field: the Master waits for a running AIMaster, and the Worker "
-                    "for a running Master. If the operator supports it, an administrator declares that with the "
-                    f"setting operator-can: [{DEPENDS_ON}]",
-                )
+        if task.part.depends_on is not None:
+            yield Notice(
+                task.at("depends_on"),
+                "torch-on-k8s ignores this field: the Master waits for a running AIMaster, and the Worker "
+                "for a running Master. If the operator supports it, an administrator declares that with the "
+                f"setting operator-can: [{DEPENDS_ON}]",
+            )
 
 
 RULES = (

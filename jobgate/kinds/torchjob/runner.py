@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.jobs.gangs import gang_minimum
+from jobgate.jobs.job import Job
 from jobgate.jobs.runner import (
     Clean,
     Progress,
@@ -19,6 +19,7 @@ from jobgate.jobs.runner import (
     set_condition,
     waits_for_names,
 )
+from jobgate.jobs.task import Task
 from jobgate.kinds.torchjob.models import OnPhase, RestartPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
     BACKEND,
@@ -37,7 +38,6 @@ from jobgate.kinds.torchjob.operator import (
 from jobgate.kinds.torchjob.tasks import TaskType, TorchTask, task_of, torch_tasks
 from jobgate.plugins import Crew, Member, Variable
 from jobgate.plugins.crew import COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, TASK_LABEL
-from webhook import Job, Task, readable
 from webhook.values import mapping, objects, spec_of, text
 
 #: The annotation of a job by which its AIMaster lets the other tasks start.
@@ -141,9 +141,9 @@ def waits(job: Job[TorchJobSpec], task: Task) -> StartCondition:
     written = getattr(task.part, "depends_on", None)
     if written is None:
         return StartCondition(waits_for_names(job, task).tasks, gate=gate)
-    named = (one for _, one in readable(written, "depends_on", "on_phase"))
+    named = (item for item in written if hasattr(item, "depends_on") and hasattr(item, "on_phase"))
     return StartCondition(
-        tuple((one.depends_on.lower(), one.on_phase is OnPhase.SUCCEEDED) for one in named), gate=gate
+        tuple((item.depends_on.lower(), item.on_phase is OnPhase.SUCCEEDED) for item in named), gate=gate
     )
 
 
@@ -163,11 +163,15 @@ def running(job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
 
 def gang(job: Job[TorchJobSpec]) -> int:
     """Return the pods that start together; those of an AIMaster are scheduled by themselves."""
-    stated = job.word("min_available")
+    stated = job.get("min_available")
     if stated is not None:
         return int(stated)
     alone = task_of(job, TaskType.AI_MASTER)
-    return gang_minimum(job.of([task for task in job.tasks if task is not alone]))
+    return sum(
+        task.replicas if task.min_available is None else task.min_available
+        for task in job.all_tasks
+        if task is not alone
+    )
 
 
 def priority(job: Job[TorchJobSpec]) -> int | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
+from jobgate.jobs.job import Job
+from jobgate.jobs.task import Task
 from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec, TorchJobSpec
-from webhook import Job, Path, Task, readable
+from webhook import Path
 
-#: Where the tasks stand, and their minima for gangs.
+#: The paths of the tasks, and of their minima for gangs.
 TASKS = Path("spec") / "torchTaskSpecs"
 MINIMA = Path("spec") / "minMembers"
 
@@ -26,10 +28,10 @@ class TaskType(StrEnum):
     WORKER = "Worker"
 
 
-#: The types by what their keys are in lower case: keys of any case are read, and none is renamed.
-TYPES: Mapping[str, TaskType] = {one.lower(): one for one in TaskType}
+#: The types by their keys in lower case: keys are case-insensitive, and none is renamed.
+TYPES: Mapping[str, TaskType] = {role.lower(): role for role in TaskType}
 
-#: Which type waits for which, until its pods run, where a task does not say what it waits for.
+#: The type that a type waits for, until its pods run, if a task does not say what it waits for.
 WAITS_FOR: Mapping[TaskType, TaskType] = {
     TaskType.MASTER: TaskType.AI_MASTER,
     TaskType.WORKER: TaskType.MASTER,
@@ -37,70 +39,82 @@ WAITS_FOR: Mapping[TaskType, TaskType] = {
 
 
 def type_of(key: str) -> TaskType | None:
-    """Return the task type that a key names in any case, or None where it names none."""
+    """Return the task type that a key names in any case, or None if it names none."""
     return TYPES.get(key.lower())
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """The task types that a task waits for, all of them: as written, with their places, or as the operator implies."""
+    """All task types that a task waits for: as written, with their indices, or as the operator implies."""
 
     written: Sequence[tuple[int, str]] = ()
     implied: TaskType | None = None
     any_suffices: bool = False
 
     def names(self, path: Path) -> Iterator[tuple[Path, str, str]]:
-        """Yield the tasks waited for: place, name, name as written; an implied one has the place of the list."""
+        """Yield the tasks waited for: path, name, name as written; an implied task has the path of the list."""
         for index, name in self.written:
             yield path / index / "dependsOn", name.lower(), name
         if self.implied is not None:
             yield path, self.implied.lower(), self.implied
 
 
-class TorchTask(Task):
-    """A task of a TorchJob, called by its key in lower case, as in the names of its pods."""
+_NAMES: Final = {"replicas": "num_tasks"}
 
-    __slots__ = ("key",)
+
+class TorchTask(Task):
+    """A task of a TorchJob. Its name is its key in lower case, as in the names of its pods.
+
+    Attributes:
+        key: the key as it is written.
+        role: the task's type, or None if the key names none.
+    """
+
+    __slots__ = ("_minimum", "key", "role")
     part: TaskSpec
 
     def __init__(self, key: str, part: TaskSpec, names: Collection[str], minima: Minima | None) -> None:
-        """Make the view of a task: its minimum stands beside the tasks, and what it waits for may be implied."""
-        name, path = key.lower(), TASKS.key(key)
-        place, least = (minima or {}).get(name, (key, None))
-        fixed: dict[str, Any] = {"name": name}
-        if minima is not None:
-            fixed["min_available"] = least
-        if "depends_on" in part.__dict__:
-            fixed["depends_on"] = _waits(part, type_of(key), names)
-        places = {"name": path, "min_available": MINIMA.key(place)}
-        super().__init__(path, part, {"replicas": "num_tasks"}, places, **fixed)
+        """Make the view of a task.
+
+        Args:
+            key: its key in the map of tasks.
+            part: its model.
+            names: the names of all tasks: what the task waits for may be implied.
+            minima: the minima of all tasks, which have a map of their own; None if it does not fit the schema.
+        """
+        name = key.lower()
         self.key = key
+        self.role = TYPES.get(name)
+        fixed: dict[str, Any] = {"name": name}
+        self._minimum = key
+        if minima is not None:
+            self._minimum, fixed["min_available"] = minima.get(name, (key, None))
+        if "depends_on" in part.__dict__:
+            fixed["depends_on"] = _waits(part, self.role, names)
+        super().__init__(TASKS.key(key), part, _NAMES, broken=("min_available",) if minima is None else (), **fixed)
 
     @property
     def written_name(self) -> str:
-        """The key, as it is written."""
+        """The key as it is written."""
         return self.key
 
     @property
-    def role(self) -> TaskType | None:
-        """The task's type, or None where the key names none."""
-        return type_of(self.key)
-
-    @property
     def restart_policy(self) -> RestartPolicy | None:
-        """What happens to a pod that has ended, or None where that cannot be read."""
+        """What happens to a pod that has ended; None if it does not fit the schema."""
         policy: RestartPolicy | None = getattr(self.part, "restart_policy", None)
         return policy
 
-    @property
-    def broken(self) -> frozenset[str]:
-        """The words that do not fit their schema and cannot be read."""
-        return super().broken | ({"min_available"} - self._fixed.keys())
+    def at(self, field: str) -> Path:
+        """Return the path of a field: the name is the key of the task, and the minimum is in another map."""
+        if field == "name":
+            return self.path
+        return MINIMA.key(self._minimum) if field == "min_available" else super().at(field)
 
 
 def _waits(part: TaskSpec, role: TaskType | None, names: Collection[str]) -> Waits | None:
     if part.depends_on is not None:
-        return Waits([(index, one.depends_on) for index, one in readable(part.depends_on, "depends_on")])
+        written = ((index, getattr(item, "depends_on", None)) for index, item in enumerate(part.depends_on))
+        return Waits([(index, name) for index, name in written if name is not None])
     implied = WAITS_FOR.get(role) if role else None
     return Waits(implied=implied) if implied and implied.lower() in names else None
 
@@ -115,13 +129,19 @@ def tasks(spec: TorchJobSpec) -> Iterator[TorchTask]:
         yield TorchTask(key, part, names, minima)
 
 
-def torch_tasks(job: Job[TorchJobSpec]) -> Iterator[TorchTask]:
-    """Yield the tasks of a job as what they are."""
-    for task in job.tasks:
-        if isinstance(task, TorchTask):
-            yield task
+def torch_tasks(job: Job[TorchJobSpec]) -> Sequence[TorchTask]:
+    """Return the tasks of a job that the rule can read."""
+    return cast("Sequence[TorchTask]", job.tasks)
+
+
+def all_torch_tasks(job: Job[TorchJobSpec]) -> Sequence[TorchTask]:
+    """Return all tasks of a job."""
+    return cast("Sequence[TorchTask]", job.all_tasks)
 
 
 def task_of(job: Job[TorchJobSpec], role: TaskType) -> TorchTask | None:
-    """Return the first task of a type, or None where the job has none."""
-    return next((task for task in torch_tasks(job) if task.role is role), None)
+    """Return the first task of a type, or None if the job has none."""
+    for task in all_torch_tasks(job):
+        if task.role is role:
+            return task
+    return None

@@ -7,12 +7,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import GENERATION, TORCH_ON_K8S
 from jobgate.kinds.torchjob.tasks import TASKS, type_of
 from jobgate.podchecks.newer_fields import without_newer_fields
 from jobgate.rules.updates import MayChange, Mutable
-from webhook import Cause, Context, Forbidden, Job, rule
+from webhook import Cause, Forbidden, rule
 from webhook.values import mapping
 
 _SPECS = "spec.torchTaskSpecs[*]"

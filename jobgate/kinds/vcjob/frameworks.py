@@ -9,11 +9,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from jobgate.jobs.job import Job
 from jobgate.jobs.runner import is_run
+from jobgate.jobs.task import Task
 from jobgate.kinds.vcjob.flags import flags_of
 from jobgate.plugins import Crew, Member, Variable
 from jobgate.plugins.crew import TASK_LABEL
-from webhook import Job, Task, readable
 from webhook.values import objects, spec_of, text
 
 #: The plugins that are carried out here.
@@ -36,16 +37,16 @@ def facts(job: Job[Any]) -> Mapping[str, str]:
     """Return the flags of the plugins of a job that jobgate runs, and the size of its partitions."""
     if not is_run(job.document):
         return {}
-    found: dict[str, str] = {}
-    for _, spec in readable((job.spec,), "plugins"):
-        plugins = spec.plugins or {}
-        for plugin in plugins.keys() & _FRAMEWORKS:
-            found |= {f"{plugin}.{flag}": value for flag, value in flags_of(plugin, plugins[plugin]).items()}
-    for task in job.tasks:
-        size, name = getattr(task.get("partition_policy"), "partition_size", None), task.get("name")
-        if size and name:
-            found[f"partition.{name}"] = str(size)
-    return found
+    plugins = job.spec.plugins or {}
+    values: dict[str, str] = {}
+    for plugin in plugins.keys() & _FRAMEWORKS:
+        values |= {f"{plugin}.{flag}": value for flag, value in flags_of(plugin, plugins[plugin]).items()}
+    for task in job.all_tasks if job.has_readable_tasks else ():
+        # What does not fit the schema counts as absent, as in the rest of the crew.
+        size = getattr(getattr(task.part, "partition_policy", None), "partition_size", None)
+        if size and (name := getattr(task, "name", None)):
+            values[f"partition.{name}"] = str(size)
+    return values
 
 
 def _asked(crew: Crew, plugin: str) -> dict[str, str]:
@@ -126,7 +127,7 @@ def missing_task(job: Job[Any]) -> str:
     if "ray" not in (job.spec.plugins or {}):
         return ""
     head = flags_of("ray", job.spec.plugins["ray"])["head"]
-    return "" if any(task.name == head for task in job.tasks) else f"the task {head} of the plugin ray"
+    return "" if any(task.name == head for task in job.all_tasks) else f"the task {head} of the plugin ray"
 
 
 def pod(crew: Crew, task: str, spec: dict[str, Any]) -> dict[str, Any]:

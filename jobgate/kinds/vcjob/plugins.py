@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 from typing import Final
 
+from jobgate.jobs.context import Context
 from jobgate.jobs.crew import crew_of, plugins_of, requested
+from jobgate.jobs.gangs import total_pods
+from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
 from jobgate.jobs.runner import taken_over
 from jobgate.kinds.vcjob.flags import PLUGINS, flags_of
 from jobgate.kinds.vcjob.models import JobSpec
+from jobgate.kinds.vcjob.volumes import mount_paths
 from jobgate.plugins import installed, parse
+from jobgate.plugins.limits import POD_LIMIT, VARIABLE_LIMIT
 from jobgate.plugins.ssh import SshArguments
-from jobgate.rules.ordinary import is_ordinary
+from jobgate.plugins.svc import FOLDER
 from jobgate.rules.tasks import expected_name
-from webhook import Cause, Context, Job, NotFound, Notice, NotSupported, Path, rule
+from webhook import Cause, NotFound, Notice, NotSupported, Path, rule
 
 _PLACE: Final = Path("spec") / "plugins"
 
 
-@rule("plugins", quiet=lambda job, _: job.said("plugins").keys() <= PLUGINS.keys())
+@rule("plugins")
 def plugins_are_known(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano's plugins are compiled in: a job with an unknown plugin stays Pending."""
-    for name in job.spec.plugins or {}:
+    for name in job.spec.plugins or ():
         if name not in PLUGINS:
             yield NotSupported(_PLACE.key(name), name, PLUGINS)
 
 
-@rule("plugins", quiet=lambda job, _: not any(job.said("plugins").values()))
+@rule("plugins")
 def plugins_understand_their_arguments(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
     """Plugins ignore what they do not understand and all that follows, so the job runs differently than asked.
 
     Where jobgate runs the job, the arguments of its own plugins are checked by another rule.
     """
+    plugins = job.spec.plugins or {}
+    if not any(plugins.values()):
+        return
     own = plugins_of(context) if runs_here(job, context) else {}
-    for name, arguments in (job.spec.plugins or {}).items():
-        if (model := PLUGINS.get(name)) is None or name in own:
+    for name, arguments in plugins.items():
+        if not arguments or (model := PLUGINS.get(name)) is None or name in own:
             continue
         _, causes = parse(model, name, arguments, _PLACE.key(name))
         for cause in causes:
@@ -45,8 +54,7 @@ def plugins_understand_their_arguments(job: Job[JobSpec], context: Context) -> I
             yield Notice(cause.path, text) if retired else cause
 
 
-#: The task without which a plugin has nothing to do, or fails: the flag that names it, and what becomes of a job
-#: without it.
+#: By plugin, the task that it needs: the flag that names the task, and what happens in a job without it.
 _LEADERS: Final = {
     "mpi": ("master", "mpi needs it to start the workers"),
     "pytorch": ("master", "pytorch does nothing without it"),
@@ -54,11 +62,13 @@ _LEADERS: Final = {
 }
 
 
-@rule("plugins", whole=("tasks.name",), quiet=lambda job, _: _LEADERS.keys().isdisjoint(job.said("plugins")))
+@rule("plugins")
 def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
     """The plugin of a framework finds the leading task by name. Volcano rejects only MPI jobs without it."""
-    names = [task.name for task in job.tasks]
     plugins = job.spec.plugins or {}
+    if _LEADERS.keys().isdisjoint(plugins):
+        return
+    names = {task.name for task in job.all_tasks}
     for plugin, (flag, consequence) in _LEADERS.items():
         wanted = flags_of(plugin, plugins[plugin])[flag] if plugin in plugins else None
         if wanted is not None and wanted not in names:
@@ -101,11 +111,41 @@ def _ignored_keys(arguments: SshArguments, path: Path) -> Iterator[Notice]:
             yield Notice(path, f"the runner ignores --{flag}: {text}")
 
 
-@rule("plugins", quiet=is_ordinary)
+@rule("plugins")
 def host_lists_have_room(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
     """Volcano creates the host lists of svc whatever their size, even if the user has a volume of the same name."""
-    if "svc" not in (job.spec.plugins or {}) or runs_here(job, context):
+    if "svc" not in (job.spec.plugins or ()) or runs_here(job, context):
         return
-    crew = crew_of(job, context.namespace, expected_name(context))
+    name = expected_name(context)
+    if job.fits and _host_lists_surely_fit(job, name):
+        return
+    crew = crew_of(job, context.namespace, name)
     if "svc" in crew.plugins:
         yield from installed()["svc"].check(crew, crew.plugins["svc"], _PLACE.key("svc"))
+
+
+#: What a host name has beside the names of its job, its Service and its task: dashes, a dot, an index, a separator.
+_AROUND_A_HOST: Final = 16
+#: What the references to the variables of one task take in a container beside the names, in bytes.
+_AROUND_REFERENCES: Final = 256
+
+
+def _host_lists_surely_fit(job: Job[JobSpec], name: str) -> bool:
+    """Tell at little cost whether svc finds nothing: the lists are short, and no pod touches their volume."""
+    folder, reserved = posixpath.basename(FOLDER), f"{name}-svc"
+    if any(folder in path for path in mount_paths(job)):
+        return False
+    most_containers = 0
+    for task in job.tasks:
+        pod = task.template["spec"]
+        if "hostname" in pod or "subdomain" in pod:
+            return False
+        if "volumes" in pod and reserved in [volume["name"] for volume in pod["volumes"] or ()]:
+            return False
+        most_containers = max(most_containers, len(pod["containers"]) + len(pod.get("initContainers") or ()))
+    tasks, pods = len(job.tasks), total_pods(job)
+    longest = max([len(task.name or "") for task in job.tasks])
+    # Small even if all lists were in one variable.
+    lists = pods * (2 * len(name) + longest + _AROUND_A_HOST) + tasks * (longest + _AROUND_A_HOST)
+    references = tasks * (2 * len(name) + 4 * longest + _AROUND_REFERENCES) * most_containers
+    return lists <= VARIABLE_LIMIT and references <= POD_LIMIT

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from jobgate.jobs.context import Context
+from jobgate.jobs.gangs import total_pods
+from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
@@ -21,30 +24,15 @@ from jobgate.names import LABEL_LIMIT, dns_1035_label, dns_label
 from jobgate.plugins import Derived
 from jobgate.plugins.queueing import Queueing, System
 from jobgate.rules.dependencies import gangs_can_start
-from jobgate.rules.ordinary import is_ordinary
 from jobgate.rules.plugins import derived_names
 from jobgate.rules.shared import shared_rules
-from jobgate.rules.tasks import derived_names_are_legal, expected_name, name_path, names_have_room
+from jobgate.rules.tasks import derived_names_are_legal, expected_name, name_path
 from jobgate.rules.updates import MayChange, Mutable
-from webhook import (
-    Cause,
-    Context,
-    Forbidden,
-    Invalid,
-    Job,
-    NotFound,
-    Notice,
-    Operation,
-    Path,
-    Required,
-    TooLong,
-    readable,
-    rule,
-)
+from webhook import Cause, Forbidden, Invalid, NotFound, Notice, Operation, Required, TooLong, rule
 from webhook.values import mapping
 
 
-@rule(reads=("tasks.replicas",), quiet={"tasks.replicas": {"minimum": 1}})
+@rule()
 def tasks_have_pods(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
     """Volcano creates no pods for a task without replicas, which is most likely a mistake."""
     if context.operation is not Operation.CREATE:
@@ -54,30 +42,31 @@ def tasks_have_pods(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
             yield Notice(task.at("replicas"), "the task has no pods: set at least 1")
 
 
-@rule("min_success", whole=("tasks.replicas",))
+@rule("min_success")
 def enough_pods_can_succeed(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
     """A job that requires more succeeded pods than it has always fails."""
-    total = sum(task.replicas for task in job.tasks)
+    total = total_pods(job)
     if job.spec.min_success is not None and job.spec.min_success > total:
         yield Notice("spec.minSuccess", f"must be at most {total}, the total replicas of all tasks")
 
 
-@rule("tasks", quiet={"tasks.name": {"minLength": 1}})
+@rule()
 def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano names a task without a name by its index, but does not replace an empty name."""
-    for index, task in readable(job.spec.tasks, "name"):
+    for task in job.tasks:
         if task.name == "":
-            path = Path("spec") / "tasks" / index / "name"
-            yield Required(path, f"set a name, or remove the field to use default{index}")
+            yield Required(task.at("name"), f"set a name, or remove the field to use default{task.path.steps[-1]}")
 
 
-@rule(reads=("tasks.name", "tasks.replicas"), quiet=names_have_room)
+@rule()
 def pod_names_are_short_enough(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A pod name contains the names of the job and the task, and is never shortened; the largest index counts.
 
     The name of a job may contain dots if nothing is named after it that may not, which the next rule checks.
     """
-    yield from (cause for cause in derived_names_are_legal(job, context) if isinstance(cause, TooLong))
+    for cause in derived_names_are_legal(job, context):
+        if isinstance(cause, TooLong):
+            yield cause
 
 
 @rule()
@@ -85,7 +74,7 @@ def pods_of_the_runner_have_host_names(job: Job[JobSpec], context: Context) -> I
     """Where jobgate runs the job, its pods have host names that begin with the job's: they hold no dots."""
     if not runs_here(job, context) or context.operation is not Operation.CREATE:
         return
-    if any(isinstance(one, Invalid) for one in derived_objects_have_legal_names.check(job, context)):
+    if any(isinstance(fault, Invalid) for fault in derived_objects_have_legal_names(job, context)):
         return  # reported already, for what plugins and volumes name after the job
     name = expected_name(context)
     if fault := dns_label(name.rstrip("-")[:LABEL_LIMIT].rstrip("-")) if name else None:
@@ -102,12 +91,20 @@ _BY_PLUGINS: Final = (
 _BY_VOLUMES: Final = Derived("spec.volumes", "volume", "<job>-<12 characters>", dns_label, 13)
 
 
-@rule("plugins", "volumes", quiet=is_ordinary)
+#: No object that Volcano derives from a name of so many characters has a name that is too long.
+_SHORT: Final = LABEL_LIMIT - max(derived.extra for derived in (*_BY_PLUGINS, _BY_VOLUMES))
+
+
+@rule("plugins", "volumes")
 def derived_objects_have_legal_names(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A job stays Pending if its Service or its volumes cannot be named after it."""
-    plugins = {f"plugin {plugin}" for plugin in job.word("plugins") or {}}
-    derived = [one for one in _BY_PLUGINS if one.maker in plugins]
-    derived += [_BY_VOLUMES] if job.word("volumes") else []
+    name = expected_name(context)
+    if len(name) <= _SHORT and not dns_1035_label(name):
+        return  # the strictest of the formats
+    # Fields that do not fit the schema give nothing a name.
+    plugins = {f"plugin {plugin}" for plugin in getattr(job.spec, "plugins", None) or ()}
+    derived = [each for each in _BY_PLUGINS if each.maker in plugins]
+    derived += [_BY_VOLUMES] if getattr(job.spec, "volumes", None) else []
     yield from derived_names(derived, context)
 
 
@@ -117,32 +114,24 @@ _QUEUE = "spec.queue"
 _OPEN = "Open"
 
 
-@rule("queue", "scheduler_name", quiet={"queue": {"minLength": 1}, "scheduler_name": {"minLength": 1}})
+@rule("queue", "scheduler_name")
 def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """An empty queue name is not replaced by the default, so the job would never be scheduled."""
     if context.operation is not Operation.CREATE:
         return
-    for word, default in (("queue", DEFAULT_QUEUE), ("scheduler_name", SCHEDULER)):
-        if job.word(word) == "":
-            yield Required(job.at(word), f"set a name, or remove the field to use {default}")
+    for field, default in (("queue", DEFAULT_QUEUE), ("scheduler_name", SCHEDULER)):
+        if getattr(job.spec, field) == "":
+            yield Required(job.at(field), f"set a name, or remove the field to use {default}")
 
 
-@rule("queue", quiet=lambda job, _: job.said("queue") != ROOT_QUEUE)
+@rule("queue")
 def queue_is_not_the_root(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """The root queue is the parent of all queues and accepts no jobs."""
     if job.spec.queue == ROOT_QUEUE:
         yield Forbidden(_QUEUE, f"{ROOT_QUEUE} accepts no jobs: use a child queue, such as default")
 
 
-def _is_open(job: Job[JobSpec], context: Context) -> bool:
-    try:
-        queue = context.objects.get(QUEUES, job.said("queue"))
-    except LookupError:
-        return True  # nothing is known of queues
-    return queue is not None and mapping(queue.get("status")).get("state") == _OPEN
-
-
-@rule("queue", quiet=_is_open)
+@rule("queue")
 def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A job in a queue that does not exist, or is not open, is never scheduled.
 
@@ -166,7 +155,7 @@ def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
         yield Forbidden(_QUEUE, f"the queue {job.spec.queue} accepts no jobs: its state is {word}, must be {_OPEN}")
 
 
-@rule("queue", quiet={"queue": {"maxLength": LABEL_LIMIT}})
+@rule("queue")
 def queue_name_fits_a_label(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano labels every pod with its queue: with a longer name, no pod can be created."""
     if len(job.spec.queue) > LABEL_LIMIT:
@@ -180,7 +169,7 @@ MAY_CHANGE = MayChange(
         "spec.priorityClassName": Mutable.ALWAYS,
         "spec.tasks[*].replicas": Mutable.ALWAYS,
         "spec.tasks[*].minAvailable": Mutable.ALWAYS,
-        # Where Volcano makes the claim, its controller writes the name; elsewhere `existing_claims_stay` holds it.
+        # Volcano writes the name of a claim that it creates; `existing_claims_stay` guards the others.
         "spec.volumes[*].volumeClaimName": Mutable.ALWAYS,
     },
     keys={"spec.tasks": "name"},

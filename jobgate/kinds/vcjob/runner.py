@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from crdgen.durations import format_duration
 from jobgate.jobs.gangs import gang_minimum, sum_of_minima
+from jobgate.jobs.job import Job
 from jobgate.jobs.runner import (
     NO_RESTART,
     Clean,
@@ -21,12 +22,12 @@ from jobgate.jobs.runner import (
     conditions_of,
     waits_for_names,
 )
+from jobgate.jobs.task import Task
 from jobgate.kinds.vcjob import frameworks
 from jobgate.kinds.vcjob.claims import adopts, claims, mounted
 from jobgate.kinds.vcjob.models import JobPhase, JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, SCHEDULER, VOLCANO
 from jobgate.plugins import Crew, Member
-from webhook import Job, Task
 from webhook.values import mapping, metadata_of, spec_of, text
 
 #: What the kind calls the phases; for the rest see `_phase`.
@@ -70,7 +71,7 @@ def metadata(job: Job[JobSpec], task: Task) -> Mapping[str, Mapping[str, str]]:
         "volcano.sh/queue-name": job.spec.queue,
     }
     labels, annotations = mapping(of_job.get("labels")), mapping(of_job.get("annotations"))
-    policy, rank = task.get("topology_policy"), frameworks.own_rank(job, task)
+    policy, rank = getattr(task.part, "topology_policy", None), frameworks.own_rank(job, task)
     has_rank = frameworks.RANK_INDEX in mapping(metadata_of(task.template).get("annotations"))
     return {
         "labels": {
@@ -254,7 +255,7 @@ def ended(status: Mapping[str, Any]) -> str:
 
 def scheduler(job: Job[JobSpec]) -> str:
     """Return the scheduler of pods: Volcano's, the default of the kind, is none here unless gangs are Volcano's."""
-    name = text(job.word("scheduler_name"))
+    name = text(job.get("scheduler_name"))
     return "" if name == SCHEDULER else name
 
 

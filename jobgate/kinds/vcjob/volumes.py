@@ -2,75 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from jobgate.kinds.vcjob.models import JobSpec, VolumeSpec
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job
+from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.names import dns_subdomain
-from jobgate.podchecks.reading import containers
 from jobgate.podchecks.volumes import CLAIM_SPEC
-from webhook import (
-    Cause,
-    Context,
-    Duplicate,
-    Forbidden,
-    Invalid,
-    Job,
-    Notice,
-    Operation,
-    Path,
-    Required,
-    readable,
-    rule,
-)
-from webhook.values import mapping, objects
+from webhook import Cause, Duplicate, Forbidden, Invalid, Notice, Operation, Path, Required, rule
+from webhook.values import objects, spec_of
 
-_PLACE = Path("spec") / "volumes"
+
+def mount_paths(job: Job[JobSpec]) -> set[str]:
+    """Return the mount paths of all containers of a job that fits its schema."""
+    if mount_paths not in job.shared:
+        job.shared[mount_paths] = {
+            mount["mountPath"]
+            for task in job.tasks
+            for containers in ("containers", "initContainers")
+            for container in task.template["spec"].get(containers) or ()
+            if "volumeMounts" in container
+            for mount in container["volumeMounts"] or ()
+        }
+    paths: set[str] = job.shared[mount_paths]
+    return paths
 
 
 @rule("volumes")
-def mount_paths_have_no_colon(job: Job[JobSpec], __: Context) -> Iterator[Notice]:
+def mount_paths_have_no_colon(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
     """The API server accepts a colon, but some container runtimes treat it as the end of the path."""
-    for path, volume in _volumes(job, "mount_path"):
+    for path, volume in job.each("volumes"):
         if ":" in volume.mount_path:
             detail = "must not contain ':', which some container runtimes treat as the end of the path"
             yield Notice(path / "mountPath", detail)
 
 
 @rule("volumes")
-def volumes_are_mounted_at_places_of_their_own(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+def volumes_are_mounted_at_places_of_their_own(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Two volumes cannot be mounted at the same path."""
     seen: dict[str, Path] = {}
-    for path, volume in _volumes(job, "mount_path"):
+    for path, volume in job.each("volumes"):
         if (first := seen.setdefault(volume.mount_path, path)) is not path:
             yield Duplicate(path / "mountPath", volume.mount_path, f"already used by {first}")
 
 
-@rule("volumes", reads=("tasks.template",))
-def volumes_leave_the_mounts_of_templates_alone(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+@rule("volumes")
+def volumes_leave_the_mounts_of_templates_alone(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano mounts the job's volumes into every container, and the API server rejects two mounts at one path.
 
     Of several volumes of one claim it mounts the first, and none into init containers.
     """
     claims: set[str] = set()
-    places: dict[str, Path] = {}
-    for path, volume in _volumes(job, "mount_path", "volume_claim_name"):
+    paths: dict[str, Path] = {}
+    for path, volume in job.each("volumes"):
         if not volume.volume_claim_name or volume.volume_claim_name not in claims:
-            places.setdefault(volume.mount_path, path)
+            paths.setdefault(volume.mount_path, path)
         claims.add(volume.volume_claim_name or "")
-    for task in job.tasks if places else ():
-        for container in containers(task.template, task.template_path, ("containers",)):
-            for index, mount in objects(container.json.get("volumeMounts")):
+    if job.fits and mount_paths(job).isdisjoint(paths):
+        return
+    for task in job.tasks:
+        for place, container in objects(spec_of(task.template).get("containers")):
+            for index, mount in objects(container.get("volumeMounts")):
                 mounted = mount.get("mountPath")
-                if isinstance(mounted, str) and mounted in places:
-                    detail = f"already used by {places[mounted]}, which is mounted in every container"
-                    path = container.path / "volumeMounts" / index / "mountPath"
-                    yield Duplicate(path, mounted, f"{detail}: change one of the paths")
+                if isinstance(mounted, str) and mounted in paths:
+                    detail = f"already used by {paths[mounted]}, which is mounted in every container"
+                    at = task.template_path / "spec" / "containers" / place / "volumeMounts" / index / "mountPath"
+                    yield Duplicate(at, mounted, f"{detail}: change one of the paths")
 
 
 @rule("volumes")
 def volumes_have_one_claim(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A volume is an existing claim, or a new one whose name Volcano writes into the stored job."""
-    for path, volume in _volumes(job, "volume_claim", "volume_claim_name"):
+    for path, volume in job.each("volumes"):
         if volume.volume_claim is None and not volume.volume_claim_name:
             yield Required(path, "must set volumeClaimName for an existing claim, or volumeClaim for a new one")
         elif volume.volume_claim is not None and volume.volume_claim_name and context.operation is Operation.CREATE:
@@ -79,50 +83,44 @@ def volumes_have_one_claim(job: Job[JobSpec], context: Context) -> Iterator[Caus
 
 
 @rule("volumes")
-def claims_have_legal_names(job: Job[JobSpec], __: Context) -> Iterator[Cause]:
+def claims_have_legal_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """The name of a claim is a DNS subdomain."""
-    for path, volume in _volumes(job, "volume_claim_name"):
+    for path, volume in job.each("volumes"):
         if volume.volume_claim_name and (fault := dns_subdomain(volume.volume_claim_name)):
             yield Invalid(path / "volumeClaimName", volume.volume_claim_name, fault)
 
 
 @rule("volumes")
-def claims_can_be_made(job: Job[JobSpec], __: Context) -> Iterator[Cause | Notice]:
+def claims_can_be_made(job: Job[JobSpec], _: Context) -> Iterator[Cause | Notice]:
     """A job stays Pending if the API server rejects the claim that Volcano makes for it."""
-    for path, volume in _volumes(job, "volume_claim"):
+    for path, volume in job.each("volumes"):
         if volume.volume_claim is not None:
             yield from CLAIM_SPEC.check(volume.volume_claim, path / "volumeClaim")
 
 
 @rule("volumes")
-def claims_are_mounted_once(job: Job[JobSpec], __: Context) -> Iterator[Notice]:
+def claims_are_mounted_once(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
     """Volcano mounts only the first of several volumes with the same claim."""
     seen: dict[str, Path] = {}
-    for path, volume in _volumes(job, "volume_claim_name"):
+    for path, volume in job.each("volumes"):
         name = volume.volume_claim_name
         if name and (first := seen.setdefault(name, path)) is not path:
             yield Notice(path / "volumeClaimName", f"not mounted: a claim is mounted once, and {first} comes first")
 
 
-@rule(reads=("volumes",), updates=True)
+@rule("volumes", updates=True)
 def existing_claims_stay(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """Running pods use the claim that was named first. Volcano sets only the names of claims that it creates."""
-    before = dict(objects(mapping(mapping(context.old).get("spec")).get("volumes")))
-    for index, volume in readable(job.spec.volumes or (), "volume_claim", "volume_claim_name"):
-        stored = before.get(index)
+    before: dict[str | int, Mapping[str, Any]] = dict(objects(spec_of(context.old or {}).get("volumes")))
+    for path, volume in job.each("volumes"):
+        stored = before.get(path.steps[-1])
         if volume.volume_claim is None and stored and stored.get("volumeClaim") is None:
             name, now = stored.get("volumeClaimName") or "", volume.volume_claim_name or ""
             if now != name:
-                cause = Forbidden(
-                    _PLACE / index / "volumeClaimName", f'may not change after the job is created: must stay "{name}"'
-                )
+                detail = f'may not change after the job is created: must stay "{name}"'
+                cause = Forbidden(path / "volumeClaimName", detail)
                 cause.value = now
                 yield cause
-
-
-def _volumes(job: Job[JobSpec], *words: str) -> Iterator[tuple[Path, VolumeSpec]]:
-    """Yield the volumes of which these attributes can be read, each with its place."""
-    return ((_PLACE / index, volume) for index, volume in readable(job.spec.volumes or (), *words))
 
 
 volume_rules = (

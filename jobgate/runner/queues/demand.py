@@ -88,7 +88,7 @@ def demand_of(subject: Subject) -> Demand:
         pods=pods,
         total=sum_of((amounts, sizes[name]) for name, amounts in pods.items()),
         sizes=sizes,
-        queue=text(job.word("queue")),
+        queue=text(job.get("queue")),
         priority=subject.runner.priority(job),
         classes=frozenset(priority_class_of(job, task) for task in job.tasks),
         suspended=subject.suspended,

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.context import Context
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import ENTRIES_LIMIT
 from tests.kinds.dijob.jobs import faults, job, mutate, task, template, validate
-from webhook import Context
-from webhook.review import mutated
+from webhook.review import defaulted
 
 SECRET = "hunter2"
 
@@ -91,6 +91,6 @@ def test_a_wrong_request_of_a_device_is_not_written_a_second_time_as_its_limit()
 
 def test_a_job_of_more_tasks_than_there_may_be_gets_no_defaults() -> None:
     document, most = (job(*[task("learner")] * count) for count in (ENTRIES_LIMIT + 1, ENTRIES_LIMIT))
-    assert not mutated(DIJOB, document, Context()).patch
-    assert mutated(DIJOB, most, Context()).patch
+    assert not defaulted(DIJOB, document, Context()).patch
+    assert defaulted(DIJOB, most, Context()).patch
     assert faults(validate(document))[0] == "spec.tasks: Too many: 1001: must have at most 1000 items"

@@ -65,7 +65,7 @@ def test_a_group_beside_tasks_is_reported_and_accepted() -> None:
 def test_one_template_becomes_one_task() -> None:
     conversion = convert(OLD)
     assert conversion is not None
-    assert conversion.job["spec"] == {
+    assert conversion.document["spec"] == {
         "backoffLimit": 0,
         "tasks": [{"name": "serial", "type": "none", "replicas": 3, "template": template()}],
     }
@@ -84,14 +84,14 @@ def test_one_template_becomes_one_task() -> None:
 def test_a_job_that_started_no_pod_gets_one(least: int | None) -> None:
     conversion = convert(spec(OLD, minReplicas=least))
     assert conversion is not None
-    assert conversion.job["spec"]["tasks"][0]["replicas"] == 1
+    assert conversion.document["spec"]["tasks"][0]["replicas"] == 1
     assert any("v1.0 created no pods until" in decision for decision in conversion.decisions)
 
 
 def test_roles_of_the_first_version_become_tasks() -> None:
     conversion = convert(FIRST)
     assert conversion is not None
-    new = conversion.job["spec"]
+    new = conversion.document["spec"]
     assert [(part["name"], part["type"], part["replicas"]) for part in new["tasks"]] == [
         ("coordinator", "none", 1),
         ("learner", "learner", 1),
@@ -105,8 +105,8 @@ def test_roles_of_the_first_version_become_tasks() -> None:
 def test_what_was_converted_is_accepted_and_needs_no_more_conversion(document: dict[str, Any]) -> None:
     conversion = convert(document)
     assert conversion is not None
-    assert faults(validate(conversion.job)) == []
-    assert convert(conversion.job) is None
+    assert faults(validate(conversion.document)) == []
+    assert convert(conversion.document) is None
 
 
 def decided(document: dict[str, Any]) -> list[str]:
@@ -143,7 +143,7 @@ def test_what_was_written_into_the_stored_job_does_not_come_along() -> None:
     stored = {**own, "uid": "1", "resourceVersion": "7", "managedFields": [], "annotations": applied}
     conversion = convert(OLD | {"metadata": stored})
     assert conversion is not None
-    assert conversion.job["metadata"] == {**own, "annotations": {"team": "games"}}
+    assert conversion.document["metadata"] == {**own, "annotations": {"team": "games"}}
     assert (
         "metadata: removed uid, resourceVersion, managedFields, "
         "annotations[kubectl.kubernetes.io/last-applied-configuration], which belong to the stored job."

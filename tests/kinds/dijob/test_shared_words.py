@@ -5,11 +5,12 @@ from typing import Any
 import jsonpatch
 import pytest
 
+from jobgate.jobs.context import Settings
 from jobgate.kinds.dijob import DIJOB
 from tests.kinds.dijob.jobs import KINDS, faults, job, mutate, task, template, validate
 from tests.kinds.reviews import request_of
 from tests.messages import compare
-from webhook import Phase, Settings, User, review
+from webhook import Phase, User, review
 
 OPERATOR = "system:serviceaccount:di-system:di-orchestrator"
 

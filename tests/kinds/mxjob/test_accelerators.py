@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
 from tests.kinds.mxjob.jobs import POD, container, faults, local, mutate, template, validate
-from tests.kinds.mxjob.test_defaults import mutated
+from tests.kinds.mxjob.test_defaults import defaulted
 
 GPU = "nvidia.com/gpu"
 DRIVERS = {"name": "drivers", "hostPath": "/opt/drivers", "mountPath": "/usr/local/nvidia"}
@@ -27,7 +27,7 @@ def with_gpu(side: str = "limits", resource: str = GPU, **fields: Any) -> dict[s
 
 def pod_of(document: dict[str, Any]) -> dict[str, Any]:
     """Return the pod spec of the first role after mutation."""
-    pod: dict[str, Any] = mutated(document, accelerators=ACCELERATORS)["spec"]["replicaSpecs"][0]["template"]["spec"]
+    pod: dict[str, Any] = defaulted(document, accelerators=ACCELERATORS)["spec"]["replicaSpecs"][0]["template"]["spec"]
     return pod
 
 
@@ -76,7 +76,7 @@ def test_what_is_there_comes_first_and_stays() -> None:
 
 
 def test_a_second_time_there_is_nothing_to_add() -> None:
-    once = mutated(local(template=template(with_gpu())), accelerators=ACCELERATORS)
+    once = defaulted(local(template=template(with_gpu())), accelerators=ACCELERATORS)
     assert not mutate(once, accelerators=ACCELERATORS).patch
     assert validate(once, accelerators=ACCELERATORS).warnings == []
     assert validate(once, accelerators=ACCELERATORS).allowed

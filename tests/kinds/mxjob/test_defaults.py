@@ -8,7 +8,7 @@ import pytest
 from tests.kinds.mxjob.jobs import dist, faults, job, local, mutate, role, template, validate
 
 
-def mutated(document: dict[str, Any], **options: Any) -> dict[str, Any]:
+def defaulted(document: dict[str, Any], **options: Any) -> dict[str, Any]:
     """Return the document after the mutating call."""
     response = mutate(document, **options)
     assert response.allowed, faults(response)
@@ -20,7 +20,7 @@ def roles(document: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the roles of the mutated document, without their templates."""
     return [
         {key: value for key, value in one.items() if key != "template"}
-        for one in mutated(document)["spec"]["replicaSpecs"]
+        for one in defaulted(document)["spec"]["replicaSpecs"]
     ]
 
 
@@ -50,12 +50,12 @@ def test_a_port_stays_in_whichever_spelling(spelling: str) -> None:
     [({}, "OnFailure"), ({"restartPolicy": "Never"}, "Never"), ({"restartPolicy": None}, "OnFailure")],
 )
 def test_pods_are_restarted_on_failure_where_nothing_is_said(written: dict[str, Any], stored: str) -> None:
-    document = mutated(local(template=template(**written)))
+    document = defaulted(local(template=template(**written)))
     assert document["spec"]["replicaSpecs"][0]["template"]["spec"]["restartPolicy"] == stored
 
 
 def test_nobody_makes_up_a_runtime_id() -> None:
-    assert "runtimeId" not in mutated(dist())["spec"]
+    assert "runtimeId" not in defaulted(dist())["spec"]
 
 
 def test_the_mode_is_never_guessed() -> None:
@@ -65,6 +65,6 @@ def test_the_mode_is_never_guessed() -> None:
 
 
 def test_a_second_time_there_is_nothing_to_add() -> None:
-    once = mutated(dist())
+    once = defaulted(dist())
     assert not mutate(once).patch
     assert validate(once).allowed

@@ -7,11 +7,11 @@ import pytest
 
 from jobgate.kinds.mxjob import MXJOB
 from tests.kinds.mxjob.jobs import container, dist, faults, job, local, mutate, role, template, validate
-from tests.kinds.mxjob.test_defaults import mutated
+from tests.kinds.mxjob.test_defaults import defaulted
 from tests.messages import compare
 
 ROLES = "spec.replicaSpecs"
-STORED = mutated(dist(scheduler={"psRootPort": 9000}, server={"replicas": 2}))
+STORED = defaulted(dist(scheduler={"psRootPort": 9000}, server={"replicas": 2}))
 
 
 def edited(index: int, **fields: Any) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def test_an_edit_is_rejected_for_the_operator_would_pass_over_it(document: dict[
 
 
 def test_a_role_may_not_come_to_a_stored_job() -> None:
-    stored = mutated(local())
+    stored = defaulted(local())
     document = job("dist", *stored["spec"]["replicaSpecs"], role("SCHEDULER"), role("SERVER"))
     assert sorted(fault.split(": ")[0] for fault in faults(validate(document, stored))) == ["spec.jobMode", ROLES]
 
@@ -96,7 +96,7 @@ def test_a_runtime_id_once_there_stays() -> None:
 
 def test_accelerators_that_the_installation_has_since_are_no_edit() -> None:
     gpu = {"nvidia.com/gpu": {"volumes": [{"name": "d", "hostPath": "/d", "mountPath": "/d"}]}}
-    stored = mutated(local(template=template(container(resources={"limits": {"nvidia.com/gpu": 1}}))))
+    stored = defaulted(local(template=template(container(resources={"limits": {"nvidia.com/gpu": 1}}))))
     written = as_the_operator_writes(stored)
     written["spec"]["replicaSpecs"][0]["template"]["spec"]["containers"][0]["resources"] = {
         "limits": {"nvidia.com/gpu": 1}

@@ -8,7 +8,7 @@ from jobgate.jobs.members import Claim
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.flags import PLUGINS
 from jobgate.kinds.vcjob.operator import MEMBERS, claim
-from tests.kinds.vcjob.jobs import faults, job, task, validate
+from tests.kinds.vcjob.jobs import faults, job, task, template, validate
 from tests.messages import compare
 from tests.plugins.crews import drafted, of_job, pod
 
@@ -51,6 +51,10 @@ def test_volcano_sees_to_all_its_plugins_and_to_queues_itself() -> None:
     assert drafted(pod(), found, "driver").patch == []
 
 
+MOUNTED = template(
+    containers=[{"name": "main", "image": "i", "volumeMounts": [{"name": "v", "mountPath": "/etc//volcano/x"}]}],
+    volumes=[{"name": "v", "emptyDir": {}}],
+)
 CLAIMED: dict[str, Any] = {"template": {"spec": {"containers": [{"name": "main", "image": "i"}], "volumes": [{"name": "job-svc", "emptyDir": {}}]}}}  # fmt: skip
 
 
@@ -60,9 +64,24 @@ CLAIMED: dict[str, Any] = {"template": {"spec": {"containers": [{"name": "main",
         (job(task("driver", replicas=3), plugins={"svc": []}), []),
         (job(task("driver", **CLAIMED)), []),
         (job(task("driver", **CLAIMED), plugins={"svc": []}), ["spec.plugins[svc]: Forbidden"]),
+        (job(task("driver", template=MOUNTED), plugins={"svc": []}), ["spec.plugins[svc]: Forbidden"]),
         (job(task("driver" + "r" * 45, replicas=10_000), plugins={"svc": ["--disable-network-policy"]}),
          ["spec.plugins[svc]: Forbidden"]),
     ],
 )  # fmt: skip
 def test_what_svc_makes_must_have_room(document: Any, expected: list[str]) -> None:
     compare("kinds/vcjob", faults(validate(document)), expected)
+
+
+@pytest.mark.parametrize(
+    "document, warning",
+    [
+        (job(task("driver", replicas=2, template=template(hostname="own")), plugins={"svc": []}),
+         "spec.plugins[svc]: task driver sets hostname: all 2 pods have the host name own"),
+        (job(task("driver", replicas=9000), plugins={"svc": []}), "are too large for the environment"),
+    ],
+)  # fmt: skip
+def test_host_lists_that_help_nobody_are_a_warning(document: Any, warning: str) -> None:
+    response = validate(document)
+    assert (faults(response), len(response.warnings)) == ([], 1)
+    assert warning in response.warnings[0]

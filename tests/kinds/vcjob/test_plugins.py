@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.context import Settings
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.flags import flags_of
 from jobgate.offline.judge import ReviewOptions, judge
 from tests.kinds.vcjob.jobs import KINDS, faults, job, task, template, validate
-from webhook import Settings
 
 SSH = (
     '"--ssh-key-file-path", "--ssh-private-key", "--ssh-public-key", "--ssh-port"'

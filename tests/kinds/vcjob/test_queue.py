@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.context import Settings
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from tests.kinds.vcjob.jobs import KINDS, Queues, faults, job, task, validate
 from tests.messages import compare
-from webhook import Settings
 
 
 @pytest.mark.parametrize(

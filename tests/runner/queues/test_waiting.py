@@ -10,6 +10,7 @@ import pytest
 
 from jobgate.cluster import Informer, Resource
 from jobgate.controller.territory import Territory
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 from jobgate.runner.dispatch import NO_ROOM, Demands, Dispatcher
@@ -20,7 +21,6 @@ from jobgate.runner.seen import PODS, JobKey, Seen
 from jobgate.runner.subject import Subject
 from tests.runner.test_rendering import example
 from tests.runner.world import START, World, dijob, holding, queued, stamp, task
-from webhook import Kind
 
 FULL = "queue a is full"
 
@@ -112,7 +112,7 @@ class CountingReader(JobReader):
         self.names: list[str] = []
         self.also: Callable[[], None] = lambda: None
 
-    def read(self, key: JobKey, kind: Kind, document: Mapping[str, Any]) -> Subject | None:
+    def read(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Subject | None:
         """Read a job."""
         self.names.append(key[2])
         self.also()

@@ -11,7 +11,7 @@ import pytest
 from tests.webhook.kind import crew, job, parts
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, post, until
-from webhook import Cause, Context, Job, Phase, Registry, Request, Rule
+from webhook import Cause, Context, Object, Phase, Registry, Request, Rule
 from webhook.server import Route
 from webhook.server.body import too_busy
 from webhook.server.limits import KIB, Shed
@@ -30,7 +30,7 @@ class Held:
         self.begun = 0
         self.threads: set[str] = set()
 
-    def __call__(self, job: Job[Any], context: Context) -> Iterator[Cause]:
+    def __call__(self, job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
         self.threads.add(threading.current_thread().name)
         if len(str(job.document)) > 10 * KIB:
             self.begun += 1
@@ -47,7 +47,7 @@ def rule() -> Iterator[Held]:
 
 async def serving(start: Start, rule: Held, **limits: int) -> Running:
     server: Running = await start(
-        Registry([crew(rules=(Rule(name="held", about="", check=rule),))], {}), inline=10 * KIB, **limits
+        Registry([crew(rules=(Rule(name="held", about="", check=rule),))]), inline=10 * KIB, **limits
     )
     return server
 

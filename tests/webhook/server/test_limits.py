@@ -13,7 +13,7 @@ import pytest
 from tests.webhook.kind import crew, job, parts
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Connection, Running, body, chunked, head, post, until
-from webhook import Cause, Context, Draft, Job, Registry, Required
+from webhook import Cause, Context, Draft, Object, Registry, Required
 from webhook.rule import rule as as_rule
 from webhook.server.limits import KIB, MIB
 
@@ -182,13 +182,13 @@ async def test_an_idle_connection_is_closed_in_the_end(start: Start) -> None:
     assert await closes(unused)
 
 
-def many_names(job: Draft, context: Context) -> None:
+def many_names(job: Draft, context: Context[Any]) -> None:
     for part in job.each("spec", "parts"):
         part.setdefault("label", "x" * 2000)
 
 
 async def test_an_answer_that_is_not_taken_ends_the_connection(start: Start) -> None:
-    server = await start(Registry([crew(defaults=(many_names,))], {}), keepalive=0.2)
+    server = await start(Registry([crew(defaults=(many_names,))]), keepalive=0.2)
     connection = await server.connect()
     connection.writer.transport.pause_reading()
     request = post(body(parts(*({"name": str(place)} for place in range(2000)))), MUTATE)
@@ -327,51 +327,51 @@ async def test_a_burst_on_kept_connections_is_answered_whole(server: Running) ->
 # Rules that fail
 
 
-def fails(job: Job[Any], context: Context) -> Iterator[Cause]:
+def fails(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
     raise ValueError("s3cret")
 
 
-def recurses(job: Job[Any], context: Context) -> Iterator[Cause]:
+def recurses(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
     return recurses(job, context)
 
 
-def runs_out_of_memory(job: Job[Any], context: Context) -> Iterator[Cause]:
+def runs_out_of_memory(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
     raise MemoryError
 
 
-def exits(job: Job[Any], context: Context) -> Iterator[Cause]:
+def exits(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
     raise SystemExit
 
 
-def is_cancelled(job: Job[Any], context: Context) -> Iterator[Cause]:
+def is_cancelled(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
     raise asyncio.CancelledError
 
 
-def is_interrupted(job: Job[Any], context: Context) -> Iterator[Cause]:
+def is_interrupted(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
     raise KeyboardInterrupt
 
 
-def leaves_a_generator(job: Job[Any], context: Context) -> Iterator[Cause]:
+def leaves_a_generator(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
     raise GeneratorExit
 
 
-def times_out(job: Job[Any], context: Context) -> Iterator[Cause]:
+def times_out(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
     raise TimeoutError
 
 
-def loses_the_connection(job: Job[Any], context: Context) -> Iterator[Cause]:
+def loses_the_connection(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
     raise ConnectionResetError
 
 
-def gives_nothing(job: Job[Any], context: Context) -> Any:
+def gives_nothing(job: Object[Any], context: Context[Any]) -> Any:
     return None
 
 
-def gives_garbage(job: Job[Any], context: Context) -> Any:
+def gives_garbage(job: Object[Any], context: Context[Any]) -> Any:
     return [3]
 
 
-def gives_what_is_no_text(job: Job[Any], context: Context) -> Iterator[Cause]:
+def gives_what_is_no_text(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
     yield Required("spec", "\ud800")
 
 
@@ -392,7 +392,7 @@ def gives_what_is_no_text(job: Job[Any], context: Context) -> Iterator[Cause]:
     ],
 )
 async def test_a_rule_that_fails_fails_one_request(start: Start, rule: Any) -> None:
-    server = await start(Registry([crew(rules=(as_rule()(rule),))], {}))
+    server = await start(Registry([crew(rules=(as_rule()(rule),))]))
     connection = await server.connect()
     for count in (1, 2):
         answer = await connection.ask(post(body(job())))
@@ -418,7 +418,7 @@ async def test_a_rejected_body_is_freed_without_the_garbage_collector(server: Ru
 
 
 async def test_what_no_encoder_takes_is_escaped_in_a_denial(start: Start) -> None:
-    server = await start(Registry([crew(rules=(as_rule()(gives_what_is_no_text),))], {}))
+    server = await start(Registry([crew(rules=(as_rule()(gives_what_is_no_text),))]))
     answer = await server.ask(post(body(job())))
     (cause,) = json.loads(answer.body)["response"]["status"]["details"]["causes"]
     assert (answer.code, cause["message"]) == (200, "Required value: \\ud800")

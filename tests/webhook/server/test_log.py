@@ -13,7 +13,7 @@ import pytest
 from tests.webhook.kind import crew, job, parts
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, head, post, until
-from webhook import Cause, Context, Draft, Job, Phase, Registry, Request
+from webhook import Cause, Context, Draft, Object, Phase, Registry, Request
 from webhook.rule import rule as as_rule
 from webhook.server import Route
 from webhook.server.log import ATOMIC, BatchHandler, JSONFormatter, logger
@@ -48,7 +48,7 @@ def lines() -> Iterator[list[str]]:
     logger.removeHandler(handler)
 
 
-def quotes(job: Job[Any], context: Context) -> Iterator[Cause]:
+def quotes(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
     raise ValueError(job.document["spec"]["parts"][0]["template"]["password"])
 
 
@@ -122,7 +122,7 @@ async def test_what_a_review_asks_of_others_belongs_to_the_trace(server: Running
 )
 @pytest.mark.parametrize("path", [VALIDATE, MUTATE])
 async def test_no_value_of_an_object_is_logged(start: Start, lines: list[str], document: Any, path: str) -> None:
-    server = await start(Registry([crew(), crew(kind="Odd", plural="odds", rules=(as_rule()(quotes),))], {}))
+    server = await start(Registry([crew(), crew(kind="Odd", plural="odds", rules=(as_rule()(quotes),))]))
     await server.ask(post(body(document), path))
     odd = {"group": "toys.example.com", "version": "v1", "kind": "Odd"}
     await server.ask(post(body(document, kind=odd), path.replace("crew", "odd")))
@@ -131,19 +131,19 @@ async def test_no_value_of_an_object_is_logged(start: Start, lines: list[str], d
 
 
 async def test_a_failure_of_ours_is_logged_with_its_place(start: Start, lines: list[str]) -> None:
-    server = await start(Registry([crew(rules=(as_rule()(quotes),))], {}))
+    server = await start(Registry([crew(rules=(as_rule()(quotes),))]))
     await server.ask(post(body(parts({"name": "a", "template": {"password": SECRET}}))))
     (line,) = (one for one in map(json.loads, lines) if one["level"] == "error")
     assert (line["message"], line["error"], line["path"]) == ("failed to answer", "ValueError", VALIDATE)
     assert line["places"][-1].endswith(" quotes")
 
 
-def writes_nan(job: Draft, _: Context) -> None:
+def writes_nan(job: Draft, _: Context[Any]) -> None:
     job["ratio"] = float("nan")
 
 
 async def test_a_default_that_sets_what_json_has_not_is_a_failure_of_ours(start: Start, lines: list[str]) -> None:
-    server = await start(Registry([crew(defaults=(writes_nan,))], {}))
+    server = await start(Registry([crew(defaults=(writes_nan,))]))
     answer = await server.ask(post(body(parts({"name": "a"})), MUTATE))
     assert answer.code == 500
     (line,) = (one for one in map(json.loads, lines) if one["level"] == "error")

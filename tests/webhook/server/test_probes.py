@@ -9,7 +9,7 @@ import pytest
 from tests.webhook.kind import crew
 from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import Running, head, post
-from webhook import Cause, Context, Job, Registry, rule
+from webhook import Cause, Context, Object, Registry, rule
 from webhook.server.limits import PROBES
 from webhook.server.probes import DEAD, Answers
 
@@ -21,13 +21,13 @@ async def test_they_are_answered_while_a_review_holds_the_event_loop(start: Star
     answered: list[int] = []
     servers: list[Running] = []
 
-    def asks(job: Job[Any], context: Context) -> Iterator[Cause]:
+    def asks(job: Object[Any], context: Context[Any]) -> Iterator[Cause]:
         address = f"http://127.0.0.1:{servers[0].listening.health_port}{path}"
         with urllib.request.urlopen(address, timeout=10) as answer:
             answered.append(answer.status)
         return iter(())
 
-    servers.append(await start(Registry([crew(rules=(rule()(asks),))], {})))
+    servers.append(await start(Registry([crew(rules=(rule()(asks),))])))
     assert (await servers[0].ask(post())).code == 200
     assert answered == [200]
 

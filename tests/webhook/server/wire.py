@@ -134,7 +134,7 @@ class Running:
     """A server that runs."""
 
     listening: Listening
-    endpoint: Endpoint
+    endpoint: Endpoint[Any]
     client: ssl.SSLContext
     stop: asyncio.Event
     served: asyncio.Task[None]
@@ -214,7 +214,7 @@ def shown_files(generation: Generation, folder: Path) -> Shown:
 @asynccontextmanager
 async def running(
     shown: Shown,
-    kinds: Registry = KINDS,
+    kinds: Registry[Any] = KINDS,
     *,
     delay: float = 0.0,
     finish: float = 0.5,

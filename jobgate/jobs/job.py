@@ -1,0 +1,100 @@
+"""A job under review, as rules see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Self, TypeVar
+
+from pydantic import BaseModel
+
+from jobgate.jobs.kind import JobKind
+from jobgate.jobs.task import TASK_FIELDS, Task
+from webhook import Object, Path
+from webhook.view import FieldOf, lacks, view, with_all_absent
+
+Spec = TypeVar("Spec", bound=BaseModel)
+
+#: The fields of jobs that rules of all kinds may read. Not every kind has each.
+JOB_FIELDS: Final = frozenset(
+    {
+        "active_deadline_seconds",
+        "backoff_limit",
+        "max_replicas",
+        "min_available",
+        "min_replicas",
+        "plugins",
+        "policies",
+        "prerequisites",
+        "priority_class_name",
+        "queue",
+        "scheduler_name",
+        "suspend",
+        "ttl_seconds_after_finished",
+        "volumes",
+    }
+)
+#: All of them, as rules name what they are about.
+SHARED_FIELDS: Final = JOB_FIELDS | {f"tasks.{field}" for field in TASK_FIELDS}
+
+
+class Job(Object[Spec]):
+    """A job under review.
+
+    Rules that judge each task by itself go through `tasks`: a task of which they cannot read a field is left out. Rules
+    that need all tasks together, as for a sum, go through `all_tasks`: if one of them cannot be read, the rule does not
+    judge the job.
+    """
+
+    __slots__ = ("_all_tasks", "_tasks")
+
+    kind: JobKind
+
+    def __init__(self, kind: JobKind, document: Mapping[str, Any], spec: Spec, *, fits: bool = False) -> None:
+        super().__init__(kind, document, spec, fits=fits)
+        self._all_tasks: Sequence[Task] | None = None
+        self._tasks: Sequence[Task] | None = None
+
+    @property
+    def all_tasks(self) -> Sequence[Task]:
+        """The tasks of the job."""
+        if self._all_tasks is None:
+            self._all_tasks = tuple(self.kind.tasks(self.spec))
+        return self._all_tasks
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The tasks of the job that the rule can read."""
+        if not self._left_out:
+            return self.all_tasks
+        if self._tasks is None:
+            self._tasks = tuple(task for task in self.all_tasks if not lacks(task.part, self._left_out))
+        return self._tasks
+
+    def each_of_task(self, task: Task, field: str) -> Iterator[tuple[Path, Any]]:
+        """Yield the items of a list of a task that the rule can read, with their paths."""
+        return self._readable(task.at(field), task.get(field))
+
+    def leaving_out(self, fields: frozenset[FieldOf]) -> Self | None:
+        """Return the job without the tasks and items that lack these fields; None if they are left out already."""
+        reduced = super().leaving_out(fields)
+        if reduced is not None:
+            reduced._tasks = None
+        return reduced
+
+    def tolerant(self) -> Self:
+        """Return the job for those who act on stored jobs: its own fields that do not fit the schema are absent.
+
+        Fields of tasks are not: `Task.broken` names them.
+        """
+        spec = with_all_absent(self.spec)
+        return self if spec is self.spec else type(self)(self.kind, self.document, spec)
+
+    @property
+    def has_readable_tasks(self) -> bool:
+        """Whether the tasks can be read, each as far as it fits the schema."""
+        return self.kind.field("tasks").attributes[0] in self.spec.__dict__
+
+
+def job_of(kind: JobKind, document: Mapping[str, Any]) -> Job[Any]:
+    """Return a stored job; its fields that do not fit the schema are absent."""
+    return Job(kind, document, view(kind.spec, document.get("spec"))[0]).tolerant()

@@ -1,0 +1,36 @@
+"""A kind of job: a kind whose objects have tasks, pods and an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from crdgen import CustomResource
+from jobgate.jobs.task import Task
+from webhook import Kind
+
+
+class OperatorProfile(Protocol):
+    """The program that runs the jobs of a kind."""
+
+    @property
+    def name(self) -> str:
+        """The name of the operator in messages."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobKind(Kind):
+    """A kind of job, whose CRD is generated.
+
+    Attributes:
+        resource: the names and models of its custom resource.
+        tasks: gives the neutral views of a spec's parts.
+        operator: the profile of the program that runs its jobs.
+        runner: how jobgate runs its jobs, or None if only the operator runs them.
+    """
+
+    resource: CustomResource = field(repr=False, compare=False)
+    tasks: Callable[[Any], Iterable[Task]]
+    operator: OperatorProfile
+    runner: Any = field(default=None, repr=False, compare=False)
