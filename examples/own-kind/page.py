@@ -4,6 +4,6 @@ from pathlib import Path
 
 from sweepjob import SWEEPJOB
 
-from jobgate.installation.handbook import page
+from jobgate.api import page
 
 Path("sweep.md").write_text(page(SWEEPJOB), encoding="utf-8")

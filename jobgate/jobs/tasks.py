@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from webhook import Job, Path, Task
+from jobgate.jobs.job import Job
+from jobgate.jobs.task import Task
+from webhook import Path
 from webhook.values import text
 
 
-def listed_tasks(spec: Any) -> Iterator[Task]:
-    """Yield the neutral views of the list `tasks` of a spec."""
-    place = Path("spec") / "tasks"
-    for index, task in enumerate(spec.tasks):
-        yield Task(place / index, task)
+def listed_tasks(attribute: str, key: str) -> Callable[[Any], Iterator[Task]]:
+    """Return the function that gives the tasks of a spec: the items of a list.
+
+    Args:
+        attribute: the attribute of the spec that has the list.
+        key: its key in the JSON.
+    """
+    place = Path("spec") / key
+
+    def tasks(spec: Any) -> Iterator[Task]:
+        for index, task in enumerate(getattr(spec, attribute)):
+            yield Task(place / index, task)
+
+    return tasks
 
 
 def priority_class_of(job: Job[Any], task: Task) -> str:
     """Return the priority class of a task's pods: the template's own, else the job's; empty where there is none."""
-    return own_priority_class(task) or text(job.word("priority_class_name"))
+    return own_priority_class(task) or text(job.get("priority_class_name"))
 
 
 def own_priority_class(task: Task) -> str:

@@ -23,10 +23,11 @@ from crdgen.cli import main as crdgen
 from jobgate.cli import main
 from jobgate.installation.definitions import definition
 from jobgate.installation.handbook import page
-from jobgate.kinds import ENTRY_POINT, built_in, installed, registry
+from jobgate.jobs.kind import JobKind
+from jobgate.kinds import ENTRY_POINT, built_in, installed
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from tests.corpus import announced, holds
-from webhook import Kind, Operation
+from webhook import Operation, Registry
 
 PACKAGE = Path("examples/own-kind")
 TEXT = Path("docs/tutorials/writing-a-kind.md").read_text(encoding="utf-8")
@@ -62,7 +63,7 @@ def site(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def kind(site: Path) -> Iterator[Kind]:
+def kind(site: Path) -> Iterator[JobKind]:
     """The kind, found as any installed package's is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(site))
@@ -86,7 +87,7 @@ def document(name: str) -> Any:
     return yaml.safe_load(FILES[name])
 
 
-def verdict(name: str, kind: Kind, **circumstances: Any) -> Verdict:
+def verdict(name: str, kind: JobKind, **circumstances: Any) -> Verdict:
     assert kind in installed()
     return judge(document(name), ReviewOptions(kinds=installed(), **circumstances))
 
@@ -98,7 +99,7 @@ def test_the_page_quotes_the_package(folder: Path) -> None:
     assert {str(file.relative_to(PACKAGE)) for file in written} == {*FILES, "README.md"}
 
 
-def test_an_entry_point_names_the_kind(kind: Kind, site: Path) -> None:
+def test_an_entry_point_names_the_kind(kind: JobKind, site: Path) -> None:
     (entry,) = (one for one in entry_points(group=ENTRY_POINT) if one.name == "sweepjob")
     assert entry.load() is kind
     assert kind not in built_in()
@@ -117,7 +118,7 @@ def test_each_block_is_a_file_a_session_or_a_command_that_is_not_run() -> None:
     assert COMMANDS
 
 
-def test_its_schema_is_one_that_the_api_server_takes(kind: Kind) -> None:
+def test_its_schema_is_one_that_the_api_server_takes(kind: JobKind) -> None:
     (version,) = definition(kind)["spec"]["versions"]
     assert check_structural(version["schema"]["openAPIV3Schema"]) == []
 
@@ -130,7 +131,7 @@ def test_its_crd_is_printed_by_the_command_of_its_readme(capsys: pytest.CaptureF
     assert yaml.safe_load(capsys.readouterr().out)["metadata"]["name"] == "sweepjobs.example.com"
 
 
-def test_the_least_job_is_allowed_and_defaulted_once(kind: Kind) -> None:
+def test_the_least_job_is_allowed_and_defaulted_once(kind: JobKind) -> None:
     written = document("jobs/minimal.yaml")
     first = verdict("jobs/minimal.yaml", kind)
     assert first.allowed, first.status
@@ -144,7 +145,7 @@ def test_the_least_job_is_allowed_and_defaulted_once(kind: Kind) -> None:
     assert again.patch == []
 
 
-def test_the_broken_job_is_denied_for_what_it_announces(kind: Kind, folder: Path) -> None:
+def test_the_broken_job_is_denied_for_what_it_announces(kind: JobKind, folder: Path) -> None:
     name = "jobs/broken/five-faults.yaml"
     status = verdict(name, kind).status
     assert status is not None
@@ -154,7 +155,7 @@ def test_the_broken_job_is_denied_for_what_it_announces(kind: Kind, folder: Path
     assert all(any(one.startswith(fault) for one in reported) for fault in faults), reported
 
 
-def test_an_api_server_takes_its_crd_and_its_jobs(kind: Kind, cluster_api: ClusterApi) -> None:
+def test_an_api_server_takes_its_crd_and_its_jobs(kind: JobKind, cluster_api: ClusterApi) -> None:
     crd = definition(kind)
     status, answer = cluster_api.post(CRDS, crd, {"fieldValidation": "Strict"})
     assert status == 201, answer.get("message")
@@ -173,7 +174,7 @@ def test_an_api_server_takes_its_crd_and_its_jobs(kind: Kind, cluster_api: Clust
         cluster_api.delete(f"{CRDS}/{crd['metadata']['name']}")
 
 
-def test_its_page_tells_each_default_and_each_rule(kind: Kind) -> None:
+def test_its_page_tells_each_default_and_each_rule(kind: JobKind) -> None:
     text = page(kind)
     assert "../" not in text  # it is the page of a package, which has none of our files
     assert "# SweepJob\n\n`example.com/v1`, `sweepjobs.example.com`." in text
@@ -198,9 +199,18 @@ def test_the_tests_that_it_shows_pass(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("suspended", [False, True])
-def test_trials_are_added_while_the_sweep_is_suspended_only(kind: Kind, suspended: bool) -> None:
+def test_trials_are_added_while_the_sweep_is_suspended_only(kind: JobKind, suspended: bool) -> None:
     stored, written = document("jobs/minimal.yaml"), document("jobs/minimal.yaml")
     stored["spec"]["suspend"] = suspended
     written["spec"]["trials"].append(written["spec"]["trials"][0] | {"name": "other", "parameters": {"rate": "1"}})
-    answer = judge(written, ReviewOptions(kinds=registry([kind]), operation=Operation.UPDATE, stored=(stored,)))
+    answer = judge(written, ReviewOptions(kinds=Registry([kind]), operation=Operation.UPDATE, stored=(stored,)))
     assert answer.allowed is suspended, answer.status
+
+
+def test_the_tutorials_use_the_stable_surface_only() -> None:
+    texts = [*(file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py"))]
+    for page_ in Path("docs/tutorials").glob("*.md"):
+        texts += re.findall(r"^```python\n(.*?)^```$", page_.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    imported = {name for text in texts for name in re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE)}
+    ours = {name for name in imported if name.partition(".")[0] in {"crdgen", "webhook", "certs", "jobgate"}}
+    assert ours == {"crdgen", "jobgate.api"}

@@ -1,8 +1,7 @@
 """What mutation adds to a SweepJob."""
 
-from jobgate.jobs.defaults import fill, limit_what_is_not_shared
+from jobgate.api import Context, Draft, fill, limit_what_is_not_shared
 from sweepjob.models import SweepJobSpec, Trial
-from webhook import Context, Draft
 
 
 def constants(job: Draft, _: Context) -> None:

@@ -6,9 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from crdgen import Atomic, Column, CustomResource, Doc, Int32, MaxItems, MinItems, Model, Names, PodTemplate, Version
-from jobgate.jobs.dependencies import DependsOn
-from jobgate.jobs.policies import LifecyclePolicy
-from jobgate.names import ENTRIES_LIMIT
+from jobgate.api import ENTRIES_LIMIT, DependsOn, LifecyclePolicy
 
 
 class Goal(StrEnum):

@@ -5,8 +5,7 @@ from typing import Any
 from sweepjob import SWEEPJOB
 from sweepjob.models import SweepJobSpec, Trial
 
-from jobgate.kinds import registry
-from jobgate.offline.judge import ReviewOptions, judge
+from jobgate.api import Registry, ReviewOptions, judge
 
 
 def sweep(*rates: str) -> dict[str, Any]:
@@ -23,7 +22,7 @@ def sweep(*rates: str) -> dict[str, Any]:
 
 def faults(job: dict[str, Any]) -> list[str]:
     """Return the causes for which a job is denied, as `kubectl` prints them."""
-    status = judge(job, ReviewOptions(kinds=registry([SWEEPJOB]))).status
+    status = judge(job, ReviewOptions(kinds=Registry([SWEEPJOB]))).status
     return [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]] if status else []
 
 
@@ -42,7 +41,7 @@ def test_trials_of_the_same_values_are_denied() -> None:
 
 
 def test_a_field_that_does_not_fit_stops_no_rule() -> None:
-    """A rule that reads more than it names raises here."""
+    """The rules judge what fits, and never fail."""
     for name, field in SweepJobSpec.model_fields.items():
         job = sweep("0.1", "0.01")
         job["spec"][field.alias or name] = 1.5

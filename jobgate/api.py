@@ -1,0 +1,125 @@
+"""The stable surface of jobgate for kinds and plugins of other packages.
+
+Import from here and from `crdgen`: everything below may change between minor releases (VERSIONING.md). The tutorials
+use nothing else.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from jobgate.jobs.binding import bind, looks_up
+from jobgate.jobs.context import Context, Settings
+from jobgate.jobs.defaults import fill, fill_each, limit_what_is_not_shared
+from jobgate.jobs.dependencies import DependsOn
+from jobgate.jobs.fields import PLUGINS_DOC, Plugins
+from jobgate.jobs.job import Job
+from jobgate.jobs.kind import JobKind
+from jobgate.jobs.members import Members
+from jobgate.jobs.operator import Operator
+from jobgate.jobs.policies import LifecyclePolicy
+from jobgate.jobs.runner import Runner, RunStatus
+from jobgate.jobs.task import Task
+from jobgate.names import ENTRIES_LIMIT
+from jobgate.plugins import Arguments, Crew, Declared, Derived, Member, Part, Plugin, Pod, Takes, Variable
+from jobgate.rules.dependencies import gangs_can_start
+from jobgate.rules.shared import shared_rules
+from jobgate.rules.updates import MayChange, Mutable
+from webhook import (
+    Cause,
+    Default,
+    Draft,
+    Duplicate,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Notice,
+    NotSupported,
+    Operation,
+    Path,
+    Registry,
+    Required,
+    Rule,
+    TooLong,
+    TooMany,
+    TypeInvalid,
+    User,
+    rule,
+)
+
+if TYPE_CHECKING:
+    from jobgate.installation.handbook import page
+    from jobgate.offline.judge import ReviewOptions, Verdict, judge
+
+__all__ = [
+    "ENTRIES_LIMIT",
+    "PLUGINS_DOC",
+    "Arguments",
+    "Cause",
+    "Context",
+    "Crew",
+    "Declared",
+    "Default",
+    "DependsOn",
+    "Derived",
+    "Draft",
+    "Duplicate",
+    "Forbidden",
+    "Invalid",
+    "Job",
+    "JobKind",
+    "LifecyclePolicy",
+    "MayChange",
+    "Member",
+    "Members",
+    "Mutable",
+    "NotFound",
+    "NotSupported",
+    "Notice",
+    "Operation",
+    "Operator",
+    "Part",
+    "Path",
+    "Plugin",
+    "Plugins",
+    "Pod",
+    "Registry",
+    "Required",
+    "ReviewOptions",
+    "Rule",
+    "RunStatus",
+    "Runner",
+    "Settings",
+    "Takes",
+    "Task",
+    "TooLong",
+    "TooMany",
+    "TypeInvalid",
+    "User",
+    "Variable",
+    "Verdict",
+    "bind",
+    "fill",
+    "fill_each",
+    "gangs_can_start",
+    "judge",
+    "limit_what_is_not_shared",
+    "looks_up",
+    "page",
+    "rule",
+    "shared_rules",
+]
+
+#: Imported when they are asked for: tests and documentation need them, and a kind does not wait for them.
+_LATER: Final = {
+    "ReviewOptions": "jobgate.offline.judge",
+    "Verdict": "jobgate.offline.judge",
+    "judge": "jobgate.offline.judge",
+    "page": "jobgate.installation.handbook",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of `_LATER`."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)
