@@ -75,7 +75,7 @@ def _said(desired: Desired) -> dict[str, Any]:
     if desired.resource == SECRETS:
         return {}  # made, and never written again: there is no right to it, and pods hold what they were given
     metadata = {key: manifest["metadata"][key] for key in ("labels", "annotations") if key in manifest["metadata"]}
-    if desired.declared.made is not None:
+    if desired.declared.generate is not None:
         return {"metadata": metadata}
     said = {key: value for key, value in manifest.items() if key not in {"apiVersion", "kind", "metadata"}}
     if manifest["kind"] == "ConfigMap":
