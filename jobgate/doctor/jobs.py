@@ -55,7 +55,7 @@ def _erased(observed: ClusterSnapshot, kind: JobKind) -> Iterator[FoundFault]:
         if found := erased(kind, one):
             metadata = one["metadata"]
             where = place(resource_of(kind), metadata["name"], metadata.get("namespace", ""))
-            writers.setdefault(found.writer, fault_at("fields-erased", where, found.said))
+            writers.setdefault(found.writer, fault_at("fields-erased", where, found.message))
     yield from writers.values()
 
 

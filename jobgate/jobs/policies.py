@@ -1,4 +1,4 @@
-"""The model of lifecycle policies, and how the lists of them are read."""
+"""The model of lifecycle policies, and the views of them that rules use."""
 
 from __future__ import annotations
 
@@ -55,16 +55,18 @@ INTERNAL_EVENTS: Final = frozenset(
 INTERNAL_ACTIONS: Final = frozenset(
     {Action.SYNC_JOB, Action.ENQUEUE_JOB, Action.SYNC_QUEUE, Action.OPEN_QUEUE, Action.CLOSE_QUEUE}
 )
-#: The annotation by which a user asks for an action, as `ResumeJob`; the runner removes it when that is done.
+#: The annotation by which a user requests an action, such as `ResumeJob`; the runner removes it after the action.
 COMMAND: Final = "jobgate.dev/command"
-#: Actions that a user may ask for, whatever the kind.
+#: Actions that a user may request, for any kind.
 USER_ACTIONS: Final = {
-    str(one): one
-    for one in (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
+    str(action): action
+    for action in (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
 }
-#: What messages offer, in the order of the enums.
-USEFUL_EVENTS: Final = tuple(one for one in LifecycleEvent if one not in INTERNAL_EVENTS | {LifecycleEvent.JOB_UPDATED})
-USEFUL_ACTIONS: Final = tuple(one for one in Action if one not in INTERNAL_ACTIONS)
+#: The events and actions that messages recommend, in the order of the enums.
+USEFUL_EVENTS: Final = tuple(
+    event for event in LifecycleEvent if event not in INTERNAL_EVENTS | {LifecycleEvent.JOB_UPDATED}
+)
+USEFUL_ACTIONS: Final = tuple(action for action in Action if action not in INTERNAL_ACTIONS)
 
 
 class LifecyclePolicy(Model):
@@ -99,28 +101,28 @@ class Policy:
 
     @property
     def events(self) -> Sequence[LifecycleEvent]:
-        """Its events, `event` and `events` taken together as Volcano does, each once."""
+        """The events in `event` and `events` together, as Volcano reads them, without duplicates."""
         if self._events is None:
             first = [] if self.model.event is None else [self.model.event]
             self._events = list(dict.fromkeys([*first, *(self.model.events or ())]))
         return self._events
 
     def place_of(self, event: LifecycleEvent) -> Path:
-        """Return the path at which the policy names one of its events."""
+        """Return the path of one of the policy's events."""
         if event is self.model.event:
             return self.path / "event"
         return self.path / "events" / (self.model.events or []).index(event)
 
 
 class PolicyList(NamedTuple):
-    """The policies of a job or of a task. For an event, the first that matches applies."""
+    """The policies of a job or of a task. The first policy that matches an event applies."""
 
     owner: Job[Any] | Task
     policies: Sequence[Policy]
 
     @property
     def is_of_task(self) -> bool:
-        """Whether they are the policies of a task."""
+        """Whether the owner is a task."""
         return isinstance(self.owner, Task)
 
 
@@ -136,11 +138,13 @@ def policy_lists(job: Job[Any]) -> Sequence[PolicyList]:
         owners: tuple[Job[Any] | Task, ...] = (job, *job.tasks)
         for owner in owners:
             if models := policies_of(owner):
-                policies = [Policy(owner, index, one) for index, one in enumerate(models) if not job.leaves_out(one)]
+                policies = [
+                    Policy(owner, index, model) for index, model in enumerate(models) if not job.leaves_out(model)
+                ]
                 lists.append(PolicyList(owner, policies))
         job.shared[policy_lists] = lists
-    found: Sequence[PolicyList] = job.shared[policy_lists]
-    return found
+    known: Sequence[PolicyList] = job.shared[policy_lists]
+    return known
 
 
 def all_policies(job: Job[Any]) -> Iterator[Policy]:
@@ -150,5 +154,5 @@ def all_policies(job: Job[Any]) -> Iterator[Policy]:
 
 
 def tasks_of(policies: PolicyList, job: Job[Any]) -> Sequence[Task]:
-    """Return the tasks that a list of policies applies to: its own, or all tasks of the job."""
+    """Return the tasks that a list of policies applies to: the task that owns it, or all tasks of the job."""
     return (policies.owner,) if isinstance(policies.owner, Task) else job.all_tasks

@@ -43,4 +43,4 @@ def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> 
     for name in dict.fromkeys(one for one, _ in found.unknown):
         yield not_checked(name)
     for problem in problems_of(found):
-        yield f"the item would be stored, but not be Ready: {problem.said()}"
+        yield f"the item would be stored, but not be Ready: {problem.message()}"
