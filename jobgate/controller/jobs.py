@@ -122,7 +122,7 @@ def remembered(kind: JobKind, digest: Callable[[dict[str, Any]], Digest], docume
     understood = set(written_plugins(kind, document)) <= set(crew.plugins)
     since = "" if status else str(document["metadata"].get("creationTimestamp") or "")
     found = erased(kind, document)
-    return Remembered(crew, over, understood, waits_since=since, erased=found.said if found else "")
+    return Remembered(crew, over, understood, waits_since=since, erased=found.message if found else "")
 
 
 def _changed(resource: Resource, changed: Callable[[Key], None], key: tuple[str, str]) -> None:
