@@ -9,6 +9,7 @@ from jobgate.kinds.common.dependencies import OF_GANGS, gangs_can_start
 from jobgate.kinds.common.operator import runs_here
 from jobgate.kinds.common.pod.reading import mapping, objects, text
 from jobgate.kinds.common.rules import shared_rules
+from jobgate.kinds.common.runner import STATE
 from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
@@ -94,8 +95,8 @@ def a_gang_can_start(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | 
 
 
 def has_started(status: Mapping[str, Any]) -> bool:
-    """Tell from a job's status whether the operator has made pods of it."""
-    return status.get("phase") not in {None, "", "Pending"}
+    """Tell from a job's status whether pods were made of it, or jobgate has let it leave its queue."""
+    return status.get("phase") not in {None, "", "Pending"} or mapping(status.get(STATE)).get("admitted") is True
 
 
 def _stored(context: Context, field: str) -> dict[str, Any]:
@@ -141,6 +142,8 @@ def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[
 MAY_CHANGE = MayChange(
     {
         "spec": Mutable.ALWAYS,
+        # A queue counts the jobs that name it: one that it has released stays in it.
+        "spec.queue": Mutable.BEFORE_IT_RUNS,
         "spec.tasks[*].name": Mutable.BEFORE_IT_RUNS,
         "spec.tasks[*].type": Mutable.BEFORE_IT_RUNS,
     },

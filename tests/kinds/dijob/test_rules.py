@@ -158,6 +158,24 @@ def test_the_tasks_of_a_running_job_keep_their_names_and_order(tasks: list[Any],
     assert faults(validate(job(*tasks), TWO | {"status": {"phase": "Pending"}})) == []
 
 
+@pytest.mark.parametrize(
+    "status, moves",
+    [
+        ({}, True),
+        ({"phase": "Pending", "jobgate": {"attempt": 0}}, True),
+        ({"phase": "Pending", "jobgate": {"attempt": 1, "held": "AbortJob"}}, True),
+        # It was released a moment ago, and the status does not say so yet.
+        ({"phase": "Pending", "jobgate": {"attempt": 0, "admitted": True}}, False),
+        ({"phase": "Running"}, False),
+    ],
+)
+def test_a_job_stays_in_the_queue_that_has_released_it(status: Any, moves: bool) -> None:
+    found = faults(
+        validate(job(task("learner"), queue="large"), job(task("learner"), queue="small") | {"status": status})
+    )
+    compare("dijob", found, [] if moves else ["spec.queue: Forbidden"])
+
+
 def test_bounds_that_cross_otherwise_than_stored_are_rejected() -> None:
     stored = job(task("learner"), minReplicas=3, maxReplicas=2)
     assert faults(validate(stored | {"spec": stored["spec"] | {"priority": "high"}}, stored)) == []
