@@ -19,7 +19,7 @@ from jobgate.prerequisites.item import RECORD, Item, read_record, recorded
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import ANNOTATION, WORD, Reference, ReferenceFields, TaskReferences, asked, parts
-from jobgate.prerequisites.resolve import Resolution, finder, resolve
+from jobgate.prerequisites.resolve import Instance, Resolution, finder, resolve
 from webhook import (
     Cause,
     Context,
@@ -32,6 +32,7 @@ from webhook import (
     NotFound,
     Notice,
     Objects,
+    Operation,
     Path,
     Request,
     Rule,
@@ -197,7 +198,7 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
     """An item that is missing, lacks a value or does not fit the pod would keep pods from being made."""
     yield from _misplaced(job)
     try:
-        tasks = _resolved(job, context)
+        tasks, hidden = _resolved(job, context), _hidden(job, context)
     except LookupError:
         place = next(one.place(0) for one in asked_of(job) if one.references)
         yield Forbidden(place, UNKNOWN_ITEMS)
@@ -206,7 +207,10 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
     start = f"{job.kind.kind} {context.name or context.generate_name}"
     pods = {made.task.path.steps: made.pod for made in made_pods(job, context)} if tasks else {}
     for task in tasks:
-        for finding in _findings(context, task, start, pods.get(task.asked.task.steps)):
+        found = [*_as_named(task)]
+        if hidden.isdisjoint(task.resolution.items):
+            found += _findings(context, task, start, pods.get(task.asked.task.steps))
+        for finding in found:
             if finding not in said:
                 said.add(finding)
                 yield finding
@@ -241,9 +245,21 @@ def _named_by(metadata: Mapping[str, Any]) -> Any:
     return mapping(metadata.get("annotations")).get(ANNOTATION)
 
 
-def _findings(
-    context: Context, task: _ResolvedTask, start: str, made: dict[str, Any] | None
-) -> Iterator[Cause | Notice]:
+def _hidden(job: Job[Any], context: Context) -> set[str]:
+    """Return the items of a job, by kind and name, of which the user is told nothing: those that they may not use.
+
+    The object before an UPDATE has none: what was wrong with it is not enforced, whoever changes it.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if context.operation is Operation.UPDATE and context.old is None:
+        return set()
+    return {one.item.source for _, one, _ in _refused(job, _resolved(job, context), context)}
+
+
+def _as_named(task: _ResolvedTask) -> Iterator[Cause | Notice]:
+    """Yield what is wrong with how a task names its items, whatever is in these."""
     one = task.asked
     if one.unreadable is not None:
         path, value, why = one.unreadable
@@ -252,6 +268,13 @@ def _findings(
         yield Notice(one.place(place), f"{one.references[place].shown} is already listed, with the same values")
     for item, place in task.resolution.unknown:
         yield Notice(one.place(place), not_checked(item))
+
+
+def _findings(
+    context: Context, task: _ResolvedTask, start: str, made: dict[str, Any] | None
+) -> Iterator[Cause | Notice]:
+    """Yield what is wrong with the items of a task."""
+    one = task.asked
     for problem in task.problems:
         yield _cause(problem, one, start)
     if task.problems:
@@ -291,26 +314,50 @@ def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause
     """Who applies a job needs the verb `use` on every item that it brings: an item runs commands and mounts data."""
     if context.access is None:
         return
-    named = set() if context.old is None else {*_named_in(asked(context.old, where(job.kind)))}
     try:
-        tasks = _resolved(job, context)
-        before = named | _sources(job.kind, context.old, context.objects, context.namespace)
+        tasks, before = _resolved(job, context), _before(job, context)
     except LookupError:
+        named = set() if context.old is None else {*_named_in(asked(context.old, where(job.kind)))}
         yield from _unchecked(asked_of(job), named, context)
         return
     yield from _unchecked((task.asked for task in tasks if task.resolution.problems), before, context)
-    answered: set[str] = set()
+    for task, one, may in _refused(job, tasks, context):
+        chain = (f"{job.kind.kind} {context.name or context.generate_name}", *one.chain)
+        yield Forbidden(task.asked.place(one.place), refusal(context.user, one.item, chain, may), one.item.source)
+
+
+def _before(job: Job[Any], context: Context) -> set[str]:
+    """Return the items that a job had before an UPDATE, by kind and name, for the first rule that asks.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if _before not in job.shared:
+        named = set() if context.old is None else {*_named_in(asked(context.old, where(job.kind)))}
+        job.shared[_before] = named | _sources(job.kind, context.old, context.objects, context.namespace)
+    found: set[str] = job.shared[_before]
+    return found
+
+
+def _refused(
+    job: Job[Any], tasks: Iterable[_ResolvedTask], context: Context
+) -> Iterator[tuple[_ResolvedTask, Instance, bool | None]]:
+    """Yield each new item that the user may not use, once; or of which that is not known: None.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if context.access is None:
+        return
+    answered = {*_before(job, context)}
     for task in tasks:
         for one in task.resolution.instances:
-            if one.item.source in before or one.item.source in answered:
+            if one.item.source in answered:
                 continue
             answered.add(one.item.source)
             may = context.access.may(context.user, USE, RESOURCES[one.item.kind], one.item.name, context.namespace)
             if not may:
-                chain = (f"{job.kind.kind} {context.name or context.generate_name}", *one.chain)
-                yield Forbidden(
-                    task.asked.place(one.place), refusal(context.user, one.item, chain, may), one.item.source
-                )
+                yield task, one, may
 
 
 def _unchecked(tasks: Iterable[TaskReferences], before: set[str], context: Context) -> Iterator[Cause]:
