@@ -143,7 +143,7 @@ def test_no_way_to_write_names_an_item_without_the_right(tenants: Tenants) -> No
 
 
 @pytest.mark.parametrize("token", [None, "x"])
-def test_who_may_not_use_an_item_is_told_nothing_of_what_is_in_it(tenants: Tenants, token: str | None) -> None:
+def test_who_may_not_use_an_item_learns_nothing_of_what_is_in_it(tenants: Tenants, token: str | None) -> None:
     values = {} if token is None else {"templateVariables": {"token": token}}
     value = json.dumps([{"kind": "ClusterPrerequisite", "name": "private", **values}])
     deployment = workload("Deployment", "x")

@@ -156,8 +156,8 @@ def test_every_reason_is_rejected_at_admission() -> None:
 def test_a_user_without_the_right_to_an_item_learns_nothing_of_what_is_in_it(job: Any, documents: Any) -> None:
     causes = said(job, Known(documents), Granted({}))
     assert any(f"user 'alice' cannot use {C} " in one for one in causes)
-    told = [one for one in causes for reason in {*ProblemReason} - {ProblemReason.FORBIDDEN} if f": {reason}: " in one]
-    assert told == []
+    shown = [one for one in causes for reason in {*ProblemReason} - {ProblemReason.FORBIDDEN} if f": {reason}: " in one]
+    assert shown == []
 
 
 def test_a_user_without_the_right_is_not_held_to_what_is_wrong_with_a_stored_item() -> None:

@@ -246,7 +246,7 @@ def _named_by(metadata: Mapping[str, Any]) -> Any:
 
 
 def _hidden(job: Job[Any], context: Context) -> set[str]:
-    """Return the items of a job, by kind and name, of which the user is told nothing: those that they may not use.
+    """Return the items of a job, by kind and name, of which nothing is said to the user, as they may not use these.
 
     The object before an UPDATE has none: what was wrong with it is not enforced, whoever changes it.
 
