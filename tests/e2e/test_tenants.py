@@ -82,6 +82,8 @@ def tenants(whole_controlplane: WholeControlPlane, whole_api: ClusterApi) -> Ite
     wait_for(bound, WAIT, what="rights and items are known")
     yield tenants
     tenants.kubectl("delete", "clusterprerequisite", "private")
+    # First: a namespace would wait for simulated pods that never end, and the queue be full.
+    tenants.kubectl("delete", "dijobs", "--all")
     whole_api.delete(f"/api/v1/namespaces/{tenants.namespace}")
 
 
