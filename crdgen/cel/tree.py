@@ -1,4 +1,4 @@
-"""The syntax tree of a compiled expression. It needs no CEL library; `reading` makes it of what that serializes."""
+"""The syntax tree of a compiled expression. It needs no CEL library; `reading` creates it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class CelExpression:
-    """An expression, with what is below it; two that are the same have the same `str`.
+    """An expression with its parts. Equal expressions have the same `str`.
 
     | kind | value | parts |
     |---|---|---|
@@ -23,17 +23,17 @@ class CelExpression:
     kind: str
     value: Any = None
     parts: "tuple[CelExpression, ...]" = ()
-    #: Its number, by which its type is known; 0 for one that nobody compiled.
+    #: Number for the lookup of its type; 0 if it was not compiled.
     id: int = field(default=0, compare=False, repr=False)
 
 
 def walk(node: CelExpression) -> Iterator[CelExpression]:
-    """Yield the node and all below it."""
+    """Yield a node and all its descendants."""
     yield node
     for part in node.parts:
         yield from walk(part)
 
 
-def rewritten(node: CelExpression, rule: Callable[[CelExpression], CelExpression]) -> CelExpression:
-    """Return the tree with each node replaced by what the rule makes of it, the innermost first."""
-    return rule(replace(node, parts=tuple(rewritten(part, rule) for part in node.parts)))
+def rewrite(node: CelExpression, rule: Callable[[CelExpression], CelExpression]) -> CelExpression:
+    """Return the tree with the rule applied to each node, the innermost first."""
+    return rule(replace(node, parts=tuple(rewrite(part, rule) for part in node.parts)))

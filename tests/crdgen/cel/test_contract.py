@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crdgen.cel import CompilationError, compiled, uses_old_self
+from crdgen.cel import CompilationError, compile_expression, uses_old_self
 from crdgen.cel.cost import estimate
 
 SPEC: dict[str, Any] = {
@@ -59,7 +59,7 @@ TAKEN = [
 def problems(expression: str, **more: bool) -> list[str]:
     """Return what the API server's compiler rejects, one sentence each."""
     try:
-        compiled(expression, SPEC, **more)
+        compile_expression(expression, SPEC, **more)
     except CompilationError as error:
         return error.sentences
     return []
@@ -100,8 +100,8 @@ def test_syntax_is_checked() -> None:
 
 
 def test_a_message_must_be_a_text() -> None:
-    assert compiled("'at least ' + string(self.replicas)", SPEC).returns == "STRING"
-    assert compiled("self.replicas", SPEC).returns == "INT"
+    assert compile_expression("'at least ' + string(self.replicas)", SPEC).returns == "STRING"
+    assert compile_expression("self.replicas", SPEC).returns == "INT"
 
 
 def test_a_whole_resource_shows_its_name() -> None:
@@ -142,6 +142,6 @@ def test_a_transition_rule_names_old_self(expression: str, uses: bool) -> None:
     ],
 )
 def test_what_is_walked_without_a_bound_is_named(expression: str, paths: list[str]) -> None:
-    found = compiled(expression, SPEC)
+    found = compile_expression(expression, SPEC)
     price = estimate(found.tree, found.types, found.self_type)
     assert [place.path for place in price.places if not place.bounded] == paths

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bench.differential.crds.costs import SELF
-from crdgen.cel import compiled
+from crdgen.cel import compile_expression
 from crdgen.cel.cost import LIMIT, estimate
 from crdgen.cel.types import REQUEST, type_of
 
@@ -28,7 +28,7 @@ COSTS = [
 
 
 def _cost(expression: str, schema: dict[str, Any]) -> int:
-    found = compiled(expression, schema)
+    found = compile_expression(expression, schema)
     return estimate(found.tree, found.types, found.self_type).cost
 
 
@@ -44,7 +44,7 @@ def test_what_nobody_can_size_costs_more_than_anything() -> None:
 
 @pytest.mark.parametrize("count", ["self.numbers[0]", "-self.numbers[0]", "self.words.size()", "1000000000000"])
 def test_a_range_whose_length_nothing_bounds_costs_more_than_is_evaluated(count: str) -> None:
-    found = compiled(f"lists.range({count}).size() >= 0", SELF)
+    found = compile_expression(f"lists.range({count}).size() >= 0", SELF)
     assert found.cost(100) > LIMIT
 
 

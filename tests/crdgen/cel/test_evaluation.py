@@ -11,7 +11,7 @@ NUMBERS = {"type": "array", "items": {"type": "integer"}}
 
 
 def run(expression: str, value: Any = VALUE, schema: dict[str, Any] = SCHEMA) -> Any:
-    compiled = cel.compiled(expression, schema)
+    compiled = cel.compile_expression(expression, schema)
     return compiled.run(compiled.activation(value, None), old=False)
 
 
@@ -50,7 +50,7 @@ def test_the_expression_fails_as_on_the_server(expression: str) -> None:
     ],
 )
 def test_an_optional_old_self_is_there_where_there_is_an_old_value(rule: str, old: Any, outcome: bool | str) -> None:
-    compiled = cel.compiled(rule, NUMBERS, optional_old_self=True)
+    compiled = cel.compile_expression(rule, NUMBERS, optional_old_self=True)
     variables = compiled.activation([7], old)
     if isinstance(outcome, bool):
         assert compiled.run(variables, old=old is not None) is outcome
@@ -85,7 +85,7 @@ _KEYED = {
 )
 def test_sets_and_map_lists_are_the_same_in_any_order(schema: dict[str, Any], old: Any, same: bool) -> None:
     new = [1, 2] if schema is not _KEYED else [{"k": "a", "s": ["x", "y"]}, {"k": "b"}]
-    compiled = cel.compiled("self == oldSelf", schema)
+    compiled = cel.compile_expression("self == oldSelf", schema)
     assert compiled.run(compiled.activation(new, old), old=True) is same
 
 
@@ -98,7 +98,7 @@ def test_sets_and_map_lists_are_the_same_in_any_order(schema: dict[str, Any], ol
     ],
 )
 def test_what_no_rule_can_name_is_compared(schema: dict[str, Any], new: Any, old: Any, same: bool) -> None:
-    compiled = cel.compiled("self == oldSelf", schema)
+    compiled = cel.compile_expression("self == oldSelf", schema)
     assert compiled.run(compiled.activation(new, old), old=True) is same
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from crdgen.evaluate import ErrorType, Evaluator, Violation, evaluate
-from crdgen.evaluate.correlation import unchanged
+from crdgen.evaluate.correlation import is_unchanged
 
 NAMES: dict[str, Any] = {
     "type": "array",
@@ -125,7 +125,7 @@ def test_correlation_follows_names_and_keys(path: tuple[str | int, ...], same: b
     schema = {"type": "object", "properties": {"a": {}, "b": {}, "items": items, "set": {"type": "array", "items": {}}}}
     old = {"a": 1, "b": 1, "items": [{"k": 1, "v": 1}, {"k": 2, "v": 1}], "set": [1, 2]}
     new = {"a": 1, "b": 2, "items": [{"k": 2, "v": 1}, {"k": 1, "v": 2}], "set": [1, 3]}
-    assert unchanged(schema, path, new, old) is same
+    assert is_unchanged(schema, path, new, old) is same
 
 
 DEFINITION: dict[str, Any] = {

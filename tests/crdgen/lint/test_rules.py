@@ -84,7 +84,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     ),
     ("strategy-is-known", ("spec", "conversion"), {"strategy": "None"}, {}, "None or Webhook"),
     (
-        "review-versions-are-spoken",
+        "review-versions-are-supported",
         ("spec", "conversion"),
         _webhook(_SERVICE, "v2", "v1"),
         _webhook(_SERVICE, "v2"),
@@ -158,7 +158,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "which is not declared",
     ),
     (
-        "service-can-be-there",
+        "service-name-is-valid",
         ("spec", "conversion"),
         _webhook(_SERVICE, "v1"),
         _webhook({"service": {"namespace": "ns", "name": "Hook"}}, "v1"),
@@ -180,7 +180,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     ),
     ("type-is-known", _NEW, _TEXT, {"type": "any"}, "type must be one of"),
     ("list-has-items", _NEW, {"type": "array", "items": _TEXT}, {"type": "array"}, "needs the schema of its items"),
-    ("type-is-there", _NEW, {"x-kubernetes-preserve-unknown-fields": True}, {"minimum": 1}, "type must be one of"),
+    ("type-is-set", _NEW, {"x-kubernetes-preserve-unknown-fields": True}, {"minimum": 1}, "type must be one of"),
     (
         "branches-only-restrict",
         _NEW,
@@ -456,7 +456,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "lose their fields",
     ),
     (
-        "names-fit-what-is-made-of-them",
+        "derived-names-are-valid",
         _NEW,
         _object(properties={"spec": _object()}),
         _object(properties={"spec": _PODS}),

@@ -18,7 +18,7 @@ from crdgen import (
     crd,
     structural_schema,
 )
-from crdgen.generate.tidy import shortened
+from crdgen.generate.tidy import shorten
 
 
 class Inner(BaseModel):
@@ -184,5 +184,5 @@ def test_a_version_has_its_own_policy_or_that_of_the_resource() -> None:
     ],
 )
 def test_a_text_is_cut_at_the_end_of_a_sentence(text: str, limit: int, short: str) -> None:
-    assert shortened(text, limit) == short
-    assert len(shortened(text, limit)) <= limit or text == short
+    assert shorten(text, limit) == short
+    assert len(shorten(text, limit)) <= limit or text == short
