@@ -1,4 +1,4 @@
-"""Protocols for what the rotation reads and writes, and how their calls may fail."""
+"""Protocols of the systems that the rotation reads and writes, and their errors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,12 +57,12 @@ class Clock(Protocol):
 class Stamp:
     """Names of the stamps, which are notes in the store. Times are the API server's, as RFC 3339."""
 
-    #: Digest of the targets when all trusted the staged generation, and the time.
+    #: Digest of the targets, and time, when all targets trusted the staged generation.
     TRUSTED, TRUSTED_AT = "trusted", "trusted-at"
-    #: Whether no server works, so that no soak is needed.
+    #: Whether no server works: then no soak is needed.
     EMERGENCY = "emergency"
     PROMOTED_AT = "promoted-at"
-    #: The leaf that all servers served when they were checked, and the time.
+    #: The leaf that all servers served at the last check, and the time of the check.
     VERIFIED, VERIFIED_AT = "verified", "verified-at"
     #: Generations up to this number lose trust as soon as all servers serve a later generation.
     REVOKED = "revoked"

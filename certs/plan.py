@@ -27,7 +27,7 @@ from certs.bundle import (
 from certs.generation import KeyType, number_of
 from certs.names import ServerNames
 from certs.places import BUNDLE, NEXT, NUMBER, PARTS, PREVIOUS, Changes, Stamp, StoredCertificates, Target
-from certs.state import RotationState, elapsed, expired, highest, read_state, write_time
+from certs.state import RotationState, elapsed, expired, highest_number, read_state, write_time
 from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
 from certs.validity import LIFETIME, renewal
 
@@ -73,13 +73,13 @@ def plan(observed: RotationSnapshot, settings: RotationSettings) -> Step:
     """Return the next step, or how long to wait."""
     now = observed.now
     if keeper := observed.stored.keeper:
-        why = f"the Secret is managed by {keeper}: use another --secret-name, or leave the rotation to {keeper}"
-        return Blocked((why,))
+        problem = f"the Secret is managed by {keeper}: use another --secret-name, or leave the rotation to {keeper}"
+        return Blocked((problem,))
     state = read_state(observed.stored, settings.names, now)
     return (
-        # First: adding stored CAs to bundles is always right, whatever the clocks and other faults.
+        # First: adding stored CAs to bundles is always safe, even if clocks are wrong or something else fails.
         _heal(state, observed.targets)
-        or _clocks(observed.skew)
+        or _clock_problem(observed.skew)
         or _revocation(state, settings)
         or _promote(state, observed.targets, now, settings)
         or _stage(state, observed.targets, now, settings)
@@ -103,7 +103,7 @@ def _stage(state: RotationState, targets: Sequence[Target], now: datetime, setti
     why = next(_reasons(state, targets, now, settings), "")
     if not why:
         return None
-    number = max(state.number, highest(targets)) + 1
+    number = max(state.number, highest_number(targets)) + 1
     return Stage(why, number, emergency=state.current is None or bool(state.current.faults))
 
 
@@ -119,7 +119,7 @@ def _reasons(
         yield "; ".join(current.faults)
     if current.missing:
         yield f"the certificate lacks the names {', '.join(current.missing)}"
-    if (ahead := highest(targets)) > current.number:
+    if (ahead := highest_number(targets)) > current.number:
         yield f"generation {ahead} is already trusted, but the Secret was reset to {current.number}"
     if settings.beyond is not None and current.number <= settings.beyond:
         yield "rotation was requested"
@@ -260,16 +260,16 @@ def _tidy(state: RotationState) -> Changes | None:
     return Changes(contents, stamps) if contents or stamps else None
 
 
-def _clocks(skew: timedelta) -> Blocked | None:
+def _clock_problem(skew: timedelta) -> Blocked | None:
     """Return an obstacle if this machine's clock or the API server's is wrong."""
     if abs(skew) <= SKEW:
         return None
     side = "ahead of" if skew > timedelta() else "behind"
-    why = (
+    problem = (
         f"this machine's clock is {_seconds(abs(skew))} {side} the API server's: synchronize the clocks; they may "
         f"differ by {_seconds(SKEW)}"
     )
-    return Blocked((why,))
+    return Blocked((problem,))
 
 
 def _seconds(duration: timedelta) -> str:

@@ -214,8 +214,8 @@ def expired(certificate: x509.Certificate, now: datetime) -> bool:
     return certificate.not_valid_after_utc + CLOCK_SKEW < now
 
 
-def highest(targets: Iterable[Target]) -> int:
-    """Return the highest number of a generation that any target trusts; 0 if there is none."""
+def highest_number(targets: Iterable[Target]) -> int:
+    """Return the highest generation that any target trusts, as a number; 0 if there is none."""
     bundles = (entry.bundle for target in targets for entry in target.entries)
     numbers = (number_of(ca) for bundle in set(bundles) for ca in read_certificates(bundle))
     return max((number for number in numbers if number), default=0)

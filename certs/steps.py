@@ -65,7 +65,7 @@ class Wait:
     """Wait `until` a time by the API server's clock. `then` says what follows.
 
     Attributes:
-        overdue: whether it takes too long, so that a warning is logged.
+        overdue: whether to log a warning, because it takes too long.
         settled: whether the rotation is complete.
     """
 

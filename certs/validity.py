@@ -47,7 +47,7 @@ AHEAD = timedelta(days=30)
 def renewal(validity: Validity) -> datetime:
     """Return when the next generation is due: a third of the lifetime or 30 days before the end, whichever is more.
 
-    But never in the first half of the lifetime, or certificates of less than 60 days would be renewed all the time.
+    Never in the first half of the lifetime: certificates of less than 60 days would be renewed all the time.
     """
     # Without the hour before it was issued.
     lifetime = validity.not_after - validity.not_before - CLOCK_SKEW

@@ -229,7 +229,7 @@ def test_days_out_of_bounds_are_rejected(days: str, folder: Path) -> None:
 def without_cryptography(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in [name for name in sys.modules if name.split(".")[0] == "certs"]:
         monkeypatch.delitem(sys.modules, module)
-    # None in sys.modules means that there is no such module.
+    # None in sys.modules makes the import fail.
     monkeypatch.setitem(sys.modules, "cryptography", None)
 
 

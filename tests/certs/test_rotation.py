@@ -67,13 +67,13 @@ async def test_after_a_kill_at_any_write_another_process_continues(when: str) ->
         world = await install()
         await settle(world, replace(soon, beyond=1))
         world.writes.clear()
-        left = killed_at
+        remaining = killed_at
 
         def kill(verb: str, name: str) -> None:
-            nonlocal left
+            nonlocal remaining
             if verb == when:
-                left -= 1
-                if left < 0:
+                remaining -= 1
+                if remaining < 0:
                     raise Killed
 
         with inject(world, kill):
@@ -96,12 +96,12 @@ async def test_kills_at_every_step_of_many_rotations() -> None:
     for number in range(2, 14):
         world.time += DUE
         for survived in range(1, 14):
-            left = survived
+            remaining = survived
 
             def kill(verb: str, name: str) -> None:
-                nonlocal left
-                left -= verb == "written"
-                if left <= 0:
+                nonlocal remaining
+                remaining -= verb == "written"
+                if remaining <= 0:
                     raise Killed
 
             with inject(world, kill):
@@ -280,17 +280,17 @@ async def test_a_ca_is_not_retired_if_a_server_serves_it_again_after_the_check()
 async def test_a_server_that_starts_at_any_step_is_trusted(write: int, late: bool) -> None:
     world = await install()
     await settle(world, replace(SETTINGS, beyond=1))
-    settings, left = replace(SETTINGS, beyond=2), write
+    settings, remaining = replace(SETTINGS, beyond=2), write
 
     def start(verb: str, name: str) -> None:
-        nonlocal left
-        left -= verb == "written"
-        if not left and verb == "written":
+        nonlocal remaining
+        remaining -= verb == "written"
+        if not remaining and verb == "written":
             world.restart(0, late=late)
 
     with inject(world, start):
         await settle(world, settings, patience=1200)
-    assert left <= 0
+    assert remaining <= 0
     # Finally the kubelet updates the old mount.
     world.servers[0].read(world.contents or {}, world.time)
     await settle(world, settings)
