@@ -3,7 +3,7 @@
 `crd(of(Model, group="example.com", version="v1"))` returns a definition that API servers accept, or raises a
 `SchemaError` that names the field and the fix. It takes any Pydantic model; `Model` is as strict as the API server.
 
-Markers in `Annotated[…]` say what types of Python cannot:
+Markers in `Annotated[…]` express what Python types cannot:
 
 - how server-side apply merges lists and maps: `MapList`, `SetList`, `Atomic`, `GranularMap`, `AtomicMap`
 - types of Kubernetes: `EmbeddedResource`, `core_type("Toleration")` and `pod_template("1.30")`, as in

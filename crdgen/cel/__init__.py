@@ -4,9 +4,9 @@ Needs the extra `cel`: Google's own library parses, types and evaluates the expr
 of Kubernetes (`functions`, `declarations`), on JSON as rules see it (`values`). `errors` rewrites its errors for
 authors of rules. Other libraries do not check types. What is ours, and why:
 
-- `cost`: the API server rejects rules by an estimate of their cost, which no library has; ours is rougher. It also
-  bounds evaluations here
-- `reading`, `tree`: the library returns the syntax tree as a serialized message, for which no package has the classes
+- `cost`: the API server rejects rules by their estimated cost. No library has the estimate; ours is rougher, and also
+  limits evaluations here
+- `reading`, `tree`: the library returns the syntax tree as a serialized message, and no package has classes for it
 - `types`, and the descriptors in `engine`: the library types objects only by protobuf descriptors
 
 `schema` is always the schema of `self`. Rules contain property names as Kubernetes escapes them.

@@ -52,47 +52,47 @@ class _Value(NamedTuple):
 def estimate(tree: CelExpression, types: Mapping[int, str], self_type: Type) -> Estimate:
     """Return the approximate highest cost of a compiled expression."""
     estimator = _Estimator(types, self_type)
-    cost, _ = estimator.of(tree)
+    cost, _ = estimator.estimate(tree)
     places = (
         place
         for place in estimator.places.values()
-        if (cost - _Estimator(types, self_type, small=place.path).of(tree)[0]) * _REPORTED_PART >= cost
+        if (cost - _Estimator(types, self_type, small=place.path).estimate(tree)[0]) * _REPORTED_PART >= cost
     )
     return Estimate(cost, tuple(places))
 
 
-def cost_for_size(tree: CelExpression, types: Mapping[int, str], self_type: Type, most: int) -> int:
-    """Return the highest cost if no input value is larger than `most`."""
-    return _Estimator(types, self_type, most=most, key=most).of(tree)[0]
+def cost_for_size(tree: CelExpression, types: Mapping[int, str], self_type: Type, max_size: int) -> int:
+    """Return the highest cost if no input value is larger than `max_size`."""
+    return _Estimator(types, self_type, unknown=max_size, key=max_size).estimate(tree)[0]
 
 
 def count_in_request(kind: Type) -> int:
     """Return the number of values of a type that fit into a request."""
-    return REQUEST // (kind.least + 1)
+    return REQUEST // (kind.min_bytes + 1)
 
 
 class _Estimator:
     """A walk over an expression.
 
-    The value at the path `small` counts as one entry. `most` is the size of unknown values. `key` is the size of a
+    The value at the path `small` counts as one entry. `unknown` is the size of unknown values. `key` is the size of a
     map's keys, which is 0 for the API server.
     """
 
     def __init__(
-        self, types: Mapping[int, str], self_type: Type, *, small: str = "", most: int = UNKNOWN, key: int = 0
+        self, types: Mapping[int, str], self_type: Type, *, small: str = "", unknown: int = UNKNOWN, key: int = 0
     ) -> None:
         #: The parts of the schema whose sizes were used, by path.
         self.places: dict[str, Type] = {}
         self._types = types
         self._self = self_type
         self._small = small
-        self._most = most
+        self._unknown = unknown
         self._key = key
         self._locals: dict[str, _Value] = {}
 
-    def of(self, node: CelExpression) -> tuple[int, _Value]:
+    def estimate(self, node: CelExpression) -> tuple[int, _Value]:
         """Return the cost of an expression, and the size and type of its value."""
-        cost, value = self._of(node)
+        cost, value = self._estimate_node(node)
         kind = self._types.get(node.id, "dyn")
         if kind == "dyn" and value.place is not None:
             # The library does not type lists in lists.
@@ -100,14 +100,14 @@ class _Estimator:
         is_small = kind in _SCALARS or kind.startswith(_KUBERNETES)
         return cost, value._replace(kind=kind, size=1 if is_small else value.size)
 
-    def _of(self, node: CelExpression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of expression
+    def _estimate_node(self, node: CelExpression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of expression
         match node:
             case CelExpression("literal" | "unsigned", value):
                 return 0, _Value(len(value) if isinstance(value, str | bytes) else 1)
             case CelExpression("name", name):
                 return 1, self._locals.get(name) or self._at(self._self)
             case CelExpression("select" | "has", name, (operand,)):
-                cost, parent = self.of(operand)
+                cost, parent = self.estimate(operand)
                 return cost + 1, _Value(1) if node.kind == "has" else self._field(parent, name)
             case CelExpression("list", _, items):
                 return self._collection(_LIST, items, ())
@@ -118,12 +118,12 @@ class _Estimator:
             case CelExpression("loop"):
                 return self._loop(node)
             case _:
-                return _OBJECT + sum(self.of(part)[0] for part in node.parts), _Value(self._most)
+                return _OBJECT + sum(self.estimate(part)[0] for part in node.parts), _Value(self._unknown)
 
     def _at(self, place: Type | None) -> _Value:
         if place is None:
-            return _Value(self._most)
-        return _Value(1 if place.path == self._small else min(place.most, self._most), place, kind=place.name)
+            return _Value(self._unknown)
+        return _Value(1 if place.path == self._small else min(place.max_size, self._unknown), place, kind=place.name)
 
     def _field(self, parent: _Value, name: str) -> _Value:
         """Return a field. The API server knows no size for fields that rules call by an unescaped reserved word."""
@@ -143,32 +143,32 @@ class _Estimator:
         self, cost: int, values: Iterable[CelExpression], keys: Iterable[CelExpression]
     ) -> tuple[int, _Value]:
         """Return the cost of a list or map literal, with its largest value."""
-        parts = [self.of(value) for value in values]
-        cost += sum(part_cost for part_cost, _ in parts) + sum(self.of(key)[0] for key in keys)
+        parts = [self.estimate(value) for value in values]
+        cost += sum(part_cost for part_cost, _ in parts) + sum(self.estimate(key)[0] for key in keys)
         return cost, _Value(len(parts), inner=max((value for _, value in parts), key=self._size, default=_Value(0)))
 
     def _loop(self, node: CelExpression) -> tuple[int, _Value]:
         variable, second, accumulator = node.value
-        cost, collection = self.of(node.parts[0])
+        cost, collection = self.estimate(node.parts[0])
         count = self._size(collection)
-        initial_cost, initial = self.of(node.parts[1])
+        initial_cost, initial = self.estimate(node.parts[1])
         outer = self._locals
         key = _Value(1 if collection.kind.startswith("list") else self._key, kind="int")
         value = self._inner(collection)
         single = value if collection.kind.startswith("list") else key
         names = {variable: key, second: value} if second else {variable: single}
         self._locals = outer | names | {accumulator: initial}
-        condition, _ = self.of(node.parts[2])
-        step, produced = self.of(node.parts[3])
+        condition, _ = self.estimate(node.parts[2])
+        step, produced = self.estimate(node.parts[3])
         # The list of `map` and `filter` grows with each step; the variable of `optMap` does not.
         grows = node.parts[1].kind in {"list", "map"} and node.parts[0] != CelExpression("list", ())
         self._locals = outer | {accumulator: _Value(count, inner=produced.inner) if grows else initial}
-        result_cost, result = self.of(node.parts[4])
+        result_cost, result = self.estimate(node.parts[4])
         self._locals = outer
         return cost + initial_cost + result_cost + count * (condition + step), result
 
     def _call(self, node: CelExpression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of call
-        parts = [self.of(part) for part in node.parts]
+        parts = [self.estimate(part) for part in node.parts]
         costs, values = [cost for cost, _ in parts], [value for _, value in parts]
         total = sum(costs)
         match node.value:
@@ -184,7 +184,7 @@ class _Estimator:
                 return total + 1, values[0]._replace(place=None, inner=self._inner(values[0]))
             case "_!=_" if values[0].kind.startswith(_KUBERNETES):
                 # The API server knows the cost of `==` for its own types, but not of `!=`.
-                return total + self._most, _Value(1)
+                return total + self._unknown, _Value(1)
             case "lists.range":
                 # Only a literal has a bound.
                 number = node.parts[0]
@@ -201,7 +201,7 @@ class _Estimator:
         if node.value == "_+_":
             inners = [value.inner or self._inner(value) for value in values if value.kind.startswith("list")]
             items = max(inners, key=self._size, default=None)
-        return total + cost, _Value(max(self._most, sum(sizes)) if size is None else size, inner=items)
+        return total + cost, _Value(max(self._unknown, sum(sizes)) if size is None else size, inner=items)
 
 
 class _Sizes(NamedTuple):

@@ -49,14 +49,14 @@ def typing_environment(pool: DescriptorPool, variables: list[dict[str, Any]]) ->
 
 
 def evaluating_environment() -> Any:
-    """Return the environment that evaluates rules after their types were checked: objects are maps in it."""
+    """Return the environment that evaluates rules with checked types. Objects are maps there."""
     pool = DescriptorPool()
     describe_opaque(pool)
     classes = {
         kind: message_factory.GetMessageClass(pool.FindMessageTypeByName(name)) for kind, (name, _) in OPAQUE.items()
     }
     config = {"variables": [{"name": name, "type_name": "dyn"} for name in ("self", "oldSelf")]}
-    # When it evaluates, the library does not distinguish lists, maps or objects by their contents.
+    # During evaluation, the library does not distinguish lists, maps or objects by their contents.
     overloads: dict[str, tuple[str, dict[tuple[str, ...], Callable[..., Any]]]] = {}
     for line, function in (FUNCTIONS | STOPGAPS).items():
         _, forms = overloads.setdefault(_untyped(line), (line, {}))
@@ -102,13 +102,13 @@ def _parts(line: str) -> tuple[bool, str, list[str], str]:
 
 
 def _dynamic(line: str) -> str:
-    """Return the line without the types of items, values and results, except for Kubernetes' own types."""
+    """Replace the types of items, values and results by `dyn`, except for Kubernetes' own types."""
     call, _, result = _DYNAMIC.sub(lambda match: _ANY[match[1]], line).partition(" -> ")
     return f"{call} -> {result if result in OPAQUE else 'dyn'}"
 
 
 def _untyped(line: str) -> str:
-    """Return the part of a line by which the library distinguishes overloads when it evaluates."""
+    """Return the part of a line that distinguishes overloads during evaluation."""
     return _NAME.sub("object", _dynamic(line)).partition(" -> ")[0]
 
 

@@ -1,8 +1,8 @@
 """Compile and evaluate expressions with the CEL library; imported only if it is installed.
 
-The types of an expression are checked in an environment of the schema, in which objects are messages. It is evaluated
-in another environment, in which objects are maps: so `has()` is true for an empty list, and an integer-or-string has
-the type of its value.
+The types of an expression are checked in an environment of the schema, with objects as messages. It is evaluated in
+another environment, with objects as maps: so `has()` is true for an empty list, and an integer-or-string has the type
+of its value.
 
 The messages are protobuf descriptors. Protobuf has no lists of lists and no maps of lists or maps: in such fields, the
 inner values are not typed (`dyn`). All other types are as on the API server.
@@ -146,9 +146,9 @@ class CompiledExpression:
     _serialized: bytes = field(repr=False)
     _costs: dict[int, int] = field(default_factory=dict, repr=False)
 
-    def cost(self, most: int) -> int:
-        """Return the highest cost if no input value is larger than `most`."""
-        bucket = 2 ** most.bit_length()
+    def cost(self, max_size: int) -> int:
+        """Return the highest cost if no input value is larger than `max_size`."""
+        bucket = 2 ** max_size.bit_length()
         if bucket not in self._costs:
             self._costs[bucket] = cost_for_size(self.tree, self.types, self.self_type, bucket)
         return self._costs[bucket]

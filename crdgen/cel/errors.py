@@ -55,7 +55,7 @@ def _unknown_field(name: str, kind: Type | None) -> str:
         return f"field {name} is not known"
     if not kind.fields:
         return f"{kind.path} has no field {name}: rules see none of its fields"
-    # Reserved words appear escaped, since every API server knows them so.
+    # Every API server knows the escaped form of reserved words.
     names = sorted(kind.fields.keys() - RESERVED)
     close = get_close_matches(name, names, n=1)
     more = f"did you mean {close[0]}?" if close else f"it has {', '.join(names[:12])}"

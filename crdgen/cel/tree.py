@@ -15,15 +15,15 @@ class CelExpression:
     | `name` | the name | |
     | `select`, `has` | the field | its operand |
     | `call`, `method` | the function, or operator | the arguments; of a method, the target before them |
-    | `message` | its type, the fields, which are optional | their values |
+    | `message` | its type, the fields, which fields are optional | their values |
     | `list`, `map` | which entries are optional | the items; the keys and values in turn |
-    | `loop`: `all`, `map`, … | the variable, the second one, the accumulator | range, start, condition, step, result |
+    | `loop`: `all`, `map`, … | both variables, the accumulator | range, start, condition, step, result |
     """
 
     kind: str
     value: Any = None
     parts: "tuple[CelExpression, ...]" = ()
-    #: Number for the lookup of its type; 0 if it was not compiled.
+    #: Key of its type; 0 if it was not compiled.
     id: int = field(default=0, compare=False, repr=False)
 
 

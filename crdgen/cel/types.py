@@ -15,9 +15,9 @@ REQUEST: Final = 3 * 1024 * 1024
 #: Largest number of bytes per character.
 _CHARACTER: Final = 4
 
-#: Formats of strings that have another type in rules, with the most characters and the fewest bytes of a value.
+#: Formats of strings that have another type in rules, with the maximum characters and minimum bytes of a value.
 _TIMES: Final = {"date": ("timestamp", 12, 12), "date-time": ("timestamp", 32, 21), "duration": ("duration", 32, 3)}
-#: Scalars that are not strings, with the fewest bytes of a value.
+#: Scalars that are not strings, with the minimum bytes of a value.
 _SCALARS: Final = {"boolean": ("bool", 4), "integer": ("int", 1), "number": ("double", 1)}
 
 _TEXT: Final[Schema] = {"type": "string"}
@@ -31,8 +31,8 @@ class Type:
     Attributes:
         name: the type in CEL; `object` for objects with fields, `dyn` for an integer or string.
         path: the place, as in messages: `self.tasks[]`.
-        most: the most characters, bytes or entries of a value; 0 if it has no size.
-        least: the fewest bytes of a value in JSON.
+        max_size: the largest number of characters, bytes or entries of a value; 0 if it has no size.
+        min_bytes: the smallest number of bytes of a value in JSON.
         keyword: the keyword that bounds the size; empty if there is none.
         bounded: whether the schema has that keyword.
         inner: the type of items, or of a map's values.
@@ -43,8 +43,8 @@ class Type:
 
     name: str
     path: str = "self"
-    most: int = 0
-    least: int = 0
+    max_size: int = 0
+    min_bytes: int = 0
     keyword: str = ""
     bounded: bool = True
     inner: "Type | None" = None
@@ -59,23 +59,23 @@ def type_of(schema: Schema, path: str = "self", *, root: bool = False) -> Type |
     With `root`, the value is a whole resource: rules see its type and name even if the schema does not list them.
     """
     if schema.get(INT_OR_STRING):
-        return _sized("dyn", path, schema, "maxLength", REQUEST - 2, least=1, factor=_CHARACTER)
+        return _sized("dyn", path, schema, "maxLength", REQUEST - 2, min_bytes=1, factor=_CHARACTER)
     match schema.get("type"):
         case "array":
             items = _inside(schema.get("items"), f"{path}[]")
-            most = (REQUEST - 2) // (items.least + 1) if items else 0
-            return _sized("list", path, schema, "maxItems", most, least=2, inner=items) if items else None
+            max_size = (REQUEST - 2) // (items.min_bytes + 1) if items else 0
+            return _sized("list", path, schema, "maxItems", max_size, min_bytes=2, inner=items) if items else None
         case "object" if isinstance(schema.get("additionalProperties"), dict):
             values = _inside(schema["additionalProperties"], f"{path}.*")
-            most = (REQUEST - 2) // (values.least + 6) if values else 0
-            return _sized("map", path, schema, "maxProperties", most, least=2, inner=values) if values else None
+            max_size = (REQUEST - 2) // (values.min_bytes + 6) if values else 0
+            return _sized("map", path, schema, "maxProperties", max_size, min_bytes=2, inner=values) if values else None
         case "object":
             return _object(_with_meta(schema) if root or schema.get(EMBEDDED) else schema, path)
         case "string":
             return _text(schema, path)
         case str(kind) if kind in _SCALARS:
-            name, least = _SCALARS[kind]
-            return Type(name, path, least=least)
+            name, min_bytes = _SCALARS[kind]
+            return Type(name, path, min_bytes=min_bytes)
         case _:
             return None
 
@@ -91,31 +91,31 @@ def _sized(
     keyword: str,
     default: int,
     *,
-    least: int,
+    min_bytes: int,
     factor: int = 1,
     inner: Type | None = None,
 ) -> Type:
     bounded = keyword in schema
-    most = max(0, schema[keyword]) * factor if bounded else default
+    max_size = max(0, schema[keyword]) * factor if bounded else default
     keys = {"set": (), "map": tuple(schema.get(LIST_MAP_KEYS, ()))}.get(schema.get(LIST_TYPE, ""))
-    return Type(name, path, most, least, keyword, bounded, inner, keys=keys)
+    return Type(name, path, max_size, min_bytes, keyword, bounded, inner, keys=keys)
 
 
 def _text(schema: Schema, path: str) -> Type:
     form = schema.get("format", "")
     if form in _TIMES:
-        name, most, least = _TIMES[form]
-        return Type(name, path, most, least, time_format=form)
+        name, max_size, min_bytes = _TIMES[form]
+        return Type(name, path, max_size, min_bytes, time_format=form)
     if form == "byte":
-        return _sized("bytes", path, schema, "maxLength", REQUEST - 2, least=2)
+        return _sized("bytes", path, schema, "maxLength", REQUEST - 2, min_bytes=2)
     if "maxLength" not in schema and schema.get("enum"):
         longest = max((len(utf8(value)) for value in schema["enum"] if isinstance(value, str)), default=0)
         return Type("string", path, longest, 2, "maxLength")
-    return _sized("string", path, schema, "maxLength", REQUEST - 2, least=2, factor=_CHARACTER)
+    return _sized("string", path, schema, "maxLength", REQUEST - 2, min_bytes=2, factor=_CHARACTER)
 
 
 def _object(schema: Schema, path: str) -> Type:
-    fields, least = {}, 2
+    fields, min_bytes = {}, 2
     required = schema.get("required", ())
     for name, child in schema.get("properties", {}).items():
         inner = type_of(child, f"{path}.{name}")
@@ -128,8 +128,8 @@ def _object(schema: Schema, path: str) -> Type:
             fields[name] = inner
         # A field with a default need not be sent.
         if name in required and child.get("default") is None:
-            least += len(utf8(name)) + inner.least + len('"":,')
-    return Type("object", path, least=least, fields=fields)
+            min_bytes += len(utf8(name)) + inner.min_bytes + len('"":,')
+    return Type("object", path, min_bytes=min_bytes, fields=fields)
 
 
 def _with_meta(schema: Schema) -> Schema:

@@ -13,7 +13,7 @@ from crdgen.schema.look import mapping
 
 
 class UsageError(Exception):
-    """Unusable input. The message is one line: where, what is wrong, what would be right."""
+    """Unusable input. The message is one line: the place, the problem and the fix."""
 
 
 KIND: Final = "CustomResourceDefinition"

@@ -66,7 +66,7 @@ class Struct:
 
 @dataclass(frozen=True)
 class Choice:
-    """A struct or another shape, whose Go type has its own decoder, which never reports unknown fields."""
+    """A struct or another shape. Its Go type has its own decoder, and never reports unknown fields."""
 
     struct: Struct
     other: Scalar | ListOf

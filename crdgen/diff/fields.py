@@ -54,10 +54,10 @@ def _removed(pair: SchemaPair) -> Iterator[Change]:
         if name in new:
             continue
         if pair.new.get(PRESERVE):
-            yield _of(pair, name, "the field is no longer described; its values are kept unchecked")
+            yield _field_change(pair, name, "the field is no longer described; its values are kept unchecked")
         else:
             what = "the field is removed: stored values are pruned at the next write, and strict clients are rejected"
-            yield _of(pair, name, what, *REJECTS, fix=f"keep it and describe it as deprecated; or {_CONVERT}")
+            yield _field_change(pair, name, what, *REJECTS, fix=f"keep it and describe it as deprecated; or {_CONVERT}")
 
 
 def _added(pair: SchemaPair) -> Iterator[Change]:
@@ -72,16 +72,16 @@ def _added(pair: SchemaPair) -> Iterator[Change]:
         takes_anything = schema.get(PRESERVE) and not schema.get(INT_OR_STRING) and schema.keys() <= _TAKES_ANYTHING
         if was_open and not takes_anything:
             what = "the field is new; unknown fields were kept here, so that stored values may not fit it"
-            yield _of(pair, name, what, *REJECTS, fix=f"leave it open, with {PRESERVE} and no type{optional}")
+            yield _field_change(pair, name, what, *REJECTS, fix=f"leave it open, with {PRESERVE} and no type{optional}")
         elif "default" in schema and (_is_checked_whole(pair) or is_strict(schema)):
             what = "the field is new, and its default counts in a rule or bound of it or of the object around it"
-            yield _of(pair, name, what, *REJECTS, fix=f"add it without a default{optional}")
+            yield _field_change(pair, name, what, *REJECTS, fix=f"add it without a default{optional}")
         elif name in must and schema.get("default") is None:
             what = "the field is new and required: stored objects and clients do not have it"
             fix = "do not require it" if _is_checked_whole(pair) else "give it a default, or do not require it"
-            yield _of(pair, name, what, *REJECTS, fix=fix)
+            yield _field_change(pair, name, what, *REJECTS, fix=fix)
         else:
-            yield _of(pair, name, "the field is new")
+            yield _field_change(pair, name, "the field is new")
 
 
 def _required(pair: SchemaPair) -> Iterator[Change]:
@@ -92,12 +92,14 @@ def _required(pair: SchemaPair) -> Iterator[Change]:
         if name not in both and name in mapping(pair.new, "properties"):
             continue  # reported as a new field
         if schema.get("default") is not None:
-            yield _of(pair, name, "is now required, and has a default")
+            yield _field_change(pair, name, "is now required, and has a default")
         else:
             default = "give it a default; or " if name in both and not _is_checked_whole(pair) else ""
-            yield _of(pair, name, "is now required", *REJECTS, fix=default + pair.for_new("do not require it"))
+            yield _field_change(
+                pair, name, "is now required", *REJECTS, fix=default + pair.for_new("do not require it")
+            )
     for name in sorted((was - now) & both):
-        yield _of(pair, name, "is no longer required; who reads it may not find it")
+        yield _field_change(pair, name, "is no longer required; who reads it may not find it")
 
 
 def _is_checked_whole(pair: SchemaPair) -> bool:
@@ -105,5 +107,5 @@ def _is_checked_whole(pair: SchemaPair) -> bool:
     return pair.in_checked_value or checks_whole_value(pair.new)
 
 
-def _of(pair: SchemaPair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:
+def _field_change(pair: SchemaPair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:
     return Change(f"{pair.path}.{name}".lstrip("."), what, breaks, fix)

@@ -40,7 +40,7 @@ def versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
 
 
 def _compare_with_cluster(crd: Mapping[str, Any]) -> str:
-    """Return the advice to compare with the CRD in the cluster, whose status lists the stored versions."""
+    """Return the advice to compare with the CRD in the cluster: its status lists the stored versions."""
     name = mapping(crd, "metadata").get("name", "NAME")
     return f"or compare with the CRD of the cluster, `kubectl get crd {name} -o yaml`: its {_STATUS} has the answer"
 
@@ -82,33 +82,35 @@ _FLAGS: Final = {
 
 def _flags(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     for flag, (on, off) in _FLAGS.items():
-        was, now = old.get(flag) is True, new.get(flag) is True
-        if was and not now:
+        was_set, is_set = old.get(flag) is True, new.get(flag) is True
+        if was_set and not is_set:
             breaks = ((Break.CLIENTS,), _SERVE) if flag == "served" else ((), "")
             yield Change(f"{_path(name)}.{flag}", off, *breaks)
-        if now and not was:
+        if is_set and not was_set:
             yield Change(f"{_path(name)}.{flag}", on)
     if old.get("deprecationWarning") != new.get("deprecationWarning"):
         yield Change(f"{_path(name)}.deprecationWarning", "the warning changed", text=True)
 
 
 def _between(
-    was: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]], *, converts: bool
+    old_versions: Mapping[str, Mapping[str, Any]], new_versions: Mapping[str, Mapping[str, Any]], *, converts: bool
 ) -> Iterator[Change]:
-    """Yield changes between versions that objects are converted between: from their stored schema to a new one.
+    """Yield changes for objects that are converted from an old version to a new version.
 
-    Without a webhook, only the apiVersion is converted. Clients do not break: they use one version or the other.
+    Without a webhook, conversion only changes the apiVersion. Clients do not break: they use one version only.
     """
-    before = _storage_version(was)
-    after = _storage_version(now)
-    pairs: list[tuple[str | None, str | None]] = [(before, name) for name in now if name not in was]
-    pairs += [(name, after) for name in was if name not in now]
-    if before in now and after in was and before != after:
-        pairs.append((before, after))
+    old_storage = _storage_version(old_versions)
+    new_storage = _storage_version(new_versions)
+    pairs: list[tuple[str | None, str | None]] = [
+        (old_storage, name) for name in new_versions if name not in old_versions
+    ]
+    pairs += [(name, new_storage) for name in old_versions if name not in new_versions]
+    if old_storage in new_versions and new_storage in old_versions and old_storage != new_storage:
+        pairs.append((old_storage, new_storage))
     for old, new in dict.fromkeys(pairs):
         if old is None or new is None:
             continue
-        for change in schemas(schema_of(was[old]), schema_of(now[new])):
+        for change in schemas(schema_of(old_versions[old]), schema_of(new_versions[new])):
             if change.text:
                 continue
             breaks = () if converts else tuple(affected for affected in change.breaks if affected is Break.STORED)

@@ -60,11 +60,11 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 
 def _counts(schema: Mapping[str, Any], what: str) -> Iterator[str]:
-    least, most = number(schema.get(f"min{what}")), number(schema.get(f"max{what}"))
-    if least:
-        yield f"at least {least}"
-    if most is not None:
-        yield f"at most {most}"
+    minimum, maximum = number(schema.get(f"min{what}")), number(schema.get(f"max{what}"))
+    if minimum:
+        yield f"at least {minimum}"
+    if maximum is not None:
+        yield f"at most {maximum}"
     if schema.get(LIST_TYPE) == "set":
         yield "each once"
     keys = [key for key in members(schema.get(LIST_MAP_KEYS)) if isinstance(key, str)]

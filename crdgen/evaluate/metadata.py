@@ -1,8 +1,8 @@
 """Prune and check the metadata of objects and of embedded resources.
 
-The rules are the same for every object (k8s.io/apimachinery, pkg/api/validation/objectmeta.go), except for the name,
-for which each kind has its own. Embedded resources (k8s.io/apiextensions-apiserver,
-pkg/apiserver/schema/objectmeta/validation.go) are checked at every write, even if they did not change.
+The rules are the same for every object (k8s.io/apimachinery, pkg/api/validation/objectmeta.go); only the rule for names
+depends on the kind. Embedded resources (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/objectmeta/validation.go)
+are checked at every write, even if they did not change.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -23,7 +23,7 @@ def _keep(value: Any) -> Any:
 def pruner(schema: Schema, *, root: bool = False, metadata: Prune = _keep) -> Prune:
     """Return a function that prunes values of this schema.
 
-    With `root`, the value is a whole object, whose type and metadata are kept. `metadata` prunes embedded metadata.
+    With `root`, the value is a whole object, and keeps its type and metadata. `metadata` prunes embedded metadata.
     """
 
     def child_pruner(child: Schema) -> Prune:
@@ -91,13 +91,13 @@ def defaulter(schema: Schema) -> Default:
             return [items.apply(child) for child in value]
         if not isinstance(value, dict):
             return value
-        kept = ((key, child, fields.get(key, others)) for key, child in value.items())
+        children = ((key, child, fields.get(key, others)) for key, child in value.items())
         filled = {
             key: field.apply(child) if field else child
-            for key, child, field in kept
+            for key, child, field in children
             if not (field and child is None and field.drops_null)
         }
-        return filled | {key: field.fresh() for key, field in absent.items() if key not in value}
+        return filled | {key: field.copy_default() for key, field in absent.items() if key not in value}
 
     return default
 
@@ -114,12 +114,12 @@ class _Field:
         self.default = self.walk(schema.get("default"))
         self.drops_null = not self.nullable and not self.has_default
 
-    def fresh(self) -> Any:
-        """Return a copy of the default, with the defaults below it."""
+    def copy_default(self) -> Any:
+        """Return a copy of the default, with defaults for its own fields."""
         return deepcopy(self.default)
 
     def apply(self, value: Any) -> Any:
         """Return the value with defaults."""
         if value is None:
-            return None if self.nullable else self.fresh()
+            return None if self.nullable else self.copy_default()
         return self.walk(value)

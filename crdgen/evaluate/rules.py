@@ -71,13 +71,12 @@ class _Run:
     unchecked: list[str]
     cost: int = 0
 
-    def of(self, compiled: "CompiledExpression", variables: Any, most: int, *, old: bool) -> Any:
+    def evaluate(self, compiled: "CompiledExpression", variables: Any, max_size: int, *, old: bool) -> Any:
         """Return the value of an expression, if it costs no more than the API server allows.
 
-        No CEL library counts the cost, so it is estimated from the size of the input, of which no value is larger than
-        `most`.
+        No CEL library counts the cost, so it is estimated: no value of the input is larger than `max_size`.
         """
-        cost = compiled.cost(most)
+        cost = compiled.cost(max_size)
         if cost > LIMIT or self.cost + cost > TOTAL_LIMIT:
             raise cel.NotEvaluated("may take too long")
         self.cost += cost
@@ -204,10 +203,10 @@ def _own(
         return
     kind = node.schema.get("type")
     variables = rules[0].compiled.activation(value, old)
-    most = len(json.dumps([value, old]))
+    max_size = len(json.dumps([value, old]))
     for rule in rules:
         try:
-            holds = run.of(rule.compiled, variables, most, old=old is not None) is True
+            holds = run.evaluate(rule.compiled, variables, max_size, old=old is not None) is True
         except cel.NotEvaluated as error:
             run.unchecked.append(f"{rule.where} was not checked: it {error}")
         except cel.EvaluationError as error:
@@ -216,14 +215,14 @@ def _own(
             if not holds and (rule.uses_old_self or nearest is None or not nearest.same):
                 # A rule without oldSelf does not reject an unchanged value.
                 reason = _REASONS.get(rule.source.get("reason", ""), ErrorType.INVALID)
-                yield Violation(rule.path, reason, value, _message(rule, run, variables, most, old=old is not None))
+                yield Violation(rule.path, reason, value, _message(rule, run, variables, max_size, old=old is not None))
 
 
-def _message(rule: _Rule, run: _Run, variables: Any, most: int, *, old: bool) -> str:
-    """Return the API server's message: of a valid messageExpression, else the message, else the rule."""
+def _message(rule: _Rule, run: _Run, variables: Any, max_size: int, *, old: bool) -> str:
+    """Return the API server's message: from a valid messageExpression, else the `message`, else from the rule."""
     if rule.message is not None:
         try:
-            text = run.of(rule.message, variables, most, old=old)
+            text = run.evaluate(rule.message, variables, max_size, old=old)
         except (cel.EvaluationError, cel.NotEvaluated):
             text = ""
         text = text.strip() if isinstance(text, str) else ""

@@ -52,7 +52,7 @@ def default_forms(default: Any, core: CoreSchema, config: Any) -> list[Any]:
         if not forms:
             raise
     readable, equal = [], []
-    for form in distinct(checked(form, default) for form in forms):
+    for form in distinct(require_json(form, default) for form in forms):
         with suppress(Exception):  # an author's own validator, or a comparison of arrays, may raise anything
             outcome = SchemaValidator(core, config).validate_json(to_json(form))
             readable.append(form)
@@ -64,13 +64,13 @@ def default_forms(default: Any, core: CoreSchema, config: Any) -> list[Any]:
 def json_of(default: Any) -> Any:
     """Return any default as JSON, with aliases and the values of enums."""
     try:
-        return checked(to_jsonable_python(default, by_alias=True, round_trip=True), default)
+        return require_json(to_jsonable_python(default, by_alias=True, round_trip=True), default)
     except (PydanticSerializationError, UnicodeDecodeError, RecursionError) as error:
         raise NotJsonError(*_unwritable(default)) from error
 
 
-def checked(value: Any, default: Any) -> Any:
-    """Return the JSON of a default, or raise if a CRD must not contain it."""
+def require_json(value: Any, default: Any) -> Any:
+    """Return the value, or raise if a CRD cannot contain it as a default."""
     scalars = list(_scalars(value))
     if any(isinstance(scalar, float) and not isfinite(scalar) for scalar in (default, *scalars)):
         raise NotJsonError("JSON has no infinity and no NaN", "make None the default, and read it as infinity")
@@ -84,7 +84,7 @@ def checked(value: Any, default: Any) -> Any:
 
 
 def is_constant(factory: Callable[..., Any]) -> bool:
-    """Return whether a factory returns the same value twice, which is not a date, since that is today's."""
+    """Return whether a factory returns equal values in two calls. Dates do not count: they may be today's."""
     try:
         first, second = factory(), factory()
         return bool(first == second) and not isinstance(first, date | time)

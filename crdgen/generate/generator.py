@@ -156,7 +156,7 @@ class Generator(GenerateJsonSchema):
         values = self.generate_inner(schema["values_schema"]) if "values_schema" in schema else {}
         result: JsonSchemaValue = {"type": "object", "additionalProperties": values or True}
         keys = self.generate_inner(schema["keys_schema"]) if "keys_schema" in schema else {}
-        # Keys may also have the lengths from the model's settings: without a type of values, no rule could check them.
+        # Without a type of values, no rule can check the lengths of keys that come from the model's settings.
         plain = [{"type": "string"}] if values else [{"type": "string"}, {"type": "string"} | self._lengths()]
         if keys and keys not in plain:
             result[KEYS] = keys

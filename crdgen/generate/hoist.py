@@ -75,7 +75,7 @@ def _numbers(variants: list[Schema]) -> list[Schema]:
 
 
 def as_number(schema: Schema) -> Schema:
-    """Return the schema of an integer as that of a number, a multiple of 1."""
+    """Convert an integer schema to a number schema: a multiple of 1."""
     return {"multipleOf": 1, **without(schema, "format"), "type": "number"}
 
 

@@ -95,8 +95,8 @@ def _as_key(value: Any) -> str:
 
 
 def _matches(pattern: str) -> Test:
-    shown = re.sub(r"[\r\n]", " ", pattern)
-    return f"key.matches({cel_text(pattern)})", f"must match {shown}"
+    single_line = re.sub(r"[\r\n]", " ", pattern)
+    return f"key.matches({cel_text(pattern)})", f"must match {single_line}"
 
 
 # Notes of a field for its parent. They are plain JSON, because other stages process the node before its parent.
@@ -105,10 +105,10 @@ ParentRule: TypeAlias = dict[str, str]
 """A rule for the parent object, and its message; `{0}` in the rule stands for the field."""
 
 
-def parents(schema: Schema, path: str) -> Schema:
-    """Return the node with the rules that its fields' markers require, and without their notes.
+def add_parent_rules(schema: Schema, path: str) -> Schema:
+    """Return the node with the rules from the notes of its fields, and without the notes.
 
-    Fields that are always present add no rules; nor do items of a list and values of a map, which have no name.
+    Fields that are always present need no rules. Items of lists and values of maps have no name for a rule.
     """
     rules = [
         _parent_rule(entry, name, f"{path}.{name}")
@@ -121,8 +121,8 @@ def parents(schema: Schema, path: str) -> Schema:
 
 
 def _parent_rule(entry: ParentRule, name: str, path: str) -> dict[str, Any]:
-    where = f".{name}" if name.isidentifier() else f"['{name}']"
-    return {"rule": entry["rule"].format(cel_name(name, path)), "message": entry["message"], "fieldPath": where}
+    field_path = f".{name}" if name.isidentifier() else f"['{name}']"
+    return {"rule": entry["rule"].format(cel_name(name, path)), "message": entry["message"], "fieldPath": field_path}
 
 
 def cel_name(name: str, path: str) -> str:

@@ -12,7 +12,7 @@ from crdgen.generate.defaults import defaults
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.generator import Generator
 from crdgen.generate.inline import MARKERS, inline
-from crdgen.generate.keys import keys, parents
+from crdgen.generate.keys import add_parent_rules, keys
 from crdgen.generate.keywords import keywords
 from crdgen.generate.known import known, ranges
 from crdgen.generate.tidy import descriptions, order, policy, tidy
@@ -33,7 +33,7 @@ def extensions(schema: Schema, path: str) -> Schema:
 # The stages in order: markers need nodes with a type, defaults are validated after the markers, and descriptions come
 # last.
 STAGES: Final[tuple[Transform, ...]] = (
-    *(keywords, unions, known, keys, extensions, ranges, parents, defaults, descriptions),
+    *(keywords, unions, known, keys, extensions, ranges, add_parent_rules, defaults, descriptions),
 )
 
 

@@ -88,7 +88,7 @@ _NUMBER_KEYWORDS: Final = {
 
 
 def decimal(core: Mapping[str, Any]) -> Schema:
-    """Return the schema of a decimal: a number with bounds, or a string, whose pattern only checks the sign.
+    """Return the schema of a decimal: a number with bounds, or a string with a pattern that only checks the sign.
 
     A step below 1 is dropped: for the API server, no integer is a multiple of it.
     """

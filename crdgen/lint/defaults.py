@@ -138,7 +138,7 @@ def _schema_for_defaults(schema: Schema) -> Schema:
 
 
 def _in_resource(node: Node) -> tuple[Schema, Any]:
-    """Return the schema of the resource in whose metadata the node is, and a minimal object with the default."""
+    """Return the schema of the resource with the node in its metadata, and a minimal object with the default."""
     value: Any = node.schema["default"]
     resource: Node | None = node
     while resource is not None and not resource.is_resource:

@@ -119,17 +119,17 @@ def keyword_fits_the_type(node: Node) -> Iterator[Issue]:
 def bounds_leave_something(node: Node) -> Iterator[Issue]:
     """No value satisfies a minimum above its maximum: the API server accepts the schema, but no object.
 
-    Where any type may stand, it is how a schema says which types may not: not surprising. A bound that is no value of
-    the type itself, such as 9.5 for an integer, rejects all values, too.
+    Schemas without a type are not checked: they use such bounds to exclude a type. A bound that is not a value of the
+    type, such as 9.5 for an integer, also rejects all values.
     """
     declared = node
     while declared.branch and declared.parent is not None:
         declared = declared.parent
     for low, high in _PAIRS if declared.type else ():
-        least, most = node.schema.get(low), node.schema.get(high)
+        minimum, maximum = node.schema.get(low), node.schema.get(high)
         exclusive = low == "minimum" and (node.flag("exclusiveMinimum") or node.flag("exclusiveMaximum"))
-        if least is not None and most is not None and (least > most or (exclusive and least == most)):
-            yield Issue(low, f"no value satisfies {low} {least} and {high} {most}", "correct one of them")
+        if minimum is not None and maximum is not None and (minimum > maximum or (exclusive and minimum == maximum)):
+            yield Issue(low, f"no value satisfies {low} {minimum} and {high} {maximum}", "correct one of them")
     for keyword in _SIZES:
         if node.schema.get(keyword, 0) < 0:
             yield Issue(keyword, f"no value has {keyword} {node.schema[keyword]}", "write a number from 0 on")

@@ -49,7 +49,7 @@ def _rules(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", VALIDATIONS)
 def rule_is_complete(node: Node) -> Iterator[Issue]:
-    """A CEL rule has an expression, a reason of four, and a message of one line, at least if it has several lines."""
+    """A CEL rule has an expression, one of four reasons, and a message of one line, required for several lines."""
     for path, rule in _rules(node):
         expression, message, computed = (rule.get(keyword, "") for keyword in ("rule", "message", "messageExpression"))
         if not expression.strip():
@@ -220,7 +220,7 @@ def _costs(root: Node, node: Node) -> Iterator[_RuleCost]:
         yield _RuleCost(node, path, expression.keyword, once, once.cost * times)
 
 
-def _times(node: Node, most: int) -> int:
+def _times(node: Node, if_unbounded: int) -> int:
     """Return the largest number of values of a node: by the bounds of its parents, or as many as fit into a request.
 
     Source: apiextensions cel_validation.go, extractMaxElements; schema/cel/compilation.go, maxCardinality
@@ -228,7 +228,7 @@ def _times(node: Node, most: int) -> int:
     product = 1
     for parent, keyword in _collections(node):
         if keyword not in parent.schema:
-            return most
+            return if_unbounded
         product *= max(0, parent.schema[keyword])
     return product
 

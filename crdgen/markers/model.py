@@ -60,7 +60,7 @@ def _strict(node: Any, resolve: Resolve, *, root: bool = False) -> Any:
     if not isinstance(node, dict) or (node.get("type") == "model" and not root):
         return node
     kind = node.get("type")
-    if not isinstance(kind, str):  # a table of names, one of which may be `type`: fields, tagged choices
+    if not isinstance(kind, str):  # a table of fields or of tagged choices, one possibly named `type`
         return {name: _strict(child, resolve) for name, child in node.items()}
     children = {name: _strict(node[name], resolve) for name in _CHILDREN if isinstance(node.get(name), list | Mapping)}
     return _scalar(node, kind, resolve) | children

@@ -39,7 +39,7 @@ def resolve(text: str, tag: str | None) -> Scalar:
     """Return the value of a plain or tagged scalar.
 
     Raises:
-        ScalarError: The tag is one of YAML's own, except `!!str`; nobody needs them.
+        ScalarError: The tag is a tag of YAML other than `!!str`.
     """
     if tag is None:
         return _WORDS[text] if text in _WORDS else _number(text) if text[:1] in "+-.0123456789" else text

@@ -76,7 +76,7 @@ def definition(resource: CustomResource) -> dict[str, Any]:
 
 
 def _nonempty(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries with values that are not empty."""
+    """Return the mapping without empty values."""
     return {key: value for key, value in entry.items() if value}
 
 
@@ -89,8 +89,8 @@ def _json(part: Names | Column | Service) -> dict[str, Any]:
 def _schema(version: Version, kind: str, policy: Descriptions) -> Schema:
     """Return the schema of the whole object: type, metadata, spec and status.
 
-    A spec that may be empty is optional, and defaults to an empty spec, whose fields have their defaults. It is
-    required if one of its fields is, or if a rule applies to every spec. `policy` is the default for descriptions.
+    A spec that may be empty is optional: its default is an empty spec with the defaults of its fields. It is required
+    if one of its fields is, or if a rule applies to every spec. `policy` is the default for descriptions.
     """
     limit = (version.descriptions or policy).limit
     schema = _from_parts(version, kind, limit) if version.whole is None else _from_whole(version.whole, kind, limit)

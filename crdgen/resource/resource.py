@@ -234,7 +234,7 @@ def _kind(model: type[Any]) -> str:
 
 
 def is_described(value: Any) -> bool:
-    """Return whether a value is a model, a dataclass or a TypedDict, whose fields Pydantic describes."""
+    """Return whether Pydantic describes the fields of a value: a model, a dataclass or a TypedDict."""
     return isinstance(value, type) and (issubclass(value, BaseModel) or is_dataclass(value) or is_typeddict(value))
 
 

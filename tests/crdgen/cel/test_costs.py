@@ -65,4 +65,8 @@ def test_the_cost_of_a_negative_range_is_not_negative() -> None:
 def test_a_list_without_a_bound_has_the_items_that_fit_into_a_request(items: dict[str, Any], least: int) -> None:
     list_type = type_of({"type": "array", "items": items})
     assert list_type
-    assert (list_type.most, list_type.keyword, list_type.bounded) == ((REQUEST - 2) // (least + 1), "maxItems", False)
+    assert (list_type.max_size, list_type.keyword, list_type.bounded) == (
+        (REQUEST - 2) // (least + 1),
+        "maxItems",
+        False,
+    )

@@ -29,6 +29,6 @@ def definition(*versions: dict[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
-def of(field: Any) -> dict[str, Any]:
+def crd_with_field(field: Any) -> dict[str, Any]:
     """Return a CRD with one field, `spec.x`."""
     return definition(version(spec=obj(x=field)))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crdgen.diff import Break, Change, diff
-from tests.crdgen.diff.builder import definition, obj, of, version
+from tests.crdgen.diff.builder import crd_with_field, definition, obj, version
 
 S, C = Break.STORED, Break.CLIENTS
 TEXT, INT = {"type": "string"}, {"type": "integer"}
@@ -60,9 +60,9 @@ def test_a_rule_that_breaks_stored_objects_is_fixed_in_two_steps(rule: str, opti
 
 def test_a_rule_below_a_list_is_fixed_on_the_list() -> None:
     many = {"type": "array", "items": TEXT}
-    first = only(of(many), of(many | {"items": with_rule(TEXT, "self != ''")}))
+    first = only(crd_with_field(many), crd_with_field(many | {"items": with_rule(TEXT, "self != ''")}))
     fixed = with_rule(many, template(first).replace("…", "item != ''"), optional=True)
-    assert set(only(of(many), of(fixed)).breaks) == {C}
+    assert set(only(crd_with_field(many), crd_with_field(fixed)).breaks) == {C}
 
 
 #: Keywords that reject more values, and the equivalent rule.
@@ -82,10 +82,10 @@ TIGHTER = [
 
 @pytest.mark.parametrize(("field", "more", "rule"), TIGHTER, ids=[str(case[1]) for case in TIGHTER])
 def test_a_rule_can_replace_a_keyword_that_rejects_more(field: Any, more: Any, rule: str) -> None:
-    first = only(of(field), of(field | more))
+    first = only(crd_with_field(field), crd_with_field(field | more))
     assert "optionalOldSelf" in first.fix
     fixed = with_rule(field, template(first).replace("…", rule), optional=True)
-    assert set(only(of(field), of(fixed)).breaks) == {C}
+    assert set(only(crd_with_field(field), crd_with_field(fixed)).breaks) == {C}
 
 
 ONE = definition(version(spec=obj(a=TEXT)))
@@ -128,52 +128,52 @@ FOLLOWED: list[tuple[str, Any, Any, str, Any]] = [
     ),
     (
         "a default that a bound counts is not set",
-        of(obj(a=TEXT) | {"maxProperties": 1}),
-        of(obj(a=TEXT, b=TEXT | {"default": ""}) | {"maxProperties": 1}),
+        crd_with_field(obj(a=TEXT) | {"maxProperties": 1}),
+        crd_with_field(obj(a=TEXT, b=TEXT | {"default": ""}) | {"maxProperties": 1}),
         "add it without a default",
-        of(obj(a=TEXT, b=TEXT) | {"maxProperties": 1}),
+        crd_with_field(obj(a=TEXT, b=TEXT) | {"maxProperties": 1}),
     ),
     (
         "a new field stays open if unknown fields were kept",
-        of(obj() | {OPEN: True}),
-        of(obj(("a",), a=TEXT) | {OPEN: True}),
+        crd_with_field(obj() | {OPEN: True}),
+        crd_with_field(obj(("a",), a=TEXT) | {OPEN: True}),
         f"with {OPEN} and no type, and do not require it",
-        of(obj(a={OPEN: True}) | {OPEN: True}),
+        crd_with_field(obj(a={OPEN: True}) | {OPEN: True}),
     ),
     (
         "unknown fields are kept",
-        of(obj() | {OPEN: True}),
-        of(obj()),
+        crd_with_field(obj() | {OPEN: True}),
+        crd_with_field(obj()),
         f"keep {OPEN}",
-        of(obj() | {OPEN: True, "description": "x"}),
+        crd_with_field(obj() | {OPEN: True, "description": "x"}),
     ),
     (
         "another type, another field",
-        of(TEXT),
-        of(INT),
+        crd_with_field(TEXT),
+        crd_with_field(INT),
         "add one of another name",
         definition(version(spec=obj(x=TEXT, y=INT))),
     ),
     (
         "a wider type, another field",
-        of(INT),
-        of({"type": "number"}),
+        crd_with_field(INT),
+        crd_with_field({"type": "number"}),
         "add a field of the wider type",
         definition(version(spec=obj(x=INT, y={"type": "number"}))),
     ),
     (
         "another default belongs to a new version",
-        of(TEXT | {"default": "a"}),
-        of(TEXT | {"default": "b"}),
+        crd_with_field(TEXT | {"default": "a"}),
+        crd_with_field(TEXT | {"default": "b"}),
         "change it in a new one",
-        in_a_new_version(of(TEXT | {"default": "a"}), obj(x=TEXT | {"default": "b"})),
+        in_a_new_version(crd_with_field(TEXT | {"default": "a"}), obj(x=TEXT | {"default": "b"})),
     ),
     (
         "a value of an enum is kept",
-        of(TEXT | {"enum": ["a", "b"]}),
-        of(TEXT | {"enum": ["a"]}),
+        crd_with_field(TEXT | {"enum": ["a", "b"]}),
+        crd_with_field(TEXT | {"enum": ["a"]}),
         "keep the value",
-        of(TEXT | {"enum": ["a", "b"], "description": "b is deprecated."}),
+        crd_with_field(TEXT | {"enum": ["a", "b"], "description": "b is deprecated."}),
     ),
     (
         "a status subresource belongs to a new version",
@@ -209,5 +209,5 @@ def test_the_crd_of_the_cluster_says_whether_a_version_is_stored() -> None:
 
 def test_no_rule_is_advised_below_a_list() -> None:
     many = {"type": "array", "items": TEXT}
-    (change,) = diff(of(many), of(many | {"items": TEXT | {"maxLength": 1}}))
+    (change,) = diff(crd_with_field(many), crd_with_field(many | {"items": TEXT | {"maxLength": 1}}))
     assert "rule" not in change.fix

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from crdgen.diff import Break, diff
-from tests.crdgen.diff.builder import definition, obj, of, version
+from tests.crdgen.diff.builder import crd_with_field, definition, obj, version
 
 S, C, A = Break.STORED, Break.CLIENTS, Break.APPLY
 REJECTS = {S, C}
@@ -130,7 +130,7 @@ CASES: list[tuple[str, Any, Any, set[Break], str]] = [
     ("old", "new", "breaks", "what"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
 def test_one_change_of_a_field(old: Any, new: Any, breaks: set[Break], what: str) -> None:
-    changes = diff(of(old), of(new))
+    changes = diff(crd_with_field(old), crd_with_field(new))
     if not what:
         assert changes == []
         return
@@ -220,7 +220,7 @@ def test_one_change_of_an_object(old: Any, new: Any, path: str, breaks: set[Brea
 
 def test_a_field_of_a_former_map_may_contain_invalid_values() -> None:
     new = open_object(a=INT)
-    changes = diff(of({"type": "object", "additionalProperties": TEXT}), of(new))
+    changes = diff(crd_with_field({"type": "object", "additionalProperties": TEXT}), crd_with_field(new))
     assert {change.path: set(change.breaks) for change in changes} == {"spec.x": set(), "spec.x.a": REJECTS}
 
 

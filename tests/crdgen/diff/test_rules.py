@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crdgen.diff import Break, diff
 from crdgen.evaluate import Evaluator
-from tests.crdgen.diff.builder import obj, of
+from tests.crdgen.diff.builder import crd_with_field, obj
 
 S, C = Break.STORED, Break.CLIENTS
 TEXT, INT = {"type": "string", "maxLength": 9}, {"type": "integer"}
@@ -31,7 +31,7 @@ def with_rules(*rules: str, schema: Any = None, **more: Any) -> dict[str, Any]:
 
 
 def broken(rule: str, *, schema: Any = None, **more: Any) -> set[Break]:
-    (change,) = diff(of(schema or SELF), of(with_rules(rule, schema=schema, **more)))
+    (change,) = diff(crd_with_field(schema or SELF), crd_with_field(with_rules(rule, schema=schema, **more)))
     assert "is new" in change.what
     assert change.fix
     return set(change.breaks)
@@ -144,14 +144,16 @@ MAP_LIST = LIST | {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys"
 @pytest.mark.parametrize(("parent", "breaks"), [(LIST, {S, C}), (MAP_LIST, {C})], ids=["atomic", "map"])
 def test_below_an_atomic_list_rules_have_no_old_self(parent: Any, breaks: Any) -> None:
     for text, expected in (("self == oldSelf", breaks), ("self.k != ''", {S, C})):
-        (change,) = diff(of(parent), of(parent | {"items": with_rules(text, schema=parent["items"])}))
+        (change,) = diff(
+            crd_with_field(parent), crd_with_field(parent | {"items": with_rules(text, schema=parent["items"])})
+        )
         assert set(change.breaks) == expected
         assert ("the list around it" in change.fix) == (parent is LIST)
 
 
 def test_a_change_says_what_a_rule_breaks() -> None:
     def consequence(rule: str, **more: Any) -> str:
-        (change,) = diff(of(SELF), of(with_rules(rule, **more)))
+        (change,) = diff(crd_with_field(SELF), crd_with_field(with_rules(rule, **more)))
         return change.what.partition(" is new: ")[2]
 
     assert consequence("self.must > 1") == "previously valid objects may be rejected"
@@ -185,24 +187,24 @@ def test_a_change_says_what_a_rule_breaks() -> None:
     ],
 )
 def test_a_rule_that_is_only_written_differently_is_not_new(old: str, new: str, message: str) -> None:
-    changes = diff(of(with_rules(old)), of(with_rules(new)))
+    changes = diff(crd_with_field(with_rules(old)), crd_with_field(with_rules(new)))
     assert message in changes[0].what
     assert [bool(change.breaks) for change in changes] == ([False] if message == "means the same" else [True, False])
 
 
 def test_a_rule_that_holds_for_new_objects_too_breaks_clients() -> None:
     rule = "oldSelf == oldSelf"
-    (change,) = diff(of(with_rules(rule)), of(with_rules(rule, optionalOldSelf=True)))
+    (change,) = diff(crd_with_field(with_rules(rule)), crd_with_field(with_rules(rule, optionalOldSelf=True)))
     assert "now holds also for new objects" in change.what
     assert C in change.breaks
-    (change,) = diff(of(with_rules(rule, optionalOldSelf=True)), of(with_rules(rule)))
+    (change,) = diff(crd_with_field(with_rules(rule, optionalOldSelf=True)), crd_with_field(with_rules(rule)))
     assert (change.breaks, "now holds for changes only" in change.what) == ((C,), True)
 
 
 def test_without_the_library_no_rule_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crdgen.cel.available", lambda: False)
     monkeypatch.setattr("crdgen.diff.rules.available", lambda: False)
-    (change,) = diff(of(SELF), of(with_rules("self == oldSelf")))
+    (change,) = diff(crd_with_field(SELF), crd_with_field(with_rules("self == oldSelf")))
     assert set(change.breaks) == {S, C}
     assert "extra `cel`" in change.what
 
@@ -276,8 +278,8 @@ VALUES = st.fixed_dictionaries(
 def test_rules_that_should_accept_stored_objects_accept_them(rule: str, values: list[Any], optional: bool) -> None:
     text = rule.replace("oldSelf", "oldSelf.value()") if optional else rule
     more = {"optionalOldSelf": True} if optional else {}
-    crd = of(with_rules(text, **more))
-    (change,) = diff(of(SELF), crd)
+    crd = crd_with_field(with_rules(text, **more))
+    (change,) = diff(crd_with_field(SELF), crd)
     if S in change.breaks:
         return
     evaluator = Evaluator(crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"])

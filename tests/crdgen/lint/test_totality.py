@@ -23,7 +23,7 @@ _WORDS = st.sampled_from(
 
 
 @st.composite
-def _of(draw: st.DrawFn, shape: Shape, depth: int) -> Any:  # noqa: PLR0911 - one for each shape
+def _json_of_shape(draw: st.DrawFn, shape: Shape, depth: int) -> Any:  # noqa: PLR0911 - one for each shape
     """Return JSON of this shape, sometimes with other JSON in it."""
     if depth <= 0 or draw(st.integers(0, 9)) == 0:
         return draw(_JSON)
@@ -33,14 +33,18 @@ def _of(draw: st.DrawFn, shape: Shape, depth: int) -> Any:  # noqa: PLR0911 - on
             if not fields:
                 return {}
             names = draw(st.lists(st.sampled_from(sorted(fields)), max_size=5, unique=True))
-            return {name: draw(_of(fields[name], depth - 1)) for name in names}
+            return {name: draw(_json_of_shape(fields[name], depth - 1)) for name in names}
         case MapOf():
             names = draw(st.lists(st.sampled_from(["a", "spec", "metadata", "x-y"]), max_size=2, unique=True))
-            return {name: draw(_of(shape.value, depth - 1)) for name in names}
+            return {name: draw(_json_of_shape(shape.value, depth - 1)) for name in names}
         case ListOf():
-            return [draw(_of(shape.item, depth - 1)) for _ in range(draw(st.integers(0, 2)))]
+            return [draw(_json_of_shape(shape.item, depth - 1)) for _ in range(draw(st.integers(0, 2)))]
         case Choice():
-            return draw(_of(shape.struct, depth - 1)) if draw(st.booleans()) else draw(st.booleans() | st.just([]))
+            return (
+                draw(_json_of_shape(shape.struct, depth - 1))
+                if draw(st.booleans())
+                else draw(st.booleans() | st.just([]))
+            )
         case Scalar.TEXT:
             return draw(_WORDS)
         case _:
@@ -59,13 +63,13 @@ def test_any_json_has_findings_or_none(value: Any) -> None:
 
 
 @_LENIENT
-@given(_of(DEFINITION, 9))
+@given(_json_of_shape(DEFINITION, 9))
 def test_anything_like_a_definition_is_linted(value: Any) -> None:
     lint(value)
 
 
 @_LENIENT
-@given(_of(SCHEMA, 5))
+@given(_json_of_shape(SCHEMA, 5))
 def test_anything_like_a_schema_is_linted(value: Any) -> None:
     check_structural({"type": "object", "properties": {"spec": value}})
     lint(bare(value))
