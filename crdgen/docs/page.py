@@ -116,7 +116,7 @@ _HEAD: Final = ("field", "type", "default", "")
 
 
 def fields(schemas: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a table of all fields in schemas, which are given by their paths.
+    """Return a table of all fields in the schemas, given by path.
 
     Fields of pod templates and volumes are left out: Kubernetes documents them.
     """

@@ -96,7 +96,7 @@ def default_has_an_effect(node: Node) -> Iterator[Issue]:
 
 @warning("schema/defaulting/validation.go, which holds it against the schema alone", "default", phase=EVALUATED)
 def default_leaves_the_object_valid(node: Node) -> Iterator[Issue]:
-    """The API server does not check the defaults of map values, nor others for duplicate items and int-or-string."""
+    """The API server checks no defaults of map values, and no defaults for duplicate items and int-or-string."""
     if not node.branch and (node.unseen_defaults or not any(True for _ in _violations(node.schema))):
         yield from _violations(node.schema, whole=True)
 

@@ -1,4 +1,4 @@
-"""Quantities are valid as in `resource.ParseQuantity` (k8s.io/apimachinery 0.36), whose answers are recorded here."""
+"""Quantities are valid if `resource.ParseQuantity` accepts them. Answers of k8s.io/apimachinery 0.36 are recorded here."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Help of the commands, and internal errors, which are one line, too."""
+"""Every command has help, and an internal error is one line."""
 
 import subprocess
 import sys
