@@ -29,8 +29,8 @@ from bench.comparison.scenarios import Pods, Scenario
 from bench.comparison.servers import JOBGATE, Server
 from bench.page import aligned, piped, renew
 from crdgen import Names
+from jobgate.jobs.binding import bind
 from jobgate.kinds import ENTRY_POINT
-from jobgate.kinds.common.binding import bind
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.models import RESOURCE
 from jobgate.kinds.vcjob.operator import VOLCANO

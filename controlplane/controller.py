@@ -82,7 +82,7 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     from jobgate.cli.controllers import lead  # noqa: PLC0415
     from jobgate.cluster.client import Client  # noqa: PLC0415
     from jobgate.controller import Controller, ControllerMetrics, ControllerSettings  # noqa: PLC0415
-    from jobgate.kinds.common.wiring import wired  # noqa: PLC0415
+    from jobgate.jobs.wiring import wired  # noqa: PLC0415
     from jobgate.serving.leader import LeaderSettings  # noqa: PLC0415
     from webhook.server.log import configure  # noqa: PLC0415
 

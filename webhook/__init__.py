@@ -9,6 +9,7 @@
 - `text`: every text of a finding, bounded and escaped
 - `path`: the place of a field, exact, and printed as Kubernetes prints it
 - `cause`: what is wrong (`Cause` and its kinds), and warnings (`Notice`)
+- `values`: reads and compares JSON of any shape, and says what differs
 - `view`: the typed view of JSON, whole or of what fits; `readable`
 - `context`: what a default or a rule may know beside the object
 - `ratchet`: what makes a fault the same before and after an UPDATE

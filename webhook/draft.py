@@ -8,6 +8,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
+from webhook.values import escape
+
 Operation: TypeAlias = dict[str, Any]
 
 #: An operation, the way to the object that it changes (spelled out when the patch is asked for), the field, what comes
@@ -220,9 +222,3 @@ def _is_json(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_json(part) for key, part in value.items())
     return isinstance(value, list) and all(map(_is_json, value))
-
-
-def escape(step: str | int) -> str:
-    """Return one step of a JSON pointer (RFC 6901)."""
-    text = str(step)
-    return text.replace("~", "~0").replace("/", "~1") if "~" in text or "/" in text else text

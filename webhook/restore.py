@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from webhook.draft import Operation, escape
+from webhook.draft import Operation
+from webhook.values import escape
 
 
 def _zero(value: Any) -> bool:

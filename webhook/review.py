@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from msgspec.json import Encoder
 from msgspec.structs import replace
 from pydantic import BaseModel
 
@@ -20,6 +19,7 @@ from webhook.path import Path
 from webhook.ratchet import Identities, identity
 from webhook.restore import restoration
 from webhook.rule import Rule
+from webhook.values import mapping, metadata_of, same, text
 from webhook.view import opaque, view, without
 
 #: After so many new causes the review ends: nobody reads more, and hostile objects hold a million.
@@ -68,7 +68,10 @@ def review(
     if kind is None or request.subresource or request.operation not in _REVIEWED:
         return Response(request.uid)
     document, old = request.document, request.old_document
-    name, generate_name = request.name or _metadata_text(document, "name"), _metadata_text(document, "generateName")
+    name, generate_name = (
+        request.name or text(metadata_of(document).get("name")),
+        text(metadata_of(document).get("generateName")),
+    )
     subject = (kind.kind, kind.group, name or generate_name)
     if not isinstance(document, dict):
         return Response(request.uid, [TypeInvalid("", document, f"must be a {kind.kind} object")], subject=subject)
@@ -98,8 +101,6 @@ def review(
 
 
 _REVIEWED = frozenset({Operation.CREATE, Operation.UPDATE})
-#: Writes equal values as one text.
-_TEXT = Encoder(order="deterministic")
 
 
 def mutated(kind: Kind, document: dict[str, Any], context: Context) -> Draft:
@@ -129,16 +130,10 @@ def is_unchanged(kind: Kind, document: Mapping[str, Any], old: Mapping[str, Any]
     if not same(document.get("spec"), old.get("spec")):
         return False
     for field, keys in kind.reviewed.items():
-        new, stored = (_metadata_map(one, field) for one in (document, old))
+        new, stored = (mapping(metadata_of(one).get(field)) for one in (document, old))
         if any(new.get(key) != stored.get(key) for key in keys):
             return False
     return True
-
-
-def _metadata_map(document: Mapping[str, Any], field: str) -> Mapping[str, Any]:
-    metadata = document.get("metadata")
-    found = metadata.get(field) if isinstance(metadata, dict) else None
-    return found if isinstance(found, dict) else {}
 
 
 def _with_old(kind: Kind, stored: dict[str, Any] | None, context: Context) -> Context:
@@ -330,17 +325,3 @@ class _Broken:
         """Tell whether a path is one of these places, or inside one."""
         steps = path.steps if self.places else ()
         return any(steps[:length] in self.places for length in self.lengths if length <= len(steps))
-
-
-def _metadata_text(document: Any, key: str) -> str:
-    metadata = document.get("metadata") if isinstance(document, dict) else None
-    text = metadata.get(key) if isinstance(metadata, dict) else None
-    return text if isinstance(text, str) else ""
-
-
-def same(one: Any, other: Any) -> bool:
-    """Tell whether two JSON values are the same: unlike `==`, which takes 1, 1.0 and true for each other."""
-    try:
-        return bool(one == other) and _TEXT.encode(one) == _TEXT.encode(other)
-    except (RecursionError, TypeError, ValueError):  # keys of YAML may be no text; half a character has no UTF-8
-        return False

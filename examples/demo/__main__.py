@@ -27,7 +27,7 @@ from controlplane.runner import runner
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
-from jobgate.difference import readable
+from webhook.values import difference_lines
 
 JOBS = Path(__file__).parent.parent / "dijob"
 GOOD = (JOBS / "with-tasks.yaml", JOBS / "minimal.yaml")
@@ -86,7 +86,7 @@ def apply(plane: ControlPlane, job: Path) -> None:
     if done.returncode == 0:
         written = yaml.safe_load(job.read_text())
         stored = yaml.safe_load(plane.kubectl("get", "dijob", written["metadata"]["name"], "-o", "yaml").stdout)
-        for sign, change in readable(written["spec"], stored["spec"]):
+        for sign, change in difference_lines(written["spec"], stored["spec"]):
             say(f"    {sign} spec.{change}")
     say("")
 

@@ -11,7 +11,7 @@ import click
 
 from jobgate.cli.cluster import connect, grouped, listening, own_namespace, require_dns_name
 from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, queues_text, running, setting
-from jobgate.kinds.common.wiring import wired
+from jobgate.jobs.wiring import wired
 from jobgate.plugins.queueing import QUEUES_PODS
 
 if TYPE_CHECKING:

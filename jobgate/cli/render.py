@@ -9,7 +9,7 @@ import yaml
 
 from jobgate.cli.report import bullets, finish, read_files, title, warn
 from jobgate.cli.settings import Configured, installation, queueing_of
-from jobgate.kinds.common.runner import runner_of
+from jobgate.jobs.runner import runner_of
 from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins.queueing import NATIVE_GROUP, grouping, versions

@@ -10,12 +10,11 @@ import click
 
 from crdgen.cli.sources import UsageError, content, in_folder, parsed
 from crdgen.reading import Manifest
-from jobgate.difference import readable
 from jobgate.importing.document import looks_like_openpai, unquoted
-from jobgate.kinds.common.pod.reading import metadata_of
 from jobgate.offline.judge import Verdict
 from jobgate.prerequisites.models import GROUP
 from webhook.text import PATH_LIMIT, escaped, line, short
+from webhook.values import difference_lines, metadata_of
 
 #: Opened at the first output: it may be the input, too.
 OUTPUT_FILE = click.option(
@@ -126,5 +125,5 @@ def text_report(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
         yield f"  {click.style('warning', fg='yellow')}: {escaped(warning)}"
     if verdict.allowed and verdict.patch:
         yield "  changes when stored:"
-        for sign, change in readable(manifest.object, verdict.document):
+        for sign, change in difference_lines(manifest.object, verdict.document):
             yield click.style(f"    {sign} {change}", fg=_COLOURS[sign])

@@ -12,10 +12,10 @@ import yaml
 from crdgen.reading import Manifest
 from jobgate.cli.report import finish, name_of, read_files, reading_warnings, text_report
 from jobgate.cli.settings import Configured, installation
-from jobgate.kinds.common.pod_security.policy import Standard, standard
-from jobgate.kinds.common.runner import left_alone
+from jobgate.jobs.runner import left_alone
 from jobgate.offline.files import FileObjects
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
+from jobgate.podchecks.pod_security.policy import Standard, standard
 from webhook import Operation
 
 

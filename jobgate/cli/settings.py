@@ -11,15 +11,15 @@ import click
 from pydantic.alias_generators import to_camel
 
 from jobgate.cli.cluster import grouped, require_dns_name
+from jobgate.jobs.gangs import PODS_LIMIT
+from jobgate.jobs.operator import Operator
+from jobgate.jobs.runner import runner_of
 from jobgate.kinds import installed, registry
-from jobgate.kinds.common.gang import PODS_LIMIT
-from jobgate.kinds.common.ignored import WORDS
-from jobgate.kinds.common.operator import Operator
-from jobgate.kinds.common.runner import runner_of
 from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT
 from jobgate.names import dns_label, dns_subdomain
 from jobgate.plugins import Arguments, leave_out, offered, parse
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
+from jobgate.rules.ignored import WORDS
 from jobgate.serving.reload import InvalidSettings, KindFile
 from webhook import Path, Registry, Settings
 from webhook.context import DOMAIN, JOB_PODS

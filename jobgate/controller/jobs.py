@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from jobgate.cluster import Informer, Resource
-from jobgate.kinds.common.crew import written_plugins
-from jobgate.kinds.common.erased import erased
-from jobgate.kinds.common.pod.reading import items, mapping
+from jobgate.jobs.crew import written_plugins
+from jobgate.jobs.erased import erased
 from jobgate.plugins import Crew
 from jobgate.pods import Digest, Digests, UncachedJob
 from jobgate.pods.digest import ENTRIES_ROOM
 from jobgate.room import Room
 from webhook import Kind, Settings
+from webhook.values import items, mapping
 
 #: How operators call it that a job is over, for good: as its phase, or as a condition that holds. Not `Aborted`: a job
 #: of Volcano's is resumed from there.

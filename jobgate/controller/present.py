@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from jobgate.cluster import Informer, Resource
 from jobgate.controller.jobs import Jobs, Key
-from jobgate.kinds.common.members import Claim, Members
-from jobgate.kinds.common.wiring import members_of
+from jobgate.jobs.members import Claim, Members
+from jobgate.jobs.wiring import members_of
 from jobgate.plugins import Crew, Part
 from jobgate.room import TEXT_LIMIT, Room
 from webhook import Kind

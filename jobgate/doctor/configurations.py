@@ -11,7 +11,6 @@ from typing import Any
 
 from jobgate.cluster import Resource
 from jobgate.cluster.endpoints import SERVICES
-from jobgate.difference import deviations
 from jobgate.doctor.expected import Expected, differences
 from jobgate.doctor.finding import FoundFault, fault_at, grouped
 from jobgate.doctor.jobs import resource_of
@@ -26,9 +25,10 @@ from jobgate.doctor.observed import (
     place,
 )
 from jobgate.installation.configurations import NAME
-from jobgate.kinds.common.members import selects
+from jobgate.jobs.members import selects
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from webhook import Kind
+from webhook.values import deviations
 
 _NAME_LABEL = "kubernetes.io/metadata.name"
 

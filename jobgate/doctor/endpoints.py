@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jobgate.cluster.endpoints import SERVICES, SLICES
-from jobgate.difference import deviations
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import DEPLOYMENTS, PODS, ClusterSnapshot, labels_of, place
 from jobgate.installation.workload import ACCOUNT
+from webhook.values import deviations
 
 
 def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:

@@ -8,12 +8,12 @@ from typing import Any
 
 from jobgate.cluster import Resource
 from jobgate.cluster.bundles import MUTATING
-from jobgate.difference import deviations
 from jobgate.installation import Installation
 from jobgate.installation.configurations import KINDS
 from jobgate.installation.definitions import definition
 from jobgate.installation.objects import base
 from webhook import Kind, Phase, Registry
+from webhook.values import deviations
 
 #: Containers of the server, the controller, the rotation and the runner.
 _CONTAINERS = frozenset({"webhook", "controller", "certificates", "runner"})

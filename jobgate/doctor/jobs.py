@@ -11,8 +11,8 @@ from jobgate.cluster.bundles import CRDS
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, place
-from jobgate.kinds.common.erased import erased
-from jobgate.kinds.common.runner import runner_of
+from jobgate.jobs.erased import erased
+from jobgate.jobs.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
 from webhook import Kind
 

@@ -42,7 +42,7 @@ from jobgate.doctor.observed import (
 from jobgate.installation import certificates, controller, runner, workload
 from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import LABELS
-from jobgate.kinds.common.runner import runner_of
+from jobgate.jobs.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
 from webhook import Kind, Registry
 

@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any
 
 from jobgate.explain.pod import Location, Row, Step, command_rows, containers_of, rows
-from jobgate.kinds.common.crew import crew_of, written_plugins
-from jobgate.kinds.common.operator import Operator, operator_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
-from jobgate.kinds.common.runner import is_run, taken_over
+from jobgate.jobs.crew import crew_of, written_plugins
+from jobgate.jobs.operator import Operator, operator_of
+from jobgate.jobs.runner import is_run, taken_over
 from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
@@ -30,6 +29,7 @@ from jobgate.prerequisites.reference import (
 )
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Draft, Job, Kind, Objects, Task
+from webhook.values import mapping, metadata_of, objects, spec_of, text
 from webhook.view import view
 
 

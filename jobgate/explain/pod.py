@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
 from jobgate.prerequisites.reference import ANNOTATION
 from jobgate.prerequisites.script import Hook
 from webhook import Draft
+from webhook.values import mapping, metadata_of, objects, spec_of, text
 
 #: Source of parts that no step added.
 TEMPLATE: Final = "template"

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from jobgate import podchecks
 from jobgate.importing.document import documents
 from jobgate.importing.item import CLUSTER, prerequisite
 from jobgate.importing.job import ImportedKind, jobs
 from jobgate.importing.notes import Notes, Room, length, word
 from jobgate.kinds import installed
-from jobgate.kinds.common import pod
 from jobgate.offline.judge import ReviewOptions, judge
 from webhook import Cause, Path
 
@@ -58,7 +58,7 @@ def imported(text: str, file: str, target: ImportedKind | None = None) -> Iterat
 def _denials(document: dict[str, Any], options: ReviewOptions) -> Iterator[str]:
     """Yield why a cluster would deny an object or its pods."""
     if document["kind"] == ImportedKind.JOB:
-        checked = pod.check(document["spec"]["template"], Path("spec") / "template")
+        checked = podchecks.check(document["spec"]["template"], Path("spec") / "template")
         return (str(one) for one in checked if isinstance(one, Cause))
     status = judge(document, options).status
     causes = status["details"]["causes"] if status else ()

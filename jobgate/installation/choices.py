@@ -7,8 +7,8 @@ from typing import Any
 
 from jobgate.installation.installation import LABELS, RotationMode
 from jobgate.installation.tree import Expression, all_of, any_of, equal, has, negated, setting
-from jobgate.kinds.common.runner import runner_of
-from jobgate.kinds.common.wiring import provides_all, wired
+from jobgate.jobs.runner import runner_of
+from jobgate.jobs.wiring import provides_all, wired
 from webhook import Kind
 
 NAMESPACE = setting("namespace")

@@ -14,8 +14,8 @@ from typing import Any
 from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, kind_on, may_be_wired, some_on, wires
 from jobgate.installation.installation import LABELS
 from jobgate.installation.tree import If, any_of, base64, joined, setting
-from jobgate.kinds.common.scale import SCALE, scalable, scale_path
-from jobgate.kinds.common.wiring import (
+from jobgate.jobs.scale import SCALE, scalable, scale_path
+from jobgate.jobs.wiring import (
     ITEMS_PATH,
     PATHS,
     WORKLOADS,

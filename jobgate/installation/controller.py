@@ -16,7 +16,7 @@ from jobgate.installation.policies import OBJECTS, holds, labelled, of, policy, 
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, Expression, ForEach, If, all_of, any_of, begins, joined, setting
 from jobgate.installation.workload import pod_settings
-from jobgate.kinds.common.wiring import members_of
+from jobgate.jobs.wiring import members_of
 from jobgate.names import MANAGED_BY
 from jobgate.plugins import BUILT_IN, offered
 from jobgate.plugins.queueing import GROUPS

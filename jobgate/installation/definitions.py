@@ -6,7 +6,7 @@ from typing import Any
 
 from crdgen import CustomResource, crd
 from jobgate.installation.installation import LABELS
-from jobgate.kinds.common.binding import JobKind
+from jobgate.jobs.binding import JobKind
 from jobgate.prerequisites.models import DEFINED
 from webhook import Kind
 

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from crdgen.docs import fields
 from crdgen.docs.markdown import code, table
 from jobgate.installation.definitions import definition, resource_of
-from jobgate.kinds.common.updates import UpdateRule
+from jobgate.rules.updates import UpdateRule
 from webhook import Kind, Rule
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
-from jobgate.kinds.common.gang import PODS_LIMIT
+from jobgate.jobs.gangs import PODS_LIMIT
 from jobgate.plugins.queueing import QUEUES_PODS, System
 from webhook.context import DOMAIN, JOB_PODS
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crdgen import to_yaml
-from jobgate.difference import difference
 from jobgate.installation.definitions import definition, prerequisites
 from jobgate.installation.installation import Installation, RotationMode
 from jobgate.installation.objects import base
 from webhook import Registry
+from webhook.values import difference
 
 #: Choices with an overlay: the settings that each changes.
 CHOICES: Mapping[str, Mapping[str, Any]] = {

@@ -15,7 +15,7 @@ from jobgate.installation.roles import rights, roles
 from jobgate.installation.runner import runner
 from jobgate.installation.tree import resolve
 from jobgate.installation.workload import namespace, server, service
-from jobgate.kinds.common.runner import runner_of
+from jobgate.jobs.runner import runner_of
 from jobgate.plugins import offered
 from webhook import Phase, Registry
 

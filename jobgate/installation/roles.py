@@ -14,9 +14,9 @@ from jobgate.installation.installation import LABELS
 from jobgate.installation.rbac import API, READ, account, bound, rule
 from jobgate.installation.tree import If, setting
 from jobgate.installation.workload import ACCOUNT
-from jobgate.kinds.common.prerequisites import USE, WATCHED
-from jobgate.kinds.common.scale import SCALE, scalable
-from jobgate.kinds.common.wiring import followed, jobs_of
+from jobgate.jobs.prerequisites import USE, WATCHED
+from jobgate.jobs.scale import SCALE, scalable
+from jobgate.jobs.wiring import followed, jobs_of
 from jobgate.prerequisites.models import DEFINED, GROUP
 from webhook import Kind
 

@@ -15,7 +15,7 @@ from jobgate.installation.policies import GROUP, OBJECTS, by_account, holds, pol
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
-from jobgate.kinds.common.runner import runner_of
+from jobgate.jobs.runner import runner_of
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, NATIVE_GROUP, System
 from webhook import Kind

@@ -9,7 +9,7 @@ from jobgate.installation.choices import NAMESPACE, RUNS, namespaced, plugin_on
 from jobgate.installation.installation import LABELS
 from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.tree import ITEM, KEY, ForEach, If, all_of, equal, has, joined, negated, setting
-from jobgate.kinds.common.runner import runner_of
+from jobgate.jobs.runner import runner_of
 from jobgate.plugins import offered
 from webhook import Kind
 from webhook.context import DOMAIN

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobgate.kinds.common.pod.reading import metadata_of
-from jobgate.kinds.common.pod_security.policy import Standard, labels_of
-from jobgate.kinds.common.pod_security.rules import NAMESPACES
 from jobgate.offline.items import schema_of
+from jobgate.podchecks.pod_security.policy import Standard, labels_of
 from jobgate.prerequisites.models import NAMESPACED, RESOURCES
+from jobgate.rules.pod_security import NAMESPACES
+from webhook.values import metadata_of
 
 
 class FileObjects:

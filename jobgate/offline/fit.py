@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import Any, Final
 
 from crdgen.evaluate import Evaluator
-from jobgate.kinds.common.pod.reading import mapping
-from jobgate.kinds.common.schema import shape_of
+from jobgate.jobs.schema import shape_of
 from webhook import Kind
 from webhook.text import shown
+from webhook.values import mapping
 
 Schema = Mapping[str, Any]
 

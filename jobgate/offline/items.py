@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common.prerequisites import not_checked
-from jobgate.kinds.common.schema import StructuralSchema
+from jobgate.jobs.prerequisites import not_checked
+from jobgate.jobs.schema import StructuralSchema
 from jobgate.prerequisites.item import causes, item_of
 from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
 from jobgate.prerequisites.resolve import finder, resolve_item

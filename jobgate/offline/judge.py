@@ -12,10 +12,8 @@ import jsonpatch
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from jobgate.difference import difference, lost
-from jobgate.kinds.common.binding import JobKind
-from jobgate.kinds.common.pod.reading import metadata_of, text
-from jobgate.kinds.common.schema import StructuralSchema, unchecked_rules
+from jobgate.jobs.binding import JobKind
+from jobgate.jobs.schema import StructuralSchema, unchecked_rules
 from jobgate.offline import items
 from jobgate.offline.files import is_namespace
 from jobgate.prerequisites.models import GROUP
@@ -37,6 +35,7 @@ from webhook import (
 )
 from webhook.context import NoObjects
 from webhook.kind import Schema
+from webhook.values import difference, lost, metadata_of, text
 
 #: Similarity from which a group is taken for a misspelling; that of `batch` and `batch.volcano.sh` is 0.48.
 _NEAR = 0.8

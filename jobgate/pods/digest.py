@@ -10,14 +10,14 @@ from weakref import WeakValueDictionary, finalize
 
 import msgspec
 
-from jobgate.kinds.common.crew import crew_of
-from jobgate.kinds.common.pod.reading import metadata_of, text
-from jobgate.kinds.common.runner import is_run
+from jobgate.jobs.crew import crew_of
+from jobgate.jobs.runner import is_run
 from jobgate.plugins import Crew
 from jobgate.plugins.weight import LIMIT, MARGIN, weight
 from jobgate.room import Room
 from webhook import Job, Kind, Settings
 from webhook.review import as_stored
+from webhook.values import metadata_of, text
 from webhook.view import view
 
 #: Fields of metadata that change with every write.

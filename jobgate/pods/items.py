@@ -10,8 +10,7 @@ from collections import deque
 from msgspec.structs import replace
 from pydantic import ValidationError
 
-from jobgate.kinds.common.pod.reading import mapping
-from jobgate.kinds.common.prerequisites import UNKNOWN_ITEMS, USE
+from jobgate.jobs.prerequisites import UNKNOWN_ITEMS, USE
 from jobgate.pods.access import PermissionCache
 from jobgate.prerequisites.item import causes as causes_of
 from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES, PrerequisiteSpec
@@ -19,6 +18,7 @@ from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.reference import reference
 from jobgate.prerequisites.resolve import INSTANCES, Find, finder
 from webhook import Cause, Forbidden, Invalid, Objects, Path, Request, Response
+from webhook.values import mapping
 
 _REQUIRE = Path("spec") / "require"
 

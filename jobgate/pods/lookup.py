@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Protocol, TypeAlias
 from weakref import WeakValueDictionary
 
-from jobgate.kinds.common.members import Claim
+from jobgate.jobs.members import Claim
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.plugins import Crew, Member, Part
 from jobgate.plugins.crew import RUN_LABEL

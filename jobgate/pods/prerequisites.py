@@ -6,9 +6,8 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text
-from jobgate.kinds.common.prerequisites import UNKNOWN_ITEMS, USE, refusal
-from jobgate.kinds.common.wiring import WORKLOADS, ClaimedJob
+from jobgate.jobs.prerequisites import UNKNOWN_ITEMS, USE, refusal
+from jobgate.jobs.wiring import WORKLOADS, ClaimedJob
 from jobgate.plugins import Part
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.pods.access import PermissionCache, Question
@@ -19,6 +18,7 @@ from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated, named_in
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, User
+from webhook.values import mapping, metadata_of, objects, spec_of, text
 
 _ACCOUNT = "system:serviceaccount:"
 #: The accounts of Kubernetes' controllers that make pods and workloads: one for each, or one for all, by how the

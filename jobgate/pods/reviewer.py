@@ -7,14 +7,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from jobgate.kinds.common.pod.reading import metadata_of, text
-from jobgate.kinds.common.wiring import ClaimedJob, whose
+from jobgate.jobs.wiring import ClaimedJob, whose
 from jobgate.plugins import Member, Pod, wire
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup, LookupResult, LookupVerdict
 from jobgate.pods.prerequisites import PodReferences, Prerequisites, wanted
 from webhook import Cause, Draft, Invalid, Kind, Notice, Operation, Path, Phase, Request, Required, Response
 from webhook.text import short
+from webhook.values import metadata_of, text
 
 _OWNERS, _LABELS = "metadata.ownerReferences", "metadata.labels"
 

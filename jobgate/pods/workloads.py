@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from jobgate.kinds.common.wiring import WORKLOADS, ClaimedJob, whose
+from jobgate.jobs.wiring import WORKLOADS, ClaimedJob, whose
 from jobgate.plugins import Part
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup

@@ -12,6 +12,7 @@ import msgspec
 from jobgate.names import dns_subdomain
 from jobgate.prerequisites.models import CLUSTER, ENTRIES, NAMESPACED, RESOURCES, ReferenceSpec
 from webhook import Path
+from webhook.values import mapping, metadata_of
 
 #: On a pod, a pod template or a job whose spec has no `prerequisites`: which ones it has.
 ANNOTATION: Final = "jobgate.dev/prerequisites"
@@ -119,8 +120,6 @@ _OF_JOB = Path("spec") / WORD
 #: Path, value and message of what is unreadable.
 _Unread: TypeAlias = tuple[Path, Any, str]
 
-_NONE: Mapping[str, Any] = {}
-
 
 @dataclass(frozen=True, slots=True)
 class ReferenceFields:
@@ -171,7 +170,7 @@ class TaskReferences:
 
 def asked(job: Mapping[str, Any], where: ReferenceFields) -> Iterator[TaskReferences]:
     """Yield what each task of a job names, if anything; the job may be any JSON."""
-    listing = _mapping(job.get("spec")).get(WORD) if where.in_spec else None
+    listing = mapping(job.get("spec")).get(WORD) if where.in_spec else None
     of_job, wrong = _read(listed, listing, _OF_JOB)
     for key, task in parts(job, where):
         said = task.get(WORD) if where.in_spec else _annotations(task).get(ANNOTATION)
@@ -198,23 +197,23 @@ def asked(job: Mapping[str, Any], where: ReferenceFields) -> Iterator[TaskRefere
 
 def template_of(workload: Any) -> Mapping[str, Any]:
     """Return the pod template of a workload of Kubernetes, or the Pod itself; empty where it has none."""
-    if _mapping(workload).get("kind") == "Pod":
-        return _mapping(workload)
-    spec = _mapping(_mapping(workload).get("spec"))
-    return _mapping((_mapping(_mapping(spec.get("jobTemplate")).get("spec")) or spec).get("template"))
+    if mapping(workload).get("kind") == "Pod":
+        return mapping(workload)
+    spec = mapping(mapping(workload).get("spec"))
+    return mapping((mapping(mapping(spec.get("jobTemplate")).get("spec")) or spec).get("template"))
 
 
 def named_in(template: Mapping[str, Any]) -> Any:
     """Return the annotation by which a pod or a pod template names prerequisites; None where it has none."""
-    return _mapping(_mapping(template.get("metadata")).get("annotations")).get(ANNOTATION)
+    return mapping(mapping(template.get("metadata")).get("annotations")).get(ANNOTATION)
 
 
 def parts(job: Mapping[str, Any], where: ReferenceFields) -> list[tuple[int | str, Mapping[str, Any]]]:
     """Return the tasks of a job that are objects, each with its index or key."""
     found: Any = job
     for field in where.tasks:
-        found = _mapping(found).get(field)
-    entries = enumerate(found) if isinstance(found, list) else _mapping(found).items()
+        found = mapping(found).get(field)
+    entries = enumerate(found) if isinstance(found, list) else mapping(found).items()
     return [(key, one) for key, one in entries if isinstance(one, dict)]
 
 
@@ -228,9 +227,4 @@ def _read(
 
 
 def _annotations(task: Mapping[str, Any]) -> Mapping[str, Any]:
-    metadata = _mapping(task.get("template")).get("metadata")
-    return _NONE if metadata is None else _mapping(_mapping(metadata).get("annotations"))
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else _NONE
+    return mapping(metadata_of(mapping(task.get("template"))).get("annotations"))

@@ -17,5 +17,5 @@ With a cluster:
 - `loop`: one look at one job; `dispatch`: which jobs leave their queues; `run`: its life
 - `rivals`: operators that run beside
 
-What differs between kinds is a value that the kind binds (`jobgate.kinds.common.runner`).
+What differs between kinds is a value that the kind binds (`jobgate.jobs.runner`).
 """

@@ -5,23 +5,25 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from operator import is_
 from typing import Any, Final
 
 from jobgate.cluster import Informer, Resource
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
-from jobgate.kinds.common.runner import runner_of
+from jobgate.jobs.runner import runner_of
 from jobgate.room import Room
 from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queues, admit
-from jobgate.runner.queues.demand import ENTRY_BYTES, Demand, demand_of, left_to_jobs, present_of
+from jobgate.runner.queues.demand import ENTRY_BYTES, Demand, demand_of, left_to_jobs, present_of, read_amounts
+from jobgate.runner.queues.growth import Verdict, covers, most, placed, used_by, wanted
 from jobgate.runner.reading import Caches, JobReader, is_whole
 from jobgate.runner.seen import JobKey
 from jobgate.runner.state import RunState
-from jobgate.runner.subject import LONG_AGO, Observed, Subject, moment, sorted_by_task
+from jobgate.runner.subject import LONG_AGO, Observed, Subject, look, moment, sorted_by_task
 from webhook import Kind
+from webhook.values import mapping, metadata_of, text
 
 QUOTAS: Final = Resource("resourcequotas", "v1", "")
 PRIORITIES: Final = Resource("priorityclasses", "v1", "scheduling.k8s.io")
@@ -90,6 +92,21 @@ def _version(document: Mapping[str, Any]) -> tuple[str, Any]:
     return text(metadata.get("uid")), metadata.get("generation")
 
 
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A job that counts, or waits.
+
+    Attributes:
+        key: of the job.
+        generation: of it.
+        why: why it gets no room, or no more, whatever there is; empty for nothing.
+    """
+
+    key: JobKey
+    generation: Any
+    why: str
+
+
 class Dispatcher:
     """Decides which jobs may run. What it has decided is remembered until it is seen in the jobs."""
 
@@ -110,7 +127,9 @@ class Dispatcher:
         self._moved = moved
         self._memory = Memory()
         self._demands = Demands(caches.reader)
-        self._verdicts: dict[str, str] = {}
+        self._verdicts: dict[str, Verdict] = {}
+        #: Jobs that ask for no more than was released, with their batch Jobs, as they were when that was compared.
+        self._covered: dict[str, list[Mapping[str, Any]]] = {}
         #: Why jobs get no room, of those that lack something that they do not make themselves.
         self._lacking: dict[str, str] = {}
         self._changed = changed
@@ -123,8 +142,16 @@ class Dispatcher:
         self._changed.set()
 
     def verdict(self, uid: str) -> str | None:
-        """Return why a job waits; empty where it may run, None where nothing was decided of it yet."""
-        return self._verdicts.get(uid)
+        """Return why a job, or its growth, waits; empty where it may run, None where nothing was decided of it yet."""
+        found = self._verdicts.get(uid)
+        return None if found is None else found.why
+
+    def placed(self, subject: Subject, observed: Observed) -> Subject:
+        """Return a job with what was decided of it as it is now."""
+        if subject.state.held or subject.suspended or has_ended(subject.job.kind, subject.job.document):
+            return replace(subject, verdict="")
+        verdict = self._verdicts.get(subject.crew.uid)
+        return placed(subject, demand_of(subject), look(subject, observed), verdict)
 
     def lacks(self, uid: str) -> bool:
         """Return whether a job gets no room, as it lacks something."""
@@ -163,26 +190,29 @@ class Dispatcher:
         Raises:
             LookupError: it is not known which jobs there are.
         """
-        now, entries, keys = self._caches.clock(), list[Entry](), dict[str, JobKey]()
+        now, entries, jobs = self._caches.clock(), list[Entry](), dict[str, _Counted]()
         present: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
         limited = self._limited()
-        uids, blocked = set[str](), dict[str, str]()
+        uids = set[str]()
         for key, kind, document in self._live():
-            uid, state = document["metadata"]["uid"], RunState.of(document)
+            (uid, generation), state = _version(document), RunState.of(document)
             uids.add(uid)
             demand = self._demands.of(key, kind, document)
-            if demand is None:
+            if demand is None and state.queue:
+                demand = Demand({}, {})  # it counts with what was released
+            # Batch Jobs that are there, or are not suspended, prove nothing: users may have made them so.
+            waits = not state.admitted
+            if demand is None or (waits and (demand.suspended or state.held or _is_left_alone(kind, document))):
                 continue
             unknown = self._unknown(key[1])
-            # Batch Jobs that are there, or are not suspended, prove nothing: users may have made them so.
-            runs = state.admitted
-            if not runs and (demand.suspended or state.held or _is_left_alone(kind, document)):
+            # What is not known by task cannot be compared with batch Jobs.
+            no_more = unknown if demand.pods else NO_ROOM
+            why = demand.gate or unknown or self._lacking.get(uid, "") if waits else no_more
+            jobs[uid] = _Counted(key, generation, why)
+            if waits and why:
                 continue
-            keys[uid] = key
-            if not runs and (why := demand.gate or unknown or self._lacking.get(uid)):
-                blocked[uid] = why
-                continue
-            entries.append(self._entry(demand, document, runs=runs))
+            batches = [] if unknown else self._caches.seen.batches(uid, key[1])
+            entries.append(self._entry(demand, document, state, Observed(now, batches), blocked=bool(why)))
             if key[1] in limited:
                 observed = Observed(now) if unknown else self._caches.seen.observed(uid, key[1], now)
                 sight = sorted_by_task(demand.pods, state, observed)
@@ -190,14 +220,22 @@ class Dispatcher:
                     present[key[1]][name] = present[key[1]].get(name, Decimal(0)) + amount
         self._demands.forget_others(uids)
         self._lacking = {uid: why for uid, why in self._lacking.items() if uid in uids}
+        self._covered = {uid: seen for uid, seen in self._covered.items() if uid in uids}
         spaces: dict[str, Amounts] = {name: left_to_jobs(quotas, present[name]) for name, quotas in limited.items()}
         found = admit(self._queues, entries, spaces, self._memory, now)
         self._memory = found.memory
-        before = self._verdicts
-        self._verdicts = blocked | {one.key: found.waits.get(one.key, "") for one in entries}
+        self._decided(jobs, entries, found.waits)
+
+    def _decided(self, jobs: Mapping[str, _Counted], entries: Iterable[Entry], waits: Mapping[str, str]) -> None:
+        """Remember what was decided, and have jobs looked at of which it is something else."""
+        before, self._verdicts = self._verdicts, {uid: Verdict(one.why, one.generation) for uid, one in jobs.items()}
+        for one in entries:
+            counted, why = jobs[one.key], waits.get(one.key, "")
+            granted = {} if counted.why or one.key in self._covered else one.has if why else one.demand
+            self._verdicts[one.key] = Verdict(why or counted.why, counted.generation, one.queue, granted, one.since)
         for uid, verdict in self._verdicts.items():
             if before.get(uid) != verdict:
-                self._moved(keys[uid])
+                self._moved(jobs[uid].key)
 
     async def _read_ahead(self) -> None:
         """Read what is not known of jobs, one after the other: a decision would read all at once, and block others."""
@@ -213,18 +251,41 @@ class Dispatcher:
         informers: Iterable[Informer[Any]] = (*jobs, *self._caches.seen.informers.values(), self.quotas)
         return next(filter(None, (one.lacks(namespace) for one in informers)), "")
 
-    def _entry(self, demand: Demand, document: Mapping[str, Any], *, runs: bool) -> Entry:
-        metadata = metadata_of(document)
-        uid, namespace = text(metadata.get("uid")), text(metadata.get("namespace"))
+    def _entry(
+        self, demand: Demand, document: Mapping[str, Any], state: RunState, observed: Observed, *, blocked: bool
+    ) -> Entry:
+        metadata, (uid, generation) = metadata_of(document), _version(document)
+        namespace, before = text(metadata.get("namespace")), self._verdicts.get(uid)
+        # What was granted is used, even if that is not written yet.
+        granted = before.granted if before and before.generation == generation and not before.why else {}
+        released, seen, since = read_amounts(state.released), [document, *observed.jobs], observed.now
+        has: Amounts = {}
+        if _same(self._covered.pop(uid, []), seen) and state.admitted:
+            asks = released
+        else:
+            asks = wanted(demand, sorted_by_task(demand.pods, state, observed))
+        if not state.admitted:
+            admitted = bool(granted) and covers(granted, asks)
+            asks = granted if admitted else asks
+            since = moment(metadata.get("creationTimestamp")) or LONG_AGO
+        elif state.queue and not blocked and covers(released, asks):
+            self._covered[uid] = seen
+            admitted, asks = True, released
+        else:
+            has = most(released if state.queue else asks, used_by(observed.jobs), granted)
+            admitted = blocked or covers(has, asks)
+            asks = has if admitted else most(has, asks)
+            # It waits since it began to ask for more: by its own age it would go before all others.
+            since = before.since if before and before.why else since
         return Entry(
             key=uid,
-            queue=demand.queue or (namespace if namespace in self._queues.queues else DEFAULT),
+            queue=state.queue or demand.queue or (namespace if namespace in self._queues.queues else DEFAULT),
             namespace=namespace,
-            demand=demand.total,
-            since=moment(metadata.get("creationTimestamp")) or LONG_AGO,
+            demand=asks,
+            since=since,
             priority=self._priority(demand.classes) if demand.priority is None else demand.priority,
-            # A job that was let go runs, even if that is not written yet.
-            admitted=runs or self._verdicts.get(uid) == "",
+            admitted=admitted,
+            has=has,
         )
 
     def _priority(self, classes: Iterable[str]) -> int:
@@ -254,6 +315,10 @@ class Dispatcher:
                 if quota := self.quotas.get(name, namespace):
                     found[namespace].append(quota)
         return found
+
+
+def _same(one: Sequence[object], other: Sequence[object]) -> bool:
+    return len(one) == len(other) and all(map(is_, one, other))
 
 
 def needs_none(subject: Subject) -> bool:

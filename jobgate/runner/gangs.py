@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jobgate.kinds.common.pod.reading import mapping
-from jobgate.kinds.common.runner import StartCondition
+from jobgate.jobs.runner import StartCondition
 from jobgate.plugins.queueing import KUEUE_GATE, QUEUES_PODS, Group, Grouping, System, group_name
 from jobgate.runner.subject import Subject
+from webhook.values import mapping
 
 
 @dataclass(frozen=True, slots=True)

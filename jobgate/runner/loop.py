@@ -18,19 +18,19 @@ from jobgate.cluster.objects import ObjectClient
 from jobgate.controller.events import write_job_event
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
-from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of
-from jobgate.kinds.common.runner import STATE, is_run
+from jobgate.jobs.runner import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.outcome import asked_for
 from jobgate.runner.plan import plan, report
+from jobgate.runner.queues.growth import UNDECIDED
 from jobgate.runner.reading import Caches, keep_job
 from jobgate.runner.seen import CLAIMS, JobKey, controllers_of
 from jobgate.runner.subject import Observed, Subject, moment
 from jobgate.runner.uncreated import UncreatedPods
 from webhook import Kind
+from webhook.values import labels_of, mapping, metadata_of
 
 SOURCE = "jobgate-runner"
 #: For so many seconds after pods were asked for, a status that only says so waits for them to run: one write says both.
@@ -45,8 +45,6 @@ REPORTED_AFTER: Final = 5
 LOOKS: Final = 4
 #: Seconds until it is tried again to store the state of a job whose CRD has no place for it.
 _RETRY_PERIOD: Final = 60.0
-#: Why a job waits of which the queues have decided nothing yet.
-_UNDECIDED: Final = "the queues have not decided yet"
 
 _logger = logging.getLogger("jobgate")
 
@@ -139,9 +137,11 @@ class JobReconciler:
                 ),
             )
             return ReconcileResult.FINE, None
-        if subject.verdict == _UNDECIDED and is_run(document):
-            return ReconcileResult.FINE, None  # it is looked at as soon as something is decided
         observed = await self._observed(key, kind, document)
+        if self._dispatcher is not None:
+            subject = self._dispatcher.placed(subject, observed)
+        if subject.verdict == UNDECIDED and is_run(document):
+            return ReconcileResult.FINE, None  # it is looked at as soon as something is decided
         actions = plan(subject, observed)
         creates = any(isinstance(one, Create) for one in actions)
         if creates and not written and not await self._exists(subject, resource):
@@ -224,10 +224,7 @@ class JobReconciler:
         subject = self._caches.reader.read(key, kind, document)
         if has_ended(kind, document):
             self._caches.reader.forget(key)  # there may be many, and they are looked at seldom
-        if subject is None or self._dispatcher is None:
-            return subject
-        verdict = "" if needs_none(subject) else self._dispatcher.verdict(document["metadata"]["uid"])
-        return replace(subject, verdict=_UNDECIDED if verdict is None else verdict)
+        return subject
 
     async def _do(self, key: JobKey, subject: Subject, resource: Resource, action: Action) -> Mapping[str, Any] | None:
         """Do it; return the job where it is patched."""
@@ -275,7 +272,7 @@ class JobReconciler:
         else:
             self._metrics.writes.labels(f"{_label(resource)}/status", "patch").inc()
             self._replaces(key, document, stored)
-        if is_run(stored):
+        if mapping(mapping(stored.get("status")).get(STATE)) == state:
             return keep_job(subject.job.kind)({**stored})
         why = f"the CRD {crd} does not store status.{STATE}, so the job is not run: install the CRD of jobgate"
         _logger.warning("failed to store the state of a job", extra={"fields": {"crd": crd, "reason": why}})

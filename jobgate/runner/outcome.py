@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from jobgate.kinds.common.commands import COMMAND, USER_ACTIONS
-from jobgate.kinds.common.pod.reading import mapping, text
-from jobgate.kinds.common.policies.model import Action, LifecycleEvent
-from jobgate.kinds.common.runner import NO_RESTART, RunPhase, TaskProgress
+from jobgate.jobs.policies import COMMAND, USER_ACTIONS, Action, LifecycleEvent
+from jobgate.jobs.runner import NO_RESTART, RunPhase, TaskProgress
 from jobgate.runner.policies import OF_JOBS, OF_PODS, Decision, decisions
 from jobgate.runner.progress import restarts_of, tasks_of
 from jobgate.runner.state import annotations_of
 from jobgate.runner.subject import Observed, PodSeen, Sight, Subject, later, moment, uid_of
+from webhook.values import mapping, text
 
 #: How each action on a job ends it.
 _ENDS: Final = {Action.TERMINATE_JOB: RunPhase.TERMINATED, Action.COMPLETE_JOB: RunPhase.SUCCEEDED}

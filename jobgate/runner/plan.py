@@ -10,11 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from jobgate.kinds.common.commands import COMMAND
-from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
-from jobgate.kinds.common.policies.model import Action as PolicyAction
-from jobgate.kinds.common.runner import STATE, Clean, RunPhase, conditions_of, is_run
+from jobgate.jobs.policies import COMMAND
+from jobgate.jobs.policies import Action as PolicyAction
+from jobgate.jobs.runner import STATE, Clean, RunPhase, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
@@ -24,6 +22,7 @@ from jobgate.runner.progress import progress_of, replaced_of, tasks_of
 from jobgate.runner.rendering import batch_job, beside, claims, failures
 from jobgate.runner.state import RunState
 from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
+from webhook.values import labels_of, mapping, metadata_of, text
 
 #: After these reasons no pod goes on.
 _STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
@@ -115,7 +114,7 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
     state = subject.state
     replaced = replaced_of(sight, found.task)
     if found.action is PolicyAction.ABORT_JOB:
-        after = replace(state, held=found.message, admitted=False)
+        after = state.waiting(held=found.message)
     elif found.action is PolicyAction.RESUME_JOB:
         # A new attempt that costs no restart; a job that is not held goes on.
         again = RunState(state.attempt + 1, {}, state.restarts + replaced, resumed=state.resumed + 1)
@@ -129,16 +128,21 @@ def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
 
 
 def _moved(subject: Subject) -> list[Action]:
-    """Return the write by which a job leaves its queue, or gives up its place among those that run.
+    """Return the write by which a job leaves its queue, gives up its place in it, or is counted with something else.
 
     It is written without queues, too: where they are switched on later, jobs that run go on.
     """
     state = subject.state
-    if state.held or state.admitted is not subject.suspended or (subject.verdict and not subject.suspended):
+    if state.held or (not state.admitted and (subject.suspended or subject.verdict)):
         return []
-    write = SetState(replace(state, admitted=not subject.suspended).written())
-    left = not subject.suspended and subject.verdict is not None
-    return [write, *([RecordEvent("Normal", "JobDequeued", "the job has left its queue")] if left else [])]
+    if subject.suspended:
+        return [SetState(state.waiting().written())]
+    after = replace(state, admitted=True, queue=subject.queue, released=subject.released)
+    if after == state:
+        return []
+    left = not state.admitted and subject.verdict is not None
+    event = RecordEvent("Normal", "JobDequeued", "the job has left its queue")
+    return [SetState(after.written()), *([event] if left else [])]
 
 
 def _marked(subject: Subject, sight: Sight, found: Outcome) -> list[Action]:
@@ -167,7 +171,10 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
     if not sight.observed.unknown_groups:
         yield from _groups(subject, groups, sight.observed.groups)
     tasks = tasks_of(subject, sight)
-    if any(seen.batch is None and name and subject.replicas(name) > 0 for name, seen in sight.tasks.items()):
+    counted = subject.growth is None
+    if counted and any(
+        seen.batch is None and name and subject.replicas(name) > 0 for name, seen in sight.tasks.items()
+    ):
         # They are not watched: those that are there stay as they are. Batch Jobs are made after them only.
         yield from map(Create, claims(subject))
     for name, seen in sight.tasks.items():
@@ -176,7 +183,8 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
             # A batch Job of none would complete, and could not grow again.
             yield from [Delete(seen.batch)] if seen.batch is not None and not seen.going else ()
         elif seen.batch is None:
-            yield Create(batch_job(subject, name, gang_of.get(name), suspend=waits))
+            if counted:
+                yield Create(batch_job(subject, name, gang_of.get(name), suspend=waits))
         elif not _going(seen.batch) and not _finished(seen.batch):
             changes = _changes(subject, name, mapping(seen.batch.get("spec")), suspend=waits)
             yield from [Patch(seen.batch, {"spec": changes})] if changes else ()
@@ -239,12 +247,15 @@ def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -
         unknown = f"tasks that have not started wait until PodGroups can be read: {sight.observed.unknown_groups}"
         yield RequeueAfter(_RETRY_PERIOD)
     uncreated = sight.observed.uncreated
-    reasons = filter(None, (blocked, subject.gate, unknown, uncreated, unknown_command(subject)))
+    growth = f"what the job asks for more than was released waits: {subject.growth}" if subject.growth else ""
+    reasons = filter(None, (blocked, subject.gate, growth, unknown, uncreated, unknown_command(subject)))
     progress = replace(progress_of(subject, sight), blocked="; ".join(reasons))
     written = _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
     yield from written
     if written and unknown:
         yield RecordEvent("Warning", "CannotReadPodGroups", unknown)
+    if written and growth:
+        yield RecordEvent("Normal", "JobGrowthQueued", growth)
     if written and uncreated:
         yield RecordEvent("Warning", "CannotCreatePods", uncreated)
     if found.later is not None:

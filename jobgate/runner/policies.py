@@ -12,11 +12,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from crdgen.durations import nanoseconds
-from jobgate.kinds.common.pod.reading import mapping, objects
-from jobgate.kinds.common.policies import LifecyclePolicy
-from jobgate.kinds.common.policies.model import Action, LifecycleEvent, policies_of
+from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy, policies_of
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
 from webhook import Job, Task
+from webhook.values import mapping, objects
 
 #: Restarts of a task's containers that are one too many, where the kind has no `maxRetry` (Volcano's default).
 MAX_RETRY: Final = 3

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, text, whole
-from jobgate.kinds.common.runner import Progress, RunPhase, TaskProgress, all_started
+from jobgate.jobs.runner import Progress, RunPhase, TaskProgress, all_started
 from jobgate.plugins.crew import TASK_LABEL
 from jobgate.runner.subject import Sight, Subject, TaskSeen
+from webhook.values import labels_of, mapping, metadata_of, text, whole
 
 
 def tasks_of(subject: Subject, sight: Sight) -> dict[str, TaskProgress]:

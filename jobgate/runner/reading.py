@@ -13,12 +13,12 @@ import orjson
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.objects import ObjectClient
 from jobgate.controller.territory import Territory
-from jobgate.kinds.common.pod.reading import mapping, metadata_of
 from jobgate.plugins.queueing import Grouping
 from jobgate.room import Room, project, weight_of
 from jobgate.runner.seen import JobKey, Seen
 from jobgate.runner.subject import Subject, read
 from webhook import Job, Kind
+from webhook.values import mapping, metadata_of
 
 #: What of the metadata counts for how a spec is read.
 _COUNTS = ("uid", "generation", "labels", "annotations")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, text
-from jobgate.kinds.common.policies.model import LifecycleEvent
-from jobgate.kinds.common.runner import Retry, TaskProgress, taken_over
+from jobgate.jobs.policies import LifecycleEvent
+from jobgate.jobs.runner import Retry, TaskProgress, taken_over
 from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
@@ -15,6 +14,7 @@ from jobgate.runner.gangs import Gang, gangs, in_gang
 from jobgate.runner.policies import fatal_codes, staying_codes, takes_the_job
 from jobgate.runner.subject import Subject, read
 from webhook import Kind
+from webhook.values import mapping, metadata_of, text
 
 #: The labels by which a batch Job knows its pods; the API server rejects a template that has others of these keys.
 _BATCH_LABELS: Final = ("job-name", "controller-uid")

@@ -16,12 +16,12 @@ from jobgate.cluster import Resource
 from jobgate.cluster.access import is_allowed, service_account
 from jobgate.cluster.lease import LEASES
 from jobgate.cluster.objects import ClusterClient
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, spec_of, text, whole
-from jobgate.kinds.common.runner import runner_of
+from jobgate.jobs.runner import runner_of
 from jobgate.names import dns_subdomain
 from jobgate.runner.seen import PODS
 from jobgate.runner.subject import later, moment
 from webhook import Kind
+from webhook.values import mapping, metadata_of, objects, spec_of, text, whole
 
 #: Of a namespace, so many Deployments and so many Leases with an operator's name are looked into.
 LOOKS: Final = 16

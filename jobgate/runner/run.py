@@ -21,7 +21,7 @@ from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import WorkQueue
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
-from jobgate.kinds.common.runner import runner_of
+from jobgate.jobs.runner import runner_of
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.plugins.queueing import (
     KUEUE_CRD,

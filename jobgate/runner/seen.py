@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from jobgate.cluster import IncompleteError, Informer, Resource
 from jobgate.controller.owned import JobIndex
-from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.room import Room, Shape, project
+from jobgate.runner.queues.demand import ASKS, amounts_of, written_amounts
 from jobgate.runner.subject import Observed
 from webhook import Kind
+from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
 
 JOBS: Final = Resource("jobs", "v1", "batch")
 PODS: Final = Resource("pods", "v1", "")
@@ -73,7 +73,10 @@ def keep_object(kind: str, resource: Resource) -> Callable[[dict[str, Any]], dic
         metadata = project(found["metadata"], _METADATA)
         owners = (one for _, one in objects(found["metadata"].get("ownerReferences")) if one.get("controller") is True)
         metadata["ownerReferences"] = [project(one, {"uid": ..., "controller": ...}) for one in islice(owners, 1)]
-        return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **project(found, _READ[kind])}
+        kept = {"apiVersion": api_version, "kind": kind, "metadata": metadata, **project(found, _READ[kind])}
+        if kind == "Job":
+            kept[ASKS] = written_amounts(amounts_of(mapping(spec_of(found).get("template"))))
+        return kept
 
     return keep
 
@@ -150,6 +153,18 @@ class Seen:
         commands = sorted(found["Command"], key=lambda one: text(one["metadata"].get("creationTimestamp")))
         unknown_groups = unknown.get(self._groups, "") if self._groups else ""
         return Observed(now, jobs, pods, services, groups, unknown_groups, commands=commands)
+
+    def batches(self, uid: str, namespace: str) -> list[Mapping[str, Any]]:
+        """Return the batch Jobs of a job.
+
+        Raises:
+            LookupError: they are not known.
+        """
+        informer = self.informers[JOBS]
+        informer.check(namespace)
+        places = (name for resource, inside, name in self._index.places(uid) if (resource, inside) == (JOBS, namespace))
+        found = filter(None, (informer.get(name, namespace) for name in places))
+        return [one for one in found if uid in controllers_of(one)]
 
     def resource(self, kind: str) -> Resource:
         """Return the resource of a kind of these objects."""

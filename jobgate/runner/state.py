@@ -11,13 +11,15 @@ from typing import Annotated, Any, Final, Self, TypeAlias
 
 import msgspec
 
-from jobgate.kinds.common.pod.reading import mapping, metadata_of
-from jobgate.kinds.common.runner import STATE
+from jobgate.jobs.runner import STATE
+from webhook.values import mapping, metadata_of
 
 #: Longest reason that is stored, in characters.
 _HELD: Final = 1024
 #: A count as the runner writes it. A CRD that is not ours may let anything be stored.
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+#: An amount as the runner writes it.
+_Amount: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,1100}(\.[0-9]{1,20})?$")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class RunState:
         restarts: restarts of before the current attempts: of the job, of tasks and of pods.
         held: why no pod may run: an action, as `AbortJob`; empty where they may.
         admitted: whether pods may be made: a queue has released the job, or there was none.
+        queue: that has released it, and counts it until it waits again; empty if there was none.
+        released: what the queue counts it with: the most that its pods may ask for together.
         resumed: how many of the attempts began as the job was resumed, not restarted.
         deleted: the uids of pods, and of Commands that were carried out, that the runner deletes, or has deleted
             and that are not gone yet.
@@ -41,6 +45,8 @@ class RunState:
     restarts: _Count = 0
     held: str = ""
     admitted: bool = False
+    queue: str = ""
+    released: Mapping[str, _Amount] = field(default_factory=dict)
     resumed: _Count = 0
     deleted: tuple[str, ...] = ()
     asked: str = ""
@@ -69,6 +75,10 @@ class RunState:
         if task:
             return replace(self, tasks={**self.tasks, task: self.tasks.get(task, 0) + 1}, restarts=restarts)
         return replace(self, attempt=self.attempt + 1, tasks={}, restarts=restarts, held="")
+
+    def waiting(self, held: str = "") -> Self:
+        """Return the state of a job that gives up its place in its queue, as it is suspended or held."""
+        return replace(self, held=held, admitted=False, queue="", released={})
 
     def written(self) -> dict[str, Any]:
         """Return the state as it is stored: never empty, as that there is one says that the job is run."""

@@ -8,12 +8,11 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from jobgate.kinds.common.crew import crew_of
-from jobgate.kinds.common.gang import PODS_LIMIT
-from jobgate.kinds.common.members import index_of, labels_of
-from jobgate.kinds.common.operator import Operator, operator_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, objects, text, whole
-from jobgate.kinds.common.runner import Runner, runner_of
+from jobgate.jobs.crew import crew_of
+from jobgate.jobs.gangs import PODS_LIMIT
+from jobgate.jobs.members import index_of
+from jobgate.jobs.operator import Operator, operator_of
+from jobgate.jobs.runner import Runner, runner_of
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
@@ -21,6 +20,7 @@ from jobgate.runner.state import RunState
 from webhook import Job, Kind, Task
 from webhook.context import DOMAIN
 from webhook.review import as_stored
+from webhook.values import labels_of, mapping, metadata_of, objects, text, whole
 from webhook.view import view
 
 #: When nothing is known.
@@ -38,12 +38,20 @@ class Subject:
         domain: of the cluster's Services.
         groups: how gangs are formed; None where jobs are no gangs.
         verdict: why the job waits in its queue; empty where it may run, None where there are no queues.
+        queue, released: the queue that counts the job, and what with, as its state is to say (`RunState`).
+        growth: why nothing may be made that its queue has not counted: empty if that is not decided yet, None if all
+            is counted.
+        sizes: the pods that tasks have, and keep meanwhile.
     """
 
     job: Job[Any]
     domain: str = DOMAIN
     groups: Grouping | None = None
     verdict: str | None = None
+    queue: str = ""
+    released: Mapping[str, str] = field(default_factory=dict)
+    growth: str | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def runner(self) -> Runner:
@@ -62,6 +70,11 @@ class Subject:
     def state(self) -> RunState:
         """What is remembered of it."""
         return RunState.of(self.job.document)
+
+    @property
+    def generation(self) -> Any:
+        """Which version of the spec this is."""
+        return metadata_of(self.job.document).get("generation")
 
     @cached_property
     def crew(self) -> Crew:
@@ -93,7 +106,8 @@ class Subject:
 
     def replicas(self, name: str) -> int:
         """Return the pods of a task."""
-        return self.runner.replicas(self.job, self.tasks[name])
+        asked = self.runner.replicas(self.job, self.tasks[name])
+        return min(asked, self.sizes.get(name, asked))
 
     def batch_name(self, name: str) -> str:
         """Return the name of a task's batch Job: its pods' host names are this, `-` and the index."""

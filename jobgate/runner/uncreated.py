@@ -15,11 +15,10 @@ from typing import Any, Final, TypeAlias
 
 from jobgate.cluster import Api
 from jobgate.cluster.events import EVENTS
-from jobgate.kinds.common.members import labels_of
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, text, whole
 from jobgate.plugins.crew import TASK_LABEL
 from jobgate.runner.seen import controllers_of
 from jobgate.runner.subject import LONG_AGO, Observed, condition, moment
+from webhook.values import labels_of, mapping, metadata_of, text, whole
 
 #: The Events of the Job controller about pods that it cannot create.
 SELECTOR: Final = "involvedObject.kind=Job,reason=FailedCreate"

@@ -11,9 +11,9 @@ from typing import Any
 
 from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.cluster.access import is_allowed
-from jobgate.kinds.common.prerequisites import UNKNOWN_ITEMS, USE, WATCHED, wanted
-from jobgate.kinds.common.scale import SCALE, scalable, scale_path
-from jobgate.kinds.common.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
+from jobgate.jobs.prerequisites import UNKNOWN_ITEMS, USE, WATCHED, wanted
+from jobgate.jobs.scale import SCALE, scalable, scale_path
+from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
 from jobgate.pods import (
     Digests,
     ItemReviewer,

@@ -7,7 +7,7 @@ from typing import Any
 from prometheus_client import Counter, Gauge
 
 from jobgate.cluster import Informer
-from jobgate.kinds.common.members import Claim
+from jobgate.jobs.members import Claim
 from jobgate.pods.lookup import DigestCache, Fetch, Lookup, LookupVerdict
 from webhook import Kind
 from webhook.server.metrics import Metrics

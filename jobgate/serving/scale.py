@@ -14,8 +14,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 from msgspec.structs import replace
 
-from jobgate.kinds.common.pod.reading import mapping, whole
-from jobgate.kinds.common.scale import SCALE, SCALE_KIND, scaled
+from jobgate.jobs.scale import SCALE, SCALE_KIND, scaled
 from jobgate.pods.budget import Budget
 from webhook import Kind, Notice, Objects, Operation, Phase, Registry, Request, Response, Settings, review
 from webhook.context import Access
@@ -23,6 +22,7 @@ from webhook.server.body import too_busy
 from webhook.server.deadline import review_budget
 from webhook.server.limits import Limits, Shed
 from webhook.server.review_thread import ReviewThread
+from webhook.values import mapping, whole
 
 #: Timeout of the lookup of the job, in seconds.
 READ_TIMEOUT: Final = 2.0

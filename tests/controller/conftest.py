@@ -3,7 +3,7 @@
 import pytest
 
 from jobgate import plugins
-from jobgate.kinds.common import crew
+from jobgate.jobs import crew
 from tests.controller.trial import TRIAL
 
 

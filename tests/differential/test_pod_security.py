@@ -4,8 +4,8 @@ import pytest
 
 from bench.differential.pods.pod_security import PODS
 from controlplane.client import ClusterApi
-from jobgate.kinds.common.pod_security.checks import violations
-from jobgate.kinds.common.pod_security.policy import Certainty, labels_of, standard
+from jobgate.podchecks.pod_security.checks import violations
+from jobgate.podchecks.pod_security.policy import Certainty, labels_of, standard
 from webhook.path import Path
 
 #: What namespaces are held to: by the server's own version, and by older ones, at which something changed.

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jobgate.installation.controller import WITHOUT_MORE_RIGHTS
-from jobgate.kinds.common.plugins import PLUGINS_DOC
+from jobgate.jobs.fields import PLUGINS_DOC
 from jobgate.plugins import BUILT_IN, Plugin
 from jobgate.prerequisites.models import PluginUse
 from tests.plugins.crews import crew

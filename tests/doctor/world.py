@@ -48,8 +48,8 @@ from jobgate.installation.definitions import definition
 from jobgate.installation.installation import LABELS
 from jobgate.installation.objects import base
 from jobgate.installation.workload import SELECTOR
+from jobgate.jobs.members import selects
 from jobgate.kinds import installed
-from jobgate.kinds.common.members import selects
 
 KINDS = installed()
 SYSTEM = "jobgate-system"

@@ -22,8 +22,8 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook, stop
 from controlplane.whole import WholeControlPlane
 from jobgate.cli import main
+from jobgate.jobs.runner import runner_of
 from jobgate.kinds import built_in
-from jobgate.kinds.common.runner import runner_of
 from tests.e2e.test_runner import RESOURCES, Run, claimless, templates
 
 WAIT = 120.0

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Annotated
 
 from crdgen import Atomic, Int32, MinItems, Model, Names, PodTemplate, Version
-from jobgate.kinds.common.binding import bind
-from jobgate.kinds.common.policies import LifecyclePolicy
+from jobgate.jobs.binding import bind
+from jobgate.jobs.policies import LifecyclePolicy
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.dijob import models as dijob
 from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR

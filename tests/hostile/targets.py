@@ -21,7 +21,7 @@ from crdgen.lint import LintSeverity, lint
 from crdgen.reading import UnreadableManifest, read
 from jobgate.installation.handbook import title
 from jobgate.kinds import built_in, registry
-from jobgate.kinds.common.pod_security.policy import ENFORCE
+from jobgate.podchecks.pod_security.policy import ENFORCE
 from tests.hostile.costly import blown_up, least, places, schema_of, size_of
 from tests.hostile.fuzz import Target
 from tests.hostile.requests import envelope

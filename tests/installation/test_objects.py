@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from crdgen import Model, size
+from jobgate import podchecks
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.definitions import definition
 from jobgate.installation.files import stale
+from jobgate.jobs.wiring import wired
 from jobgate.kinds import installed, registry
-from jobgate.kinds.common import pod
-from jobgate.kinds.common.wiring import wired
 from jobgate.kinds.dijob import DIJOB
 from webhook import Kind, Phase
 from webhook import Path as FieldPath
@@ -191,7 +191,7 @@ def test_a_pod_of_ours_is_one_that_the_restricted_profile_takes(name: str) -> No
     assert template["spec"]["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     assert container["securityContext"]["allowPrivilegeEscalation"] is False
-    assert list(pod.check(template, FieldPath("spec") / "template")) == []
+    assert list(podchecks.check(template, FieldPath("spec") / "template")) == []
 
 
 def test_a_server_outside_the_cluster_gets_a_service_that_points_to_it_and_no_deployment() -> None:

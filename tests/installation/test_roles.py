@@ -7,9 +7,9 @@ import pytest
 
 from jobgate.installation import Installation, objects
 from jobgate.installation.roles import watched
+from jobgate.jobs.scale import scalable
+from jobgate.jobs.wiring import followed
 from jobgate.kinds import installed
-from jobgate.kinds.common.scale import scalable
-from jobgate.kinds.common.wiring import followed
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.torchjob import TORCHJOB
 from webhook import Job, Kind, Task

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from jobgate.jobs.binding import JobKind
 from jobgate.kinds import registry
-from jobgate.kinds.common.binding import JobKind
 from webhook import Kind, Objects, Operation, Phase, Request, Response, Settings, review
 
 

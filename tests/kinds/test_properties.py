@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from crdgen.evaluate import Evaluator
 from jobgate.installation.definitions import definition
 from jobgate.installation.handbook import title
+from jobgate.jobs.binding import JobKind
 from jobgate.kinds import built_in
-from jobgate.kinds.common.binding import JobKind
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.accelerators import SETTINGS, MxJobSettings

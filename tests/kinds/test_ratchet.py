@@ -8,7 +8,7 @@ import pytest
 
 from bench.differential.pods.pod_security import PODS
 from bench.differential.pods.systematic import systematic
-from jobgate.kinds.common.pod_security.policy import ENFORCE
+from jobgate.podchecks.pod_security.policy import ENFORCE
 from tests.corpus import BROKEN, jobs
 from tests.kinds.dijob.jobs import job, task, template
 from tests.kinds.places import KINDS, Steps, ask, at, with_value

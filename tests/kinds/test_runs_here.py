@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.binding import bind
 from jobgate.kinds import installed
-from jobgate.kinds.common.binding import bind
 from jobgate.kinds.dijob.models import RESOURCE
 from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
 from jobgate.kinds.dijob.runner import RUNNER

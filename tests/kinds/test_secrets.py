@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from jobgate.kinds.common.pod_security.policy import ENFORCE, WARN
-from jobgate.kinds.common.schema import shape_of
+from jobgate.jobs.schema import shape_of
+from jobgate.podchecks.pod_security.policy import ENFORCE, WARN
 from tests.kinds.dijob.jobs import job, task
 from tests.kinds.places import KINDS, Steps, ask, at, places, with_value
 from webhook import Phase, Response

@@ -7,9 +7,9 @@ import pytest
 from pydantic import Field
 
 from crdgen import Atomic, Conversion, CustomResource, Model, Names, OpenPodTemplate, ValidationRule, Version, cel
+from jobgate.jobs.binding import JobKind, bind
+from jobgate.jobs.operator import Operator
 from jobgate.kinds import registry
-from jobgate.kinds.common.binding import JobKind, bind
-from jobgate.kinds.common.operator import Operator
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from webhook import Cause, Context, Invalid, Job, Operation, Path, Task, rule
 

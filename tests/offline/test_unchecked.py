@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from crdgen import ValidationRule, cel, of
-from jobgate.kinds.common.schema import StructuralSchema
+from jobgate.jobs.schema import StructuralSchema
 
 
 class Counted(BaseModel):

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
-from jobgate.kinds.common.crew import crew_of
+from jobgate.jobs.crew import crew_of
 from jobgate.plugins import Crew, CrewContainer, Member, Part, Pod, wire
 from webhook import Cause, Context, Draft, Job, Kind, Notice
 from webhook.review import mutated

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.wiring import PATHS
+from jobgate.jobs.wiring import PATHS
 from jobgate.pods import PodReviewer
 from tests.pods.pods import NAMESPACE, OTHER_UID, Cluster, Known, job, pod, reviewer
 from tests.webhook.kind import KINDS, admission_review

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.members import Claim
+from jobgate.jobs.members import Claim
 from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Lookup, UncachedJob, budget, digest_of
 from jobgate.pods import lookup as lookups

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from jobgate.kinds.common.prerequisites import JOB_INSTANCES
+from jobgate.jobs.prerequisites import JOB_INSTANCES
 from jobgate.prerequisites import content, reference
 from jobgate.prerequisites import item as items
 from jobgate.prerequisites.content import content_of

@@ -5,7 +5,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from jobgate.kinds.common.pod_security.checks import violations
+from jobgate.podchecks.pod_security.checks import violations
 from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import inject, volume_name
 from jobgate.prerequisites.models import NAMESPACED

@@ -6,9 +6,9 @@ from typing import Any
 import jsonpatch
 import pytest
 
+from jobgate.jobs.policies import COMMAND
+from jobgate.jobs.prerequisites import wanted, where
 from jobgate.kinds import installed
-from jobgate.kinds.common.commands import COMMAND
-from jobgate.kinds.common.prerequisites import wanted, where
 from jobgate.plugins import Crew
 from jobgate.pods import digest_of
 from jobgate.prerequisites.item import RECORD, read_record

@@ -7,8 +7,8 @@ from typing import Any
 import jsonpatch
 import pytest
 
+from jobgate.jobs.runner import taken_over
 from jobgate.kinds import installed
-from jobgate.kinds.common.runner import taken_over
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
 from jobgate.pods.lookup import Lookup
 from jobgate.prerequisites.item import RECORD, read_record

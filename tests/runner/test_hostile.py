@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
+from jobgate.jobs.runner import STATE
 from jobgate.kinds import installed
-from jobgate.kinds.common.runner import STATE
 from jobgate.runner.actions import RequeueAfter
 from jobgate.runner.plan import plan
 from jobgate.runner.state import RunState

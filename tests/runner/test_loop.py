@@ -16,7 +16,7 @@ from jobgate.cluster.informer import ApiError
 from jobgate.controller import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.controller.territory import Territory
-from jobgate.kinds.common.commands import COMMAND
+from jobgate.jobs.policies import COMMAND
 from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
@@ -40,7 +40,7 @@ class Server:
         self.events: list[str] = []
         self.there: dict[str, Mapping[str, Any]] = {}
         self.absent: set[str] = set()
-        self.prunes = False
+        self.prunes: frozenset[str] = frozenset()
         self.statuses: list[Mapping[str, Any]] = []
         self.refusals: dict[tuple[str, str], ApiError | OSError] = {}
 
@@ -69,7 +69,11 @@ class Server:
     ) -> Mapping[str, Any]:
         self.statuses.append(changes)
         changed = copy.deepcopy(dict(found))
-        merge(changed.setdefault("status", {}), {} if self.prunes else changes)
+        merge(changed.setdefault("status", {}), changes)
+        state = changed["status"].get("jobgate", {})
+        changed["status"]["jobgate"] = {key: value for key, value in state.items() if key not in self.prunes}
+        if "jobgate" in self.prunes:
+            del changed["status"]["jobgate"]
         return self._answer("status", resource, changed)
 
     async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
@@ -147,7 +151,16 @@ async def test_a_job_is_not_looked_at_until_what_was_written_of_it_shows_up() ->
 
 async def test_a_job_whose_crd_drops_the_state_is_not_run_and_says_so() -> None:
     looks = Looks(World(stored(dijob(), taken=False)))
-    looks.server.prunes = True
+    looks.server.prunes = frozenset({"jobgate"})
+    looks.show("1")
+    assert (await looks.look())[1] == [("status", "dijobs"), ("create", "events")]
+    assert (looks.server.events, looks.later) == ([STATELESS], [60.0])
+
+
+async def test_a_job_whose_crd_drops_a_part_of_the_state_is_not_run_on_and_says_so() -> None:
+    looks = Looks(World(dijob()))
+    looks.world.job["metadata"]["annotations"][COMMAND] = "RestartJob"
+    looks.server.prunes = frozenset({"asked"})
     looks.show("1")
     assert (await looks.look())[1] == [("status", "dijobs"), ("create", "events")]
     assert (looks.server.events, looks.later) == ([STATELESS], [60.0])

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.commands import COMMAND
-from jobgate.kinds.common.policies.model import LifecycleEvent
+from jobgate.jobs.policies import COMMAND, LifecycleEvent
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner.actions import Create, Delete, RequeueAfter, SetState, SetStatus
 from jobgate.runner.state import RunState

@@ -14,7 +14,7 @@ from controlplane.operators import mxjob as mx
 from controlplane.operators import torchjob as torch
 from controlplane.operators import vcjob as volcano
 from controlplane.operators import vcjob_plugins
-from jobgate.kinds.common.wiring import whose
+from jobgate.jobs.wiring import whose
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Member
 from jobgate.plugins.crew import COMPLETION_INDEX

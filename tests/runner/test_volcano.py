@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from controlplane.operators import vcjob as volcano
-from jobgate.kinds.common.commands import COMMAND
-from jobgate.kinds.common.policies.model import LifecycleEvent
-from jobgate.kinds.common.runner import STATE
+from jobgate.jobs.policies import COMMAND, LifecycleEvent
+from jobgate.jobs.runner import STATE
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner.actions import RequeueAfter

@@ -6,12 +6,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from jobgate.jobs.runner import STATE
 from jobgate.kinds import installed
-from jobgate.kinds.common.runner import STATE
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.plan import plan
+from jobgate.runner.queues.growth import UNDECIDED
+from jobgate.runner.seen import JOBS, keep_object
 from jobgate.runner.subject import Observed, Subject, read
 
 Object = dict[str, Any]
@@ -107,6 +109,8 @@ class World:
         self.log: list[str] = []
         self.gone = False
         self.verdict: str | None = None
+        #: What its queue says of it, instead of `verdict`.
+        self.place: Callable[[Subject, Observed], Subject] | None = None
         self._groups = groups
         self._count = 0
 
@@ -114,15 +118,18 @@ class World:
 
     def observed(self) -> Observed:
         """What the runner sees."""
-        found = (self.jobs.values(), self.pods, self.services.values(), self.groups.values())
-        jobs, pods, services, groups = (copy.deepcopy(list(one)) for one in found)
+        found = (self.pods, self.services.values(), self.groups.values())
+        pods, services, groups = (copy.deepcopy(list(one)) for one in found)
+        jobs = [keep_object("Job", JOBS)(copy.deepcopy(one)) for one in self.jobs.values()]
         return Observed(
             self.now, jobs, pods, services, groups, self.unknown_groups, commands=copy.deepcopy(self.commands)
         )
 
     def plan(self) -> list[Action]:
         """What the runner would do."""
-        return plan(replace(subject(self.job, self._groups), verdict=self.verdict), self.observed())
+        found, observed = subject(self.job, self._groups), self.observed()
+        found = replace(found, verdict=self.verdict) if self.place is None else self.place(found, observed)
+        return [] if found.verdict == UNDECIDED else plan(found, observed)
 
     def step(self, carried_out: int | None = None) -> list[Action]:
         """Let the runner look once, and die after so many actions."""

@@ -3,8 +3,8 @@
 import pytest
 
 from jobgate.cluster import Informer, Resource, slim
+from jobgate.jobs.members import Claim
 from jobgate.kinds import installed
-from jobgate.kinds.common.members import Claim
 from jobgate.pods.digest import Digest
 from jobgate.serving.cluster import ClusterView
 from jobgate.serving.metrics import CountedLookup, ServingMetrics

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.scale import scalable, scale_path, scaled
 from jobgate.kinds import built_in, installed
-from jobgate.kinds.common.scale import scalable, scale_path, scaled
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.pods.budget import Budget
 from jobgate.prerequisites.reference import ANNOTATION

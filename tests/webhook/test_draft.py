@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from tests.webhook.kind import CREW, parts
 from tests.webhook.values import jobs
 from webhook import Context, Draft
-from webhook.draft import escape
 from webhook.review import mutated
+from webhook.values import escape
 
 
 def test_setting_a_field_shows_it_and_records_it() -> None:

@@ -28,7 +28,7 @@ from webhook import (
     review,
     rule,
 )
-from webhook.review import same
+from webhook.values import same
 
 
 def answer(phase: Phase, document: Any, old: Any = None, kinds: Registry = KINDS, **request: Any) -> Response:

@@ -9,7 +9,7 @@ from bench.differential.pods.case import Pod, written
 from controlplane.client import ClusterApi
 from crdgen.evaluate import Evaluator
 from crdgen.podtemplate import load
-from jobgate.kinds.common import pod as rules
+from jobgate import podchecks as rules
 from webhook.cause import Cause
 from webhook.path import Path
 

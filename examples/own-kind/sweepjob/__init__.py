@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.binding import bind
+from jobgate.jobs.binding import bind
 from sweepjob.defaults import DEFAULTS
 from sweepjob.models import RESOURCE, SweepJobSpec
 from sweepjob.operator import SWEEPER

@@ -1,6 +1,6 @@
 """What mutation adds to a SweepJob."""
 
-from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
+from jobgate.jobs.defaults import fill, limit_what_is_not_shared
 from sweepjob.models import SweepJobSpec, Trial
 from webhook import Context, Draft
 

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from crdgen import Atomic, Column, CustomResource, Doc, Int32, MaxItems, MinItems, Model, Names, PodTemplate, Version
-from jobgate.kinds.common.dependencies import DependsOn
-from jobgate.kinds.common.policies import LifecyclePolicy
+from jobgate.jobs.dependencies import DependsOn
+from jobgate.jobs.policies import LifecyclePolicy
 from jobgate.names import ENTRIES_LIMIT
 
 

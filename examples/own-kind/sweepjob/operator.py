@@ -1,6 +1,6 @@
 """The profile of sweeper: what it makes of a SweepJob."""
 
-from jobgate.kinds.common.operator import Operator
+from jobgate.jobs.operator import Operator
 
 SWEEPER = Operator(
     name="sweeper",

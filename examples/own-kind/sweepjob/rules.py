@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.updates import MayChange, Mutable
+from jobgate.rules.shared import shared_rules
+from jobgate.rules.updates import MayChange, Mutable
 from sweepjob.models import SweepJobSpec
 from webhook import Cause, Context, Duplicate, Job, Notice, Path, Rule, readable, rule
 

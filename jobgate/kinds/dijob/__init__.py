@@ -1,6 +1,6 @@
 """DIJob: what DI-orchestrator runs (https://github.com/opendilab/DI-orchestrator)."""
 
-from jobgate.kinds.common.binding import bind
+from jobgate.jobs.binding import bind
 from jobgate.kinds.dijob.conversion import convert
 from jobgate.kinds.dijob.defaults import DEFAULTS
 from jobgate.kinds.dijob.models import RESOURCE

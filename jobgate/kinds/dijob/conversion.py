@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
-from jobgate.kinds.common.pod.reading import mapping
 from jobgate.kinds.dijob.models import RESOURCE
 from webhook import ConvertedJob
 from webhook.text import shown
+from webhook.values import mapping
 
 #: What upstream's own sample calls the one task of a job without roles.
 SERIAL = "serial"

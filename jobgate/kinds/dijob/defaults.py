@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jobgate.kinds.common.defaults import copy_amounts, fill, fill_each, limit_what_is_not_shared, resources_of
-from jobgate.kinds.common.prerequisites import prerequisites_are_ready
+from jobgate.jobs.defaults import copy_amounts, fill, fill_each, limit_what_is_not_shared, resources_of
+from jobgate.jobs.prerequisites import prerequisites_are_ready
 from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
 from jobgate.kinds.dijob.operator import MAIN_CONTAINER
 from webhook import Context, Draft, Job, adds_nothing

@@ -20,10 +20,9 @@ from crdgen import (
     Version,
     Volumes,
 )
-from jobgate.kinds.common.dependencies import DependsOn
-from jobgate.kinds.common.fields import Conditions, Count, Number, Policies, Positive
-from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
-from jobgate.kinds.common.runner import RunStatus
+from jobgate.jobs.dependencies import DependsOn
+from jobgate.jobs.fields import PLUGINS_DOC, Conditions, Count, Number, Plugins, Policies, Positive
+from jobgate.jobs.runner import RunStatus
 from jobgate.names import ENTRIES_LIMIT
 from jobgate.prerequisites.models import References
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobgate.kinds.common.members import Claim, Members, labelled_claim
-from jobgate.kinds.common.operator import Operator
-from jobgate.kinds.common.pod.reading import metadata_of, text
+from jobgate.jobs.members import Claim, Members, labelled_claim
+from jobgate.jobs.operator import Operator
 from jobgate.plugins import Member, Variable
+from webhook.values import metadata_of, text
 
 #: What an installation says whose operator does not die of a preemptible job.
 PREEMPTIBLE = "dijobs/preemptible"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobgate.kinds.common.dependencies import OF_GANGS, gangs_can_start
-from jobgate.kinds.common.operator import runs_here
-from jobgate.kinds.common.pod.reading import mapping, objects, text
-from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.updates import MayChange, Mutable
+from jobgate.jobs.operator import runs_here
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
+from jobgate.rules.dependencies import OF_GANGS, gangs_can_start
+from jobgate.rules.shared import shared_rules
+from jobgate.rules.updates import MayChange, Mutable
 from webhook import Cause, Context, Duplicate, Forbidden, Job, Notice, Path, Required, Rule, readable, rule
+from webhook.values import mapping, objects, text
 
 
 def _roles_differ(job: Job[DIJobSpec], _: Context) -> bool:

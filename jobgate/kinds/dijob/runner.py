@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common.runner import Clean, Progress, Retry, Runner, RunPhase, conditions_of, set_condition
+from jobgate.jobs.runner import Clean, Progress, Retry, Runner, RunPhase, conditions_of, set_condition
 from jobgate.kinds.dijob.models import DIJobSpec, Priority
 from jobgate.kinds.dijob.operator import contract
 from jobgate.plugins import Crew, Member, Variable

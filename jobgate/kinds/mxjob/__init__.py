@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.binding import bind
+from jobgate.jobs.binding import bind
 from jobgate.kinds.mxjob.accelerators import MxJobSettings
 from jobgate.kinds.mxjob.defaults import DEFAULTS
 from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec

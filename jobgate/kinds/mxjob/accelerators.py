@@ -14,11 +14,12 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from crdgen import Model
-from jobgate.kinds.common.pod.reading import PodContainer, mapping, named_containers, objects, spec_of
 from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec
 from jobgate.kinds.mxjob.operator import MAIN_CONTAINER
 from jobgate.names import dns_label, environment_name, qualified_name
+from jobgate.podchecks.reading import PodContainer, named_containers
 from webhook import Cause, Context, Draft, Invalid, Job, Notice, adds_nothing, rule
+from webhook.values import mapping, objects, spec_of
 
 #: What an installation's settings call the kind.
 SETTINGS = f"{RESOURCE.names.plural}.{RESOURCE.group}"

@@ -6,8 +6,8 @@ another one at each dry run and each repeated call.
 
 from __future__ import annotations
 
-from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
-from jobgate.kinds.common.prerequisites import prerequisites_are_ready
+from jobgate.jobs.defaults import fill, limit_what_is_not_shared
+from jobgate.jobs.prerequisites import prerequisites_are_ready
 from jobgate.kinds.mxjob.accelerators import main_containers_have_their_accelerators_drivers
 from jobgate.kinds.mxjob.models import ReplicaSpec, ReplicaType
 from jobgate.kinds.mxjob.operator import PORT

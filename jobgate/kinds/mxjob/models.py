@@ -26,9 +26,8 @@ from crdgen import (
     Time,
     Version,
 )
-from jobgate.kinds.common.fields import Number, Positive
-from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
-from jobgate.kinds.common.runner import RunStatus
+from jobgate.jobs.fields import PLUGINS_DOC, Number, Plugins, Positive
+from jobgate.jobs.runner import RunStatus
 from jobgate.names import ENTRIES_LIMIT
 
 

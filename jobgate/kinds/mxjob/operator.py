@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jobgate.kinds.common.members import Claim, Members, index_of, labels_of
-from jobgate.kinds.common.operator import Operator
+from jobgate.jobs.members import Claim, Members, index_of
+from jobgate.jobs.operator import Operator
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
 from jobgate.plugins import Member, Variable
 from webhook import Job, readable
+from webhook.values import labels_of
 
 #: What an installation says whose operator adds its variables to those of the container.
 OWN_VARIABLES = "mxjobs/env"

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from jobgate.kinds.common.operator import KEPT, runs_here
-from jobgate.kinds.common.pod.reading import PodContainer, mapping, metadata_of, named_containers, objects
-from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.tasks import (
-    GENERATED_SUFFIX,
-    expected_name,
-    labels_can_begin_with_the_name,
-    name_path,
-    names_have_room,
-)
-from jobgate.kinds.common.templates import has_container, sets_none
+from jobgate.jobs.operator import KEPT, runs_here
 from jobgate.kinds.mxjob.accelerators import drivers_find_their_places
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
 from jobgate.kinds.mxjob.operator import (
@@ -34,7 +24,18 @@ from jobgate.kinds.mxjob.spellings import (
     stored_jobs_stay_as_they_are,
 )
 from jobgate.names import LABEL_LIMIT, dns_1035_label, dns_label
+from jobgate.podchecks.reading import PodContainer, named_containers
+from jobgate.rules.shared import shared_rules
+from jobgate.rules.tasks import (
+    GENERATED_SUFFIX,
+    expected_name,
+    labels_can_begin_with_the_name,
+    name_path,
+    names_have_room,
+)
+from jobgate.rules.templates import has_container, sets_none
 from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, TooLong, readable, rule
+from webhook.values import mapping, metadata_of, objects
 
 
 def _is_distributed(job: Job[MxJobSpec], _: Context) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import mapping, objects, spec_of
-from jobgate.kinds.common.runner import (
+from jobgate.jobs.runner import (
     Clean,
     Progress,
     Retry,
@@ -21,6 +20,7 @@ from jobgate.kinds.mxjob.operator import MAIN_CONTAINER, ROOT_PORT, contract
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from webhook import Job, Task
+from webhook.values import mapping, objects, spec_of
 
 #: Pods that a batch Job replaces where nobody says otherwise: the API server's default of `backoffLimit`.
 LIMIT: Final = 6

@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.mxjob.models import MxJobSpec
+from jobgate.rules.updates import MayChange, Mutable
 from webhook import Cause, Context, Forbidden, Job, Notice, Path, readable, rule
 
 ROLES = Path("spec") / "replicaSpecs"

@@ -1,6 +1,6 @@
 """TorchJob: what torch-on-k8s runs (https://github.com/hliangzhao/torch-on-k8s)."""
 
-from jobgate.kinds.common.binding import bind
+from jobgate.jobs.binding import bind
 from jobgate.kinds.torchjob.defaults import DEFAULTS
 from jobgate.kinds.torchjob.models import RESOURCE
 from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, NETWORK_MODE, TORCH_ON_K8S

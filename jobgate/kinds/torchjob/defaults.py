@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import chain
 
-from jobgate.kinds.common.defaults import fill, limit_what_is_not_shared
-from jobgate.kinds.common.pod.reading import objects
-from jobgate.kinds.common.prerequisites import prerequisites_are_ready
+from jobgate.jobs.defaults import fill, limit_what_is_not_shared
+from jobgate.jobs.prerequisites import prerequisites_are_ready
 from jobgate.kinds.torchjob.models import RestartPolicy, TaskSpec, TorchJobSpec
 from jobgate.kinds.torchjob.operator import MAIN_CONTAINER, PORT, PORT_NAME
 from jobgate.kinds.torchjob.tasks import TaskType, type_of
 from webhook import Context, Draft, Job, adds_nothing
+from webhook.values import objects
 
 #: What happens to a pod that has ended, where its task does not say. An AIMaster keeps what it knows in annotations of
 #: the job, so that it goes on where it was when its container is restarted.

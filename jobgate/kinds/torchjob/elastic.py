@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from jobgate.kinds.common.operator import runs_here
-from jobgate.kinds.common.tasks import expected_name
+from jobgate.jobs.operator import runs_here
 from jobgate.kinds.torchjob.models import RendezvousBackend, TorchJobSpec
 from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, TORCH_ON_K8S, annotation, scaled_by_ai_master
 from jobgate.kinds.torchjob.tasks import TASKS, TaskType, task_of
 from jobgate.names import LABEL_LIMIT
+from jobgate.rules.tasks import expected_name
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, readable, rule
 
 POLICY = Path("spec") / "torchElasticPolicy"

@@ -22,9 +22,8 @@ from crdgen import (
     Time,
     Version,
 )
-from jobgate.kinds.common.fields import Conditions, Count, Number, Positive
-from jobgate.kinds.common.plugins import PLUGINS_DOC, Plugins
-from jobgate.kinds.common.runner import Clean, RunStatus
+from jobgate.jobs.fields import PLUGINS_DOC, Conditions, Count, Number, Plugins, Positive
+from jobgate.jobs.runner import Clean, RunStatus
 from jobgate.names import ENTRIES_LIMIT
 
 

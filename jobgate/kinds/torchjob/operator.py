@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jobgate.kinds.common.members import Claim, Members, labelled_claim, labels_of
-from jobgate.kinds.common.operator import Operator
-from jobgate.kinds.common.pod.reading import mapping, named_containers, objects, whole
+from jobgate.jobs.members import Claim, Members, labelled_claim
+from jobgate.jobs.operator import Operator
 from jobgate.kinds.torchjob.models import RestartPolicy, TorchElasticPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.tasks import TaskType, TorchTask, task_of
 from jobgate.plugins import Member, Variable
+from jobgate.podchecks.reading import named_containers
 from webhook import Job, Path, Task, readable
+from webhook.values import labels_of, mapping, objects, whole
 
 #: What an installation says whose operator reads the canonical spellings, and `dependsOn`.
 CANONICAL_SPELLINGS = "torchjobs/canonical-spellings"

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel
 
-from jobgate.kinds.common.operator import runs_here, who_runs
-from jobgate.kinds.common.pod.reading import containers, objects, spec_of
+from jobgate.jobs.operator import runs_here, who_runs
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import MODEL_VOLUME
 from jobgate.names import LABEL_LIMIT, dns_subdomain
+from jobgate.podchecks.reading import containers
 from webhook import Cause, Context, Duplicate, Forbidden, Invalid, Job, Notice, Path, Required, TooLong, rule
+from webhook.values import objects, spec_of
 from webhook.view import json_name
 
 #: What must be set of the spec, and of each type of storage.

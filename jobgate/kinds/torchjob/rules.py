@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.operator import KEPT, runs_here, who_runs
-from jobgate.kinds.common.pod.reading import containers, mapping, named_containers, objects
-from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.tasks import expected_name, name_path
-from jobgate.kinds.common.templates import has_container, sets_none
+from jobgate.jobs.operator import KEPT, runs_here, who_runs
 from jobgate.kinds.torchjob.elastic import elastic_rules
 from jobgate.kinds.torchjob.models import SpotTaskSpec, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
@@ -25,6 +21,10 @@ from jobgate.kinds.torchjob.spellings import spelling_rules
 from jobgate.kinds.torchjob.tasks import MINIMA, TASKS, TaskType, TorchTask, task_of, torch_tasks, type_of
 from jobgate.kinds.torchjob.updates import update_rules
 from jobgate.names import dns_subdomain, label_value, qualified_name
+from jobgate.podchecks.reading import containers, named_containers
+from jobgate.rules.shared import shared_rules
+from jobgate.rules.tasks import expected_name, name_path
+from jobgate.rules.templates import has_container, sets_none
 from webhook import (
     Cause,
     Context,
@@ -39,6 +39,7 @@ from webhook import (
     readable,
     rule,
 )
+from webhook.values import mapping, objects
 
 
 @rule("torch_task_specs", quiet=lambda job, _: all(map(type_of, job.said("tasks.name"))))

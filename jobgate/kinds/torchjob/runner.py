@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common.gang import gang_minimum
-from jobgate.kinds.common.pod.reading import mapping, objects, spec_of, text
-from jobgate.kinds.common.runner import (
+from jobgate.jobs.gangs import gang_minimum
+from jobgate.jobs.runner import (
     Clean,
     Progress,
     Retry,
@@ -39,6 +38,7 @@ from jobgate.kinds.torchjob.tasks import TaskType, TorchTask, task_of, torch_tas
 from jobgate.plugins import Crew, Member, Variable
 from jobgate.plugins.crew import COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, TASK_LABEL
 from webhook import Job, Task, readable
+from webhook.values import mapping, objects, spec_of, text
 
 #: The annotation of a job by which its AIMaster lets the other tasks start.
 AI_MASTER_READY: Final = "aimaster"

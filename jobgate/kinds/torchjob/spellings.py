@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from jobgate.kinds.common.operator import runs_here
+from jobgate.jobs.operator import runs_here
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import CANONICAL_SPELLINGS
 from webhook import Cause, Context, Forbidden, Job, Notice, Path, rule

@@ -7,13 +7,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from jobgate.kinds.common.newer_fields import without_newer_fields
-from jobgate.kinds.common.pod.reading import mapping
-from jobgate.kinds.common.updates import MayChange, Mutable
 from jobgate.kinds.torchjob.models import TorchJobSpec
 from jobgate.kinds.torchjob.operator import GENERATION, TORCH_ON_K8S
 from jobgate.kinds.torchjob.tasks import TASKS, type_of
+from jobgate.podchecks.newer_fields import without_newer_fields
+from jobgate.rules.updates import MayChange, Mutable
 from webhook import Cause, Context, Forbidden, Job, rule
+from webhook.values import mapping
 
 _SPECS = "spec.torchTaskSpecs[*]"
 

@@ -1,6 +1,6 @@
 """Volcano Job: what Volcano runs (https://github.com/volcano-sh/volcano)."""
 
-from jobgate.kinds.common.binding import bind
+from jobgate.jobs.binding import bind
 from jobgate.kinds.vcjob.defaults import DEFAULTS
 from jobgate.kinds.vcjob.models import RESOURCE
 from jobgate.kinds.vcjob.operator import QUEUES, VOLCANO

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import metadata_of, objects, spec_of, text
 from jobgate.kinds.vcjob.models import JobSpec, VolumeSpec
 from webhook import Job
+from webhook.values import metadata_of, objects, spec_of, text
 
 #: Random characters in the names that Volcano makes up; here they come from the job's uid, and are the same each time.
 _SUFFIX: Final = 12

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jobgate.kinds.common.defaults import fill, fill_each, limit_what_is_not_shared, pod_specs_of
-from jobgate.kinds.common.gang import COUNT_LIMIT
-from jobgate.kinds.common.pod.reading import mapping, objects, whole
-from jobgate.kinds.common.prerequisites import prerequisites_are_ready
+from jobgate.jobs.defaults import fill, fill_each, limit_what_is_not_shared, pod_specs_of
+from jobgate.jobs.gangs import COUNT_LIMIT
+from jobgate.jobs.prerequisites import prerequisites_are_ready
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec
 from jobgate.kinds.vcjob.operator import SCHEDULER
 from webhook import Context, Draft, adds_nothing
+from webhook.values import mapping, objects, whole
 
 #: Plugins that work only with others, which are switched on with them.
 COMPANIONS = {

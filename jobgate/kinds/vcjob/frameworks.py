@@ -9,12 +9,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import objects, spec_of, text
-from jobgate.kinds.common.runner import is_run
+from jobgate.jobs.runner import is_run
 from jobgate.kinds.vcjob.flags import flags_of
 from jobgate.plugins import Crew, Member, Variable
 from jobgate.plugins.crew import TASK_LABEL
 from webhook import Job, Task, readable
+from webhook.values import objects, spec_of, text
 
 #: The plugins that are carried out here.
 _FRAMEWORKS: Final = ("tensorflow", "pytorch", "mpi", "ray", "hcclrank")

@@ -24,12 +24,12 @@ from crdgen import (
 )
 from crdgen.markers.types import Replace
 from crdgen.podtemplate import load
-from jobgate.kinds.common.dependencies import DependsOn
-from jobgate.kinds.common.fields import Count, Number, Policies, Positive
-from jobgate.kinds.common.policies import DURATION
-from jobgate.kinds.common.runner import RunStatus
+from jobgate.jobs.dependencies import DependsOn
+from jobgate.jobs.fields import Count, Number, Policies, Positive
+from jobgate.jobs.runner import RunStatus
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
 from jobgate.names import ENTRIES_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT
+from jobgate.podchecks.durations import DURATION
 
 
 def _claim() -> Mapping[str, Any]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jobgate.kinds.common.members import Claim, Members, labelled_claim, labels_of
-from jobgate.kinds.common.operator import Operator
+from jobgate.jobs.members import Claim, Members, labelled_claim
+from jobgate.jobs.operator import Operator
 from jobgate.kinds.vcjob.flags import PLUGINS
 from jobgate.kinds.vcjob.frameworks import facts
 from jobgate.plugins.crew import RUN_LABEL
+from webhook.values import labels_of
 
 #: Who schedules a job that does not say, and the queue that it waits in.
 SCHEDULER = "volcano"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from jobgate.kinds.common.crew import crew_of, plugins_of, requested
-from jobgate.kinds.common.operator import runs_here
-from jobgate.kinds.common.ordinary import is_ordinary
-from jobgate.kinds.common.runner import taken_over
-from jobgate.kinds.common.tasks import expected_name
+from jobgate.jobs.crew import crew_of, plugins_of, requested
+from jobgate.jobs.operator import runs_here
+from jobgate.jobs.runner import taken_over
 from jobgate.kinds.vcjob.flags import PLUGINS, flags_of
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.plugins import installed, parse
 from jobgate.plugins.ssh import SshArguments
+from jobgate.rules.ordinary import is_ordinary
+from jobgate.rules.tasks import expected_name
 from webhook import Cause, Context, Job, NotFound, Notice, NotSupported, Path, rule
 
 _PLACE: Final = Path("spec") / "plugins"

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from jobgate.kinds.common.dependencies import gangs_can_start
-from jobgate.kinds.common.operator import runs_here
-from jobgate.kinds.common.ordinary import is_ordinary
-from jobgate.kinds.common.plugins import derived_names
-from jobgate.kinds.common.pod.reading import mapping
-from jobgate.kinds.common.rules import shared_rules
-from jobgate.kinds.common.tasks import derived_names_are_legal, expected_name, name_path, names_have_room
-from jobgate.kinds.common.updates import MayChange, Mutable
+from jobgate.jobs.operator import runs_here
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
 from jobgate.kinds.vcjob.plugins import (
@@ -27,6 +20,12 @@ from jobgate.kinds.vcjob.volumes import existing_claims_stay, volume_rules
 from jobgate.names import LABEL_LIMIT, dns_1035_label, dns_label
 from jobgate.plugins import Derived
 from jobgate.plugins.queueing import Queueing, System
+from jobgate.rules.dependencies import gangs_can_start
+from jobgate.rules.ordinary import is_ordinary
+from jobgate.rules.plugins import derived_names
+from jobgate.rules.shared import shared_rules
+from jobgate.rules.tasks import derived_names_are_legal, expected_name, name_path, names_have_room
+from jobgate.rules.updates import MayChange, Mutable
 from webhook import (
     Cause,
     Context,
@@ -42,6 +41,7 @@ from webhook import (
     readable,
     rule,
 )
+from webhook.values import mapping
 
 
 @rule(reads=("tasks.replicas",), quiet={"tasks.replicas": {"minimum": 1}})

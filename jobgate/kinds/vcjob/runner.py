@@ -8,9 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from crdgen.durations import format_duration
-from jobgate.kinds.common.gang import gang_minimum, sum_of_minima
-from jobgate.kinds.common.pod.reading import mapping, metadata_of, spec_of, text
-from jobgate.kinds.common.runner import (
+from jobgate.jobs.gangs import gang_minimum, sum_of_minima
+from jobgate.jobs.runner import (
     NO_RESTART,
     Clean,
     Progress,
@@ -28,6 +27,7 @@ from jobgate.kinds.vcjob.models import JobPhase, JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, SCHEDULER, VOLCANO
 from jobgate.plugins import Crew, Member
 from webhook import Job, Task
+from webhook.values import mapping, metadata_of, spec_of, text
 
 #: What the kind calls the phases; for the rest see `_phase`.
 _PHASES: Final = {

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobgate.kinds.common.gang import COUNT_LIMIT
-from jobgate.kinds.common.operator import runs_here
-from jobgate.kinds.common.pod.reading import containers, mapping
-from jobgate.kinds.common.quantity import is_whole, parse
+from jobgate.jobs.gangs import COUNT_LIMIT
+from jobgate.jobs.operator import runs_here
 from jobgate.kinds.vcjob.models import JobSpec, NetworkTopology, PartitionPolicy, TaskSpec, TopologyPolicy
+from jobgate.podchecks.quantity import is_whole, parse
+from jobgate.podchecks.reading import containers
 from webhook import Cause, Context, Forbidden, Invalid, Job, Notice, Path, Required, Rule, readable, rule
+from webhook.values import mapping
 
 _TASKS = Path("spec") / "tasks"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobgate.kinds.common.pod.reading import containers, mapping, objects
-from jobgate.kinds.common.pod.volumes import CLAIM_SPEC
 from jobgate.kinds.vcjob.models import JobSpec, VolumeSpec
 from jobgate.names import dns_subdomain
+from jobgate.podchecks.reading import containers
+from jobgate.podchecks.volumes import CLAIM_SPEC
 from webhook import (
     Cause,
     Context,
@@ -22,6 +22,7 @@ from webhook import (
     readable,
     rule,
 )
+from webhook.values import mapping, objects
 
 _PLACE = Path("spec") / "volumes"
 

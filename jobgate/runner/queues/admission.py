@@ -79,9 +79,10 @@ class Entry:
         queue: that it is in.
         namespace: that it is in.
         demand: what all its pods ask for.
-        since: when it was made.
+        since: when it was made, or began to ask for more than it has.
         priority: the higher goes first.
-        admitted: whether it was released.
+        admitted: whether it was released, for all that it asks for.
+        has: what it was released for, if that is less; it waits for the rest.
     """
 
     key: str
@@ -91,6 +92,12 @@ class Entry:
     since: datetime
     priority: int = 0
     admitted: bool = False
+    has: Amounts = field(default_factory=dict)
+
+    @property
+    def more(self) -> Amounts:
+        """What it waits for."""
+        return {name: amount - self.has.get(name, _NOTHING) for name, amount in self.demand.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +158,13 @@ class _Pool:
                 return f"{self.called} has {_shown(most)} of {name}, and the job asks for {_shown(demand[name])}"
         return ""
 
-    def full(self, demand: Amounts) -> str:
+    def full(self, job: Entry) -> str:
         """Return why a job does not fit now."""
-        name = next(name for name, free in self.free.items() if demand.get(name, _NOTHING) > max(free, _NOTHING))
+        more = job.more
+        name = next(name for name, free in self.free.items() if more.get(name, _NOTHING) > max(free, _NOTHING))
         return (
-            f"{self.called} has {_shown(self.capacity[name])} of {name}, the job asks for {_shown(demand[name])}, and "
-            "the jobs before it leave less"
+            f"{self.called} has {_shown(self.capacity[name])} of {name}, the job asks for {_shown(job.demand[name])}, "
+            "and the jobs before it leave less"
         )
 
 
@@ -170,8 +178,7 @@ def admit(
     jobs = list(entries)
     decision = _Round(_pools(queues, namespaces))
     for job in jobs:
-        if job.admitted:
-            decision.take(job)
+        decision.take(job, job.demand if job.admitted else job.has)
     waits: dict[str, str] = {}
     for job in sorted((job for job in jobs if not job.admitted), key=lambda job: _rank(queues, job, now)):
         if job.queue not in queues.queues:
@@ -211,26 +218,26 @@ class _Round:
         shared = (_ALL, ("queue", job.queue), ("namespace", job.namespace))
         return [self.pools[one] for one in shared if one in self.pools]
 
-    def take(self, job: Entry) -> None:
-        """Count a job in all of its pools."""
+    def take(self, job: Entry, amounts: Amounts) -> None:
+        """Count what a job uses in all of its pools."""
         for pool in self.pools_of(job):
-            pool.take(job.demand)
+            pool.take(amounts)
 
     def serve(self, line: Line) -> bool:
         """Release the first job of a line, or let it claim what it lacks; return whether either was done."""
         job = self.lines[line][0]
-        lacking = [pool for pool in self.pools_of(job) if pool.lacks(job.demand)]
+        lacking = [pool for pool in self.pools_of(job) if pool.lacks(job.more)]
         if not lacking:
-            self.take(job)
+            self.take(job, job.more)
             self.released.append(self.lines[line].pop(0).key)
             return True
-        self.blocked[line] = lacking[0].full(job.demand)
+        self.blocked[line] = lacking[0].full(job)
         contested = any(pool.claimed for pool in lacking)
         for pool in lacking:
             pool.claimed = True  # by this job, or for it: nobody who comes later claims what it waits for
         if contested:
             return False
-        self.take(job)
+        self.take(job, job.more)
         self.claims.append(line)
         return True
 

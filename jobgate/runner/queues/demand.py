@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from jobgate.kinds.common.pod.reading import mapping, spec_of, text
-from jobgate.kinds.common.pod.resources import read, totals
-from jobgate.kinds.common.quantity import parse
-from jobgate.kinds.common.scheduling import priority_class_of
+from jobgate.jobs.tasks import priority_class_of
+from jobgate.podchecks.quantity import parse
+from jobgate.podchecks.resources import read, totals
 from jobgate.runner.queues.admission import Amounts
 from jobgate.runner.subject import Sight, Subject
 from webhook import Path
+from webhook.values import mapping, spec_of, text
 
 PODS: Final = "pods"
+#: Where a batch Job as it is kept has what a pod of it asks for.
+ASKS: Final = "asks"
 #: What a name, and the amount that it may have, take in memory, without the characters of the name.
 ENTRY_BYTES: Final = 200
 #: What a ResourceQuota counts that is no resource of a pod: https://kubernetes.io/docs/concepts/policy/resource-quotas/.
@@ -52,6 +54,7 @@ class Demand:
 
     Attributes:
         pods: what a pod asks for, by task.
+        sizes: how many pods a task has.
         total: what all pods ask for.
         queue: that the job names; empty for none.
         priority: that the job states; None where its priority classes say it.
@@ -62,6 +65,7 @@ class Demand:
 
     pods: Mapping[str, Amounts]
     total: Amounts
+    sizes: Mapping[str, int] = field(default_factory=dict)
     queue: str = ""
     priority: int | None = None
     classes: frozenset[str] = frozenset()
@@ -78,10 +82,12 @@ class Demand:
 def demand_of(subject: Subject) -> Demand:
     """Return what a job asks for, and of which queue."""
     job = subject.job
-    pods = {name: demand_of_pod(subject, name) for name in subject.tasks}
+    pods = {name: amounts_of(subject.operator.pod(subject.job, task)) for name, task in subject.tasks.items()}
+    sizes = {name: subject.replicas(name) for name in pods}
     return Demand(
         pods=pods,
-        total=_sum((amounts, subject.replicas(name)) for name, amounts in pods.items()),
+        total=sum_of((amounts, sizes[name]) for name, amounts in pods.items()),
+        sizes=sizes,
         queue=text(job.word("queue")),
         priority=subject.runner.priority(job),
         classes=frozenset(priority_class_of(job, task) for task in job.tasks),
@@ -95,22 +101,36 @@ def present_of(demand: Demand, sight: Sight) -> Amounts:
     live = {
         name: sum(pod.phase not in {"Succeeded", "Failed"} for pod in seen.pods) for name, seen in sight.tasks.items()
     }
-    return _sum((demand.pods.get(name, {}), count) for name, count in live.items() if count)
+    return sum_of((demand.pods.get(name, {}), count) for name, count in live.items() if count)
 
 
-def demand_of_pod(subject: Subject, name: str) -> Amounts:
-    """Return what a pod of a task asks for. Resources of the pod as a whole count instead of its containers'."""
-    template = subject.operator.pod(subject.job, subject.tasks[name])
+def amounts_of(template: Mapping[str, Any]) -> Amounts:
+    """Return what a pod of a template asks for, with the requests that Kubernetes takes from limits.
+
+    Resources of the pod as a whole count instead of its containers'. The overhead of a limit counts if there is one.
+    """
     spec = spec_of(template)
-    own, overhead = mapping(spec.get("resources")), {"requests": spec.get("overhead") or {}}
+    own = mapping(spec.get("resources"))
+    overhead = read({"requests": spec.get("overhead")}, "requests", Path(), [])
+    limits = read(own, "limits", Path(), [])
     found: dict[str, Decimal] = {PODS: Decimal(1)}
     for side in ("requests", "limits"):
-        given = totals(template, side) | read(own, side, Path(), [])
-        if side == "requests":
-            for key, amount in read(overhead, side, Path(), []).items():
+        given = limits | totals(template, side) | read(own, side, Path(), [])
+        for key, amount in overhead.items():
+            if side == "requests" or given.get(key):
                 given[key] = given.get(key, Decimal(0)) + amount
         found |= {f"{side}.{key}": amount for key, amount in given.items()}
     return found
+
+
+def written_amounts(amounts: Amounts) -> dict[str, str]:
+    """Return amounts as they are stored, without those of nothing."""
+    return {name: f"{amount.normalize():f}" for name, amount in sorted(amounts.items()) if amount > 0}
+
+
+def read_amounts(written: Mapping[str, str]) -> Amounts:
+    """Return amounts that were stored."""
+    return {name: Decimal(amount) for name, amount in written.items()}
 
 
 def left_to_jobs(quotas: Iterable[Mapping[str, Any]], present: Amounts) -> Amounts:
@@ -135,7 +155,8 @@ def _read(given: Mapping[str, Any]) -> dict[str, Decimal]:
     return {full: parse(value) for name, value in given.items() if (full := resource(name))}
 
 
-def _sum(parts: Iterable[tuple[Amounts, int]]) -> Amounts:
+def sum_of(parts: Iterable[tuple[Amounts, int]]) -> Amounts:
+    """Return what so many pods of each of these ask for together."""
     found: dict[str, Decimal] = {}
     for one, times in parts:
         for name, amount in one.items():

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from crdgen.reading import UnreadableManifest, read_value
-from jobgate.kinds.common.quantity import parse
 from jobgate.names import dns_subdomain, qualified_name
+from jobgate.podchecks.quantity import parse
 from jobgate.runner.queues.admission import DEFAULT, MAX_WAIT, Amounts, Order, Queue, Queues
 from jobgate.runner.queues.demand import resource
 from jobgate.runner.queues.selectors import SelectorName

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.members import Claim
+from jobgate.jobs.members import Claim
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.dijob.operator import MEMBERS, claim
 from jobgate.plugins import Crew
 from tests.kinds.dijob.jobs import faults, job, task, template, validate
-from tests.kinds.messages import compare
+from tests.messages import compare
 from tests.plugins.crews import drafted, of_job, pod, promised, variables, wired
 
 LABELS = {"diengine/operator": "di-operator", "diengine/job": "atari", "diengine/task-name": "collector"}
@@ -129,4 +129,4 @@ LISTS = {"name": "job-svc", "emptyDir": {}}
     ],
 )  # fmt: skip
 def test_what_plugins_cannot_do_is_rejected(document: Any, expected: list[str]) -> None:
-    compare("dijob", faults(validate(document)), expected)
+    compare("kinds/dijob", faults(validate(document)), expected)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.kinds.dijob.jobs import faults, job, task, template, validate
-from tests.kinds.messages import compare
+from tests.messages import compare
 
 LONG = "x" * 70
 USES = (
@@ -69,7 +69,7 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> Non
     ],
 )  # fmt: skip
 def test_what_is_not_is_rejected_with_every_fault(document: dict[str, object], expected: list[str]) -> None:
-    compare("dijob", faults(validate(document)), expected)
+    compare("kinds/dijob", faults(validate(document)), expected)
 
 
 def test_a_preemptible_job_is_allowed_where_the_operator_can_take_it() -> None:
@@ -154,7 +154,7 @@ BEFORE = "Forbidden: may change only before the job starts"
     ],
 )  # fmt: skip
 def test_the_tasks_of_a_running_job_keep_their_names_and_order(tasks: list[Any], expected: list[str]) -> None:
-    compare("dijob", faults(validate(job(*tasks) | RUNNING, TWO)), expected)
+    compare("kinds/dijob", faults(validate(job(*tasks) | RUNNING, TWO)), expected)
     assert faults(validate(job(*tasks), TWO | {"status": {"phase": "Pending"}})) == []
 
 

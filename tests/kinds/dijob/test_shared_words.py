@@ -7,8 +7,8 @@ import pytest
 
 from jobgate.kinds.dijob import DIJOB
 from tests.kinds.dijob.jobs import KINDS, faults, job, mutate, task, template, validate
-from tests.kinds.messages import compare
 from tests.kinds.reviews import request_of
+from tests.messages import compare
 from webhook import Phase, Settings, User, review
 
 OPERATOR = "system:serviceaccount:di-system:di-orchestrator"
@@ -97,7 +97,7 @@ def running(document: dict[str, Any], phase: str = "Running") -> dict[str, Any]:
 )  # fmt: skip
 def test_who_a_task_is_may_change_only_before_the_job_runs(new: Any, expected: list[str]) -> None:
     old = job(task("learner"))
-    compare("dijob", faults(validate(new, running(old))), expected)
+    compare("kinds/dijob", faults(validate(new, running(old))), expected)
     assert faults(validate(new, running(old, "Pending"))) == []
     assert faults(validate(new, old)) == []
 

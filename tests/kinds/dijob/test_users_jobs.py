@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.kinds.dijob.jobs import faults, job, mutate, task, template, validate
-from tests.kinds.messages import compare
+from tests.messages import compare
 
 POD = "spec.tasks[0].template.spec"
 IMAGE = {"name": "data", "image": {"reference": "data"}}
@@ -44,7 +44,7 @@ def test_a_wrong_limit_is_one_fault_though_requests_follow_limits(limits: dict[s
     ],
 )  # fmt: skip
 def test_metadata_is_held_to_what_the_api_server_takes(metadata: dict[str, Any], expected: list[str]) -> None:
-    compare("dijob", faults(validate(job(task("learner"), metadata={"name": "job", **metadata}))), expected)
+    compare("kinds/dijob", faults(validate(job(task("learner"), metadata={"name": "job", **metadata}))), expected)
 
 
 @pytest.mark.parametrize("metadata", [[], "job", 5])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.members import Claim
+from jobgate.jobs.members import Claim
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.mxjob.operator import MEMBERS, claim
 from jobgate.plugins import Crew

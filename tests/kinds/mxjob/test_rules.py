@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.kinds.messages import compare
 from tests.kinds.mxjob.jobs import POD, TEMPLATE, container, dist, faults, job, local, role, template, validate
+from tests.messages import compare
 
 USES = (
     "mxnet-operator names batch Jobs and the scheduler's Service <job>-<role>-<runtimeId>-<index>, which may have "
@@ -83,7 +83,7 @@ def test_what_is_sound_is_allowed_without_a_word(case: str, document: dict[str, 
     ],
 )  # fmt: skip
 def test_what_is_not_is_rejected_with_every_fault(document: dict[str, Any], expected: list[str]) -> None:
-    compare("mxjob", faults(validate(document)), expected)
+    compare("kinds/mxjob", faults(validate(document)), expected)
 
 
 @pytest.mark.parametrize(

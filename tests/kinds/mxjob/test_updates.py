@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from jobgate.kinds.mxjob import MXJOB
-from tests.kinds.messages import compare
 from tests.kinds.mxjob.jobs import container, dist, faults, job, local, mutate, role, template, validate
 from tests.kinds.mxjob.test_defaults import mutated
+from tests.messages import compare
 
 ROLES = "spec.replicaSpecs"
 STORED = mutated(dist(scheduler={"psRootPort": 9000}, server={"replicas": 2}))
@@ -33,7 +33,7 @@ def edited(index: int, **fields: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_an_edit_is_rejected_for_the_operator_would_pass_over_it(document: dict[str, Any], expected: list[str]) -> None:
-    compare("mxjob", faults(validate(document, STORED)), expected)
+    compare("kinds/mxjob", faults(validate(document, STORED)), expected)
 
 
 def test_a_role_may_not_come_to_a_stored_job() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
-from tests.kinds.messages import compare
 from tests.kinds.torchjob.jobs import faults, job, task, tasks, validate
+from tests.messages import compare
 from tests.plugins.crews import of_job
 
 
@@ -30,7 +30,7 @@ from tests.plugins.crews import of_job
     ],
 )  # fmt: skip
 def test_a_gang_needs_no_more_pods_than_there_are(document: dict[str, Any], expected: list[str]) -> None:
-    compare("torchjob", faults(validate(document)), expected)
+    compare("kinds/torchjob", faults(validate(document)), expected)
 
 
 def test_a_gang_gets_a_pod_group_from_the_installation() -> None:

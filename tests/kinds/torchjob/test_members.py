@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.members import Claim
+from jobgate.jobs.members import Claim
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.kinds.torchjob.operator import MEMBERS, claim
 from jobgate.plugins import Crew

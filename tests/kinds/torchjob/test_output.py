@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.kinds.messages import compare
 from tests.kinds.torchjob.jobs import TASKS, container, faults, job, output, task, tasks, template, validate
+from tests.messages import compare
 
 SPEC = "spec.modelVersion.spec"
 STORAGE = f"{SPEC}.storage"
@@ -36,7 +36,7 @@ SUBDOMAIN = (
     ],
 )  # fmt: skip
 def test_an_output_is_complete(spec: dict[str, Any], expected: list[str]) -> None:
-    compare("torchjob", faults(validate(job(**spec))), expected)
+    compare("kinds/torchjob", faults(validate(job(**spec))), expected)
 
 
 def test_the_model_volume_is_the_operators() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.kinds.messages import compare
 from tests.kinds.torchjob.jobs import (
     TASKS,
     container,
@@ -21,6 +20,7 @@ from tests.kinds.torchjob.jobs import (
     template,
     validate,
 )
+from tests.messages import compare
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "torchjob"
 ELASTIC = "distributed.io/enable-elastic-training"
@@ -113,7 +113,7 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_is_rejected_with_every_fault(document: dict[str, Any], expected: list[str]) -> None:
-    compare("torchjob", faults(validate(document)), expected)
+    compare("kinds/torchjob", faults(validate(document)), expected)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.kinds.messages import compare
 from tests.kinds.torchjob.jobs import TASKS, container, elastic, faults, job, output, task, tasks, template, validate
+from tests.messages import compare
 
 GENERATION = "distributed.io/generation-to-increase"
 
@@ -55,7 +55,7 @@ def test_what_may_change_is_let_through(case: str, old: dict[str, Any], new: dic
     ],
 )  # fmt: skip
 def test_what_may_not_is_rejected(old: dict[str, Any], new: dict[str, Any], expected: list[str]) -> None:
-    compare("torchjob", faults(validate(new, old)), expected)
+    compare("kinds/torchjob", faults(validate(new, old)), expected)
 
 
 def test_a_job_that_is_applied_again_is_let_through_and_left_alone() -> None:

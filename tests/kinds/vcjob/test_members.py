@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from jobgate.kinds.common.members import Claim
+from jobgate.jobs.members import Claim
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.flags import PLUGINS
 from jobgate.kinds.vcjob.operator import MEMBERS, claim
-from tests.kinds.messages import compare
 from tests.kinds.vcjob.jobs import faults, job, task, validate
+from tests.messages import compare
 from tests.plugins.crews import drafted, of_job, pod
 
 LABELS = {
@@ -65,4 +65,4 @@ CLAIMED: dict[str, Any] = {"template": {"spec": {"containers": [{"name": "main",
     ],
 )  # fmt: skip
 def test_what_svc_makes_must_have_room(document: Any, expected: list[str]) -> None:
-    compare("vcjob", faults(validate(document)), expected)
+    compare("kinds/vcjob", faults(validate(document)), expected)

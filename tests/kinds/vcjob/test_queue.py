@@ -7,8 +7,8 @@ import pytest
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
-from tests.kinds.messages import compare
 from tests.kinds.vcjob.jobs import KINDS, Queues, faults, job, task, validate
+from tests.messages import compare
 from webhook import Settings
 
 
@@ -24,7 +24,7 @@ from webhook import Settings
     ],
 )  # fmt: skip
 def test_a_job_waits_in_an_open_queue(queues: Queues | None, words: dict[str, Any], expected: list[str]) -> None:
-    compare("vcjob", faults(validate(job(task(), **words), objects=queues)), expected)
+    compare("kinds/vcjob", faults(validate(job(task(), **words), objects=queues)), expected)
 
 
 @pytest.mark.parametrize(

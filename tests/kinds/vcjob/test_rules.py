@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.kinds.messages import compare
 from tests.kinds.vcjob.jobs import faults, job, task, template, validate
+from tests.messages import compare
 
 LABEL = "must consist of lower case letters, digits and '-', and begin and end with a letter or a digit"
 SERVICE = "must consist of lower case letters, digits and '-', begin with a letter and end with a letter or a digit"
@@ -109,7 +109,7 @@ def test_what_is_sound_is_allowed(case: str, document: dict[str, object]) -> Non
     ],
 )  # fmt: skip
 def test_what_is_not_is_rejected_with_every_fault(document: dict[str, object], expected: list[str]) -> None:
-    compare("vcjob", faults(validate(document)), expected)
+    compare("kinds/vcjob", faults(validate(document)), expected)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_gang_that_its_dependencies_keep_from_starting_is_a_warning() -> None:
     ],
 )  # fmt: skip
 def test_volumes_are_claims_at_places_of_their_own(volumes: list[Any], expected: list[str]) -> None:
-    compare("vcjob", faults(validate(job(task(template=mounting("/own")), volumes=volumes))), expected)
+    compare("kinds/vcjob", faults(validate(job(task(template=mounting("/own")), volumes=volumes))), expected)
 
 
 def test_a_claim_that_the_api_server_would_reject_is_rejected() -> None:
@@ -195,7 +195,7 @@ def test_a_claim_is_mounted_once() -> None:
     ],
 )  # fmt: skip
 def test_what_is_called_by_the_job_can_be_called_so(name: str, words: dict[str, Any], expected: list[str]) -> None:
-    compare("vcjob", faults(validate(job(task("t"), name=name, **words))), expected)
+    compare("kinds/vcjob", faults(validate(job(task("t"), name=name, **words))), expected)
 
 
 def test_a_generated_name_leaves_room_for_its_suffix() -> None:

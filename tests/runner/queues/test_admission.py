@@ -26,6 +26,11 @@ def entry(key: str, size: int = 1, queue: str = "a", namespace: str = "lab", at:
     return Entry(key, queue, namespace, pods(size), START + timedelta(seconds=at), priority)
 
 
+def grown(key: str, has: int, size: int, at: float = 0) -> Entry:
+    """A job that was released for less than it asks for."""
+    return replace(entry(key, size, at=at), has=pods(has))
+
+
 def decided(queues: Queues, *entries: Entry, seconds: float = 0, **namespaces: int) -> Admission:
     """What is decided of jobs, with so many pods in the quotas of namespaces."""
     quotas = {name: pods(number) for name, number in namespaces.items()}
@@ -51,6 +56,15 @@ def one(quota: int, order: Order = Order.PRIORITY) -> Queues:
         ("as the namespace has", decided(one(3), entry("x"), entry("y", at=1), lab=1), "x"),
         ("of another namespace", decided(one(9), entry("x", 2), entry("y", 1, "a", "b", at=1), lab=1), "y"),
         ("none of no queue", decided(one(3), entry("x", queue="b")), ""),
+        ("growth, by what it lacks", decided(one(3), entry("y"), grown("x", 2, 3, at=1)), "y"),
+        ("growth that fits", decided(one(4), entry("y"), grown("x", 2, 3, at=1)), "y x"),
+        ("growth before who came later", decided(one(3), grown("x", 2, 3), entry("y", at=1)), "x"),
+        (
+            "none past growth",
+            decided(one(4), replace(entry("r"), admitted=True), grown("x", 1, 4), entry("y", 2, at=1)),
+            "",
+        ),
+        ("past growth that never fits", decided(one(3), grown("x", 1, 4), entry("y", 2, at=1)), "y"),
         ("as all queues have", decided(replace(one(3), quota=pods(1)), entry("x"), entry("y", at=1)), "x"),
     ],
 )

@@ -5,7 +5,15 @@ from typing import Any
 
 import pytest
 
-from jobgate.runner.queues.demand import demand_of, left_to_jobs, present_of
+from jobgate.runner.queues.demand import (
+    amounts_of,
+    demand_of,
+    left_to_jobs,
+    present_of,
+    read_amounts,
+    written_amounts,
+)
+from jobgate.runner.state import RunState
 from jobgate.runner.subject import look
 from tests.runner.world import World, dijob, subject, task
 
@@ -30,6 +38,34 @@ JOB = dijob(
 def test_a_job_asks_for_what_all_its_pods_do() -> None:
     expected = {"pods": Decimal(3), "requests.cpu": Decimal(3), "requests.memory": Decimal(1024)}
     assert demand_of(subject(JOB)).total == expected
+
+
+LIMITED = {"resources": {"limits": {"cpu": "4"}}}
+#: A pod with these resources of its own, and a container with those; what Kubernetes counts of it.
+PODS_OF_KUBERNETES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
+    ("a limit is a request, too", {}, {"limits": {"cpu": "2"}}, {"requests.cpu": 2, "limits.cpu": 2}),
+    ("so is that of the whole pod", LIMITED, {}, {"requests.cpu": 4, "limits.cpu": 4}),
+    ("not beside requests of containers", LIMITED, {"requests": {"cpu": "1"}}, {"requests.cpu": 1, "limits.cpu": 4}),
+    ("overhead counts", {"overhead": {"cpu": "1"}}, {"requests": {"cpu": "1"}}, {"requests.cpu": 2}),
+    ("in limits that there are", {"overhead": {"cpu": "1"}}, {"limits": {"cpu": "1"}}, {"requests.cpu": 2, "limits.cpu": 2}),
+    ("the largest init container", {"initContainers": [{"resources": {"requests": {"cpu": "9"}}}]}, {}, {"requests.cpu": 9}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "pod", "resources", "expected"), PODS_OF_KUBERNETES)
+def test_a_pod_asks_for_what_kubernetes_counts(
+    case: str, pod: dict[str, Any], resources: dict[str, Any], expected: dict[str, int]
+) -> None:
+    found = amounts_of({"spec": {"containers": [{"name": "main", "resources": resources}], **pod}})
+    assert found == {"pods": 1, **expected}, case
+
+
+def test_amounts_are_read_as_they_were_written() -> None:
+    amounts = {"pods": Decimal(3), "requests.cpu": Decimal("0.5"), "requests.memory": Decimal("1e999")}
+    written = written_amounts({**amounts, "limits.cpu": Decimal(0)})
+    assert read_amounts(written) == amounts
+    state = {"attempt": 1, "queue": "a", "released": written}
+    assert RunState.of({"status": {"jobgate": state}}).written() == state
 
 
 def test_pods_that_have_ended_count_no_more() -> None:

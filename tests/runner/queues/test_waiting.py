@@ -137,12 +137,15 @@ class Cluster:
         kind = next(one for one in installed() if one.kind == "DIJob")
         self.worlds = {one.job["metadata"]["name"]: one for one in jobs}
         self.moved: list[JobKey] = []
+        self.now = START
         resource = Resource(kind.plural, kind.version, kind.group)
         informer: Informer[dict[str, Any]] = Informer(resource, keep=keep_job(kind))
         self._seen = Seen(lambda _: None)
         jobs_of = {kind.qualified_plural: (kind, resource, informer)}
         self.reader = CountingReader("svc.cluster.local", room=0)
-        caches = Caches(jobs_of, self._seen, Territory(), self.reader, lambda: START, cast("Any", Stored(self.worlds)))
+        caches = Caches(
+            jobs_of, self._seen, Territory(), self.reader, lambda: self.now, cast("Any", Stored(self.worlds))
+        )
         self.dispatcher = Dispatcher(read_queues(queues), caches, asyncio.Event(), self.moved.append)
         self._informer = informer
 
@@ -160,10 +163,8 @@ class Cluster:
             self.show()
             self.dispatcher.decide()
             for one in self.worlds.values():
-                verdict = self.dispatcher.verdict(one.job["metadata"]["uid"])
-                if verdict is not None:
-                    one.verdict = verdict
-                    one.settle()
+                one.place = self.dispatcher.placed
+                one.settle()
         return sorted(name for name, one in self.worlds.items() if one.running())
 
 

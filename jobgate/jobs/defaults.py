@@ -1,0 +1,118 @@
+"""Defaults that every kind with pod templates can share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+
+from jobgate.podchecks.resources import PLAIN, may_overcommit, side_fits
+from webhook import Context, Default, Draft, Path, adds_nothing
+from webhook.values import mapping
+
+
+def fill(part: Draft, model: type[BaseModel]) -> None:
+    """Add the constant defaults of a model's fields, the same as the schema has: both come from the model."""
+    part.fill(_constant_defaults(model))
+
+
+def fill_each(job: Draft, *keys: str, model: type[BaseModel]) -> None:
+    """Add the constant defaults of a model's fields to each object in the list below these fields."""
+    constant = _constant_defaults(model)
+    for part in job.each(*keys):
+        part.fill(constant)
+
+
+@cache
+def _constant_defaults(model: type[BaseModel]) -> Mapping[str, Any]:
+    fields = ((field.alias or name, field) for name, field in model.model_fields.items())
+    defaults = ((name, field.get_default()) for name, field in fields if not field.is_required())
+    return {name: to_jsonable_python(value) for name, value in defaults if value is not None}
+
+
+def limit_what_is_not_shared(*tasks: str) -> Default:
+    """Return the default by which devices and huge pages that are only requested are limited to as much.
+
+    The API server rejects a pod that requests them without a limit, and takes no other limit than the request: there is
+    one value that can be meant. Without it the job would be stored and its pods would never be made.
+
+    Args:
+        tasks: the fields below which the kind has its list, or its map, of tasks, each with a `template`.
+    """
+
+    @adds_nothing({})  # a template that requests more than it limits is not plain
+    def limit_what_is_not_shared(job: Draft, _: Context) -> None:
+        """Devices and huge pages that are only requested are limited to as much; no other value is taken."""
+        for resources in resources_of(job, *tasks, where=_requests_what_is_not_shared):
+            copy_amounts(resources, _not_shared(resources["requests"]), "limits")
+
+    return limit_what_is_not_shared
+
+
+def _requests_what_is_not_shared(_: Mapping[str, Any], resources: Mapping[str, Any]) -> bool:
+    requests = resources.get("requests")
+    # Nearly all containers request nothing but the plain ones.
+    return isinstance(requests, dict) and not PLAIN.issuperset(requests) and bool(_not_shared(requests))
+
+
+def _not_shared(requests: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: amount for name, amount in requests.items() if amount is not None and not may_overcommit(name)}
+
+
+def resources_of(
+    job: Draft,
+    *tasks: str,
+    where: Callable[[Mapping[str, Any], Mapping[str, Any]], bool],
+    lists: tuple[str, ...] = ("initContainers", "containers"),
+) -> Iterator[Draft]:
+    """Yield the drafts of the `resources` of containers in a job's templates.
+
+    Args:
+        job: any JSON object.
+        tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
+        where: tells of a container and its resources whether they are yielded.
+        lists: the lists of containers.
+    """
+    for place, spec in pod_specs_of(job, *tasks):
+        for name in lists:
+            containers = spec.get(name)
+            for index, container in enumerate(containers) if isinstance(containers, list) else ():
+                resources = container.get("resources") if isinstance(container, dict) else None
+                if isinstance(resources, dict) and where(container, resources):
+                    yield job.below((*tasks, place, "template", "spec", name, index, "resources"), resources)
+
+
+def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[str | int, dict[str, Any]]]:
+    """Yield the pod specs of a job's templates, each with the index, or the key, of its task.
+
+    Args:
+        job: any JSON object.
+        tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
+    """
+    parts: Any = job.value
+    for key in tasks:
+        parts = parts.get(key) if isinstance(parts, dict) else None
+    for place, part in enumerate(parts) if isinstance(parts, list) else mapping(parts).items():
+        template = part.get("template") if isinstance(part, dict) else None
+        spec = template.get("spec") if isinstance(template, dict) else None
+        if isinstance(spec, dict):
+            yield place, spec
+
+
+def copy_amounts(resources: Draft, amounts: dict[str, Any], side: str) -> None:
+    """Add amounts of resources to one side, `limits` or `requests`, where it has none of the same name.
+
+    Wrong amounts are rejected where they stand; on the other side too, they would be a fault that nobody wrote. What
+    they need beside them, as huge pages need memory, is for the rules to say of the whole.
+    """
+    if not amounts or any(side_fits({side: amounts}, side, Path())):
+        return
+    there = resources.at(side)
+    if there is None:
+        resources.setdefault(side, dict(amounts))
+        return
+    for name, amount in amounts.items():
+        there.setdefault(name, amount)

@@ -1,0 +1,26 @@
+"""Types of fields that several kinds have, each with its bounds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from crdgen import Atomic, Doc, Int32, MaxItems
+from crdgen.markers.types import Replace
+from jobgate.jobs.policies import LifecyclePolicy
+from jobgate.jobs.runner import PhaseCondition
+from jobgate.names import ENTRIES_LIMIT
+
+Number: TypeAlias = Annotated[int, Int32]
+Count: TypeAlias = Annotated[int, Int32(minimum=0)]
+Positive: TypeAlias = Annotated[int, Int32(minimum=1)]
+
+Conditions: TypeAlias = Annotated[list[PhaseCondition], Atomic]
+Policies: TypeAlias = Annotated[list[LifecyclePolicy], Atomic, MaxItems(ENTRIES_LIMIT)]
+
+#: By plugin: its arguments, as a list of flags or as a mapping, or nothing. Null is taken, because where it is not the
+#: API server drops the entry without a word, and the job runs without the plugin.
+Plugins: TypeAlias = dict[
+    str, Annotated[Any, Replace({"x-kubernetes-preserve-unknown-fields": True, "nullable": True})]
+]
+
+PLUGINS_DOC = Doc("Plugins for the pods: env, svc or ssh, each with its arguments as a list of flags or a mapping.")

@@ -1,0 +1,313 @@
+"""The structural schema of a kind, as admission uses it: crdgen's local evaluation, its findings as causes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from math import inf
+from typing import Any, Final
+
+import crdgen
+from crdgen import CustomResource
+from crdgen.evaluate import ErrorType, Evaluator, Violation
+from jobgate import podchecks
+from jobgate.jobs.metadata import metadata_causes, type_word, with_ordinary_metadata
+from jobgate.podchecks.durations import DURATION
+from jobgate.podchecks.fitting import TYPE, Never, Predicate, surely_fits
+from webhook import (
+    Cause,
+    Duplicate,
+    Forbidden,
+    Invalid,
+    Kind,
+    NotSupported,
+    Path,
+    Required,
+    TooLong,
+    TooMany,
+    TypeInvalid,
+)
+from webhook.kind import Values
+
+_UNKNOWN: Final[Mapping[str, Any]] = {}
+
+#: Where users write passwords and tokens: below these fields, of a job or of a pod template.
+_PRIVATE = frozenset(
+    {
+        "annotations",
+        "args",
+        "command",
+        "env",
+        "httpGet",  # a path may have a token in its query
+        "httpHeaders",
+        "options",
+        "plugins",
+        "repository",  # a URL may have a password in it
+        "volumeAttributes",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A place in a structural schema.
+
+    Attributes:
+        node: the schema there; empty where the schema says nothing.
+    """
+
+    node: Mapping[str, Any] = field(default_factory=lambda: _UNKNOWN)
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the keys of the object there are the user's own, rather than fields."""
+        return isinstance(self.node.get("additionalProperties"), Mapping)
+
+    @property
+    def nullable(self) -> bool:
+        """Whether null is a value there. Where it is not, the API server drops it."""
+        return self.node.get("nullable") is True
+
+    def below(self, step: str | int) -> Shape:
+        """Return the shape of a field, of an entry or of an item."""
+        if isinstance(step, int):
+            return Shape(self.node.get("items") or _UNKNOWN)
+        known = self.node.get("properties") or _UNKNOWN
+        entries = self.node["additionalProperties"] if self.is_map else _UNKNOWN
+        return Shape(known.get(step, entries))
+
+    def step(self, path: Path, step: str | int) -> Path:
+        """Return a path with one step more: `.field`, `[key]` of a map, or `[0]` of a list."""
+        if isinstance(step, int):
+            return path / step
+        return path.key(step) if self.is_map or not step.replace("_", "").replace("-", "").isalnum() else path / step
+
+    def path(self, steps: Iterable[str | int]) -> Path:
+        """Return the path of these steps from here on."""
+        path, shape = Path(), self
+        for step in steps:
+            path, shape = shape.step(path, step), shape.below(step)
+        return path
+
+
+class StructuralSchema:
+    """The schema of a version of a custom resource, compiled when it is first asked.
+
+    So a command that reviews nothing, or one kind of many, does not wait for it.
+    """
+
+    def __init__(self, resource: CustomResource, parts: str = "", version: str = "") -> None:
+        """Take a version of a custom resource, by default the stored one; `parts` have a pod template each."""
+        self._resource = resource
+        self._parts = parts
+        self._version = version
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The schema, to be walked through."""
+        versions = crdgen.crd(self._resource)["spec"]["versions"]
+        version = next(one for one in versions if (one["name"] == self._version if self._version else one["storage"]))
+        return Shape(version["schema"]["openAPIV3Schema"])
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(dict(self.shape.node))
+
+    @property
+    def unchecked_rules(self) -> tuple[str, ...]:
+        """A sentence about each CEL rule that is not evaluated."""
+        return self._evaluator.unchecked
+
+    @cached_property
+    def _fits(self) -> Predicate:
+        return surely_fits(with_ordinary_metadata(self.shape.node))
+
+    def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the object without the fields that the schema does not know."""
+        pruned: dict[str, Any] = self._evaluator.prune(document)
+        return pruned
+
+    def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the object with the schema's defaults."""
+        defaulted: dict[str, Any] = self._evaluator.default(document)
+        return defaulted
+
+    def crowded(self, document: Mapping[str, Any]) -> bool:
+        """Return, without reading them, whether the object has more parts than the schema allows."""
+        spec = document.get("spec")
+        parts = spec.get(self._parts) if isinstance(spec, dict) else None
+        return isinstance(parts, list | dict) and len(parts) > self._most_parts
+
+    @cached_property
+    def _most_parts(self) -> float:
+        node = self.shape.below("spec").below(self._parts).node
+        return float(node.get("maxItems", node.get("maxProperties", inf)))
+
+    def fits(self, document: Mapping[str, Any]) -> bool:
+        """Return, checked in C, whether `check` surely finds nothing. False says nothing: then ask it."""
+        return self._fits(document)
+
+    def plain_with(self, values: Values) -> Predicate:
+        """Return the predicate of objects that surely fit a schema that is narrower by far.
+
+        Each pod template is sound, and so are the values at these places.
+
+        Raises:
+            ValueError: an enum of a rule has no value that the schema and the other rules allow.
+        """
+
+        @cache
+        def narrow() -> Predicate | None:
+            schema = self._plain_schema(values)
+            return None if schema is None else surely_fits(with_ordinary_metadata(schema))
+
+        def plain(document: Any) -> bool:
+            fits = narrow()
+            if fits is None or not fits(document):
+                return False
+            parts = document["spec"][self._parts]
+            for part in parts if isinstance(parts, list) else parts.values():  # half the time of all()
+                if not podchecks.FAMILIES.agree(part["template"]["spec"]):
+                    return False
+            return True
+
+        if any("enum" in more for narrower in values.values() for _, more in narrower):
+            narrow()  # raises now, not in a review; kinds without such rules do not wait for their schema
+        return plain
+
+    def _plain_schema(self, values: Values) -> Mapping[str, Any] | None:
+        """Return the schema of plain objects, which have all defaults; None of a kind without pod templates."""
+        spec = self.shape.below("spec")
+        parts = spec.below(self._parts)
+        part = parts.below("" if parts.is_map else 0)
+        if "containers" not in part.below("template").below("spec").node.get("properties", {}):
+            return None
+        way = ("spec", self._parts, "*")
+        schema = narrowed(self.shape.node, (*way, "template"), {TYPE: podchecks.FAMILIES.shape, "required": True})
+        for owner, shape in ((("spec",), spec), (way, part)):
+            defaulted = (name for name, child in shape.node["properties"].items() if "default" in child)
+            for name in defaulted:
+                schema = narrowed(schema, (*owner, name), {"required": True})
+        for place, narrower in values.items():
+            for rule, more in narrower:
+                try:
+                    schema = narrowed(schema, place, more)
+                except ValueError as error:
+                    raise ValueError(f"the rule {rule} can never be quiet: {'.'.join(place)}: {error}") from None
+        return schema
+
+    def check(self, document: Mapping[str, Any]) -> list[Cause]:
+        """Return what the API server rejects in the object before any validating webhook: shape and metadata."""
+        violations = self._evaluator.validate(document)
+        if any(violation.value is None and violation.reason is ErrorType.TYPE_INVALID for violation in violations):
+            # Typed clients write null for what is absent, and the API server drops it together with defaulting.
+            violations = self._evaluator.validate(self._evaluator.default(document))
+        return [
+            *metadata_causes(document.get("metadata")),
+            *(_cause(violation, self.shape) for violation in violations),
+        ]
+
+    def transitions(self, document: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+        """Return what the CEL rules reject in an update only because of the stored object."""
+        alone = self._evaluator.validate(document)
+        return [_cause(one, self.shape) for one in self._evaluator.validate(document, old) if one not in alone]
+
+
+def _common(values: Sequence[Any], others: Sequence[Any]) -> Sequence[Any]:
+    if not (found := [value for value in values if value in others]):
+        raise ValueError(f"none of {', '.join(map(repr, others))} is among {', '.join(map(repr, values))}")
+    return found
+
+
+#: How a stricter keyword of a schema is found; what two schemas say of any other must be the same.
+_STRICTER: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "enum": _common,
+    "maxItems": min,
+    "maxLength": min,
+    "maximum": min,
+    "minItems": max,
+    "minLength": max,
+    "minimum": max,
+}
+
+
+def narrowed(schema: Mapping[str, Any], place: Sequence[str], more: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema with one more schema of the values at a place; what one type cannot say takes none of them.
+
+    Raises:
+        ValueError: the enums of the two have no value in common.
+    """
+    if not place:
+        node = dict(schema)
+        for word, value in more.items():
+            if node.get(word, value) != value and word not in _STRICTER:
+                return {TYPE: Never}
+            node[word] = _STRICTER[word](node[word], value) if word in _STRICTER and word in node else value
+        return node
+    step, *rest = place
+    if step == "*":
+        several = "items" if "items" in schema else "additionalProperties"
+        return {**schema, several: narrowed(schema[several], rest, more)}
+    properties, required = schema["properties"], {*schema.get("required", ())}
+    if more.get("required"):
+        required.add(step)  # also where it is on the way to the value
+    if not rest:
+        more = {word: value for word, value in more.items() if word != "required"}
+    properties = {**properties, step: narrowed(properties[step], rest, more)}
+    return {**schema, "properties": properties, "required": sorted(required)}
+
+
+def shape_of(kind: Kind) -> Shape:
+    """Return the shape of a kind's objects; of a kind with another sort of schema nothing is known."""
+    return kind.schema.shape if isinstance(kind.schema, StructuralSchema) else Shape()
+
+
+def _cause(violation: Violation, shape: Shape) -> Cause:
+    path = shape.path(violation.path)
+    if violation.reason is ErrorType.REQUIRED:
+        return Required(path, violation.message)
+    if violation.reason is ErrorType.FORBIDDEN:
+        return Forbidden(path, violation.message)
+    value = violation.value
+    if violation.reason is ErrorType.TOO_MANY:
+        many = TooMany.of(path, len(value), violation.message)
+        many.value = value  # what has changed may not keep being too many
+        return many
+    if violation.reason is ErrorType.DUPLICATE:
+        return Duplicate.of(path, value, f"{shape.path(violation.path[:-1])}{violation.message}")
+    if violation.reason is not ErrorType.TYPE_INVALID:
+        return _CAUSES[violation.reason].of(path, value, _MESSAGES.get(violation.message, violation.message))
+    hidden = is_private(violation.path, value) or (isinstance(value, str) and _holds_parts(shape, violation))
+    cause = TypeInvalid(path, type_word(value) if hidden else value, violation.message)
+    cause.value = value
+    return cause
+
+
+def _holds_parts(shape: Shape, violation: Violation) -> bool:
+    """Return whether an object or a list belongs there: what is written in its place may be what a part of it holds."""
+    for step in violation.path:
+        shape = shape.below(step)
+    return shape.node.get("type") in {"object", "array"}
+
+
+_CAUSES: Mapping[ErrorType, type[Cause]] = {
+    ErrorType.INVALID: Invalid,
+    ErrorType.NOT_SUPPORTED: NotSupported,
+    ErrorType.TOO_LONG: TooLong,
+}
+
+#: What a pattern says, in words.
+_MESSAGES: Mapping[str, str] = {f"must match {DURATION}": "must be a duration, such as 30s or 1h30m"}
+
+
+def unchecked_rules(kind: Kind) -> tuple[str, ...]:
+    """Return a sentence about each CEL rule of the kind's schema that is not evaluated, as without the CEL library."""
+    return kind.schema.unchecked_rules if isinstance(kind.schema, StructuralSchema) else ()
+
+
+def is_private(path: Sequence[str | int], value: Any) -> bool:
+    """Return whether a value may hold a secret: by its place, or because anything may be in it."""
+    if value is None or value in ([], {}):
+        return False
+    return isinstance(value, list | Mapping) or not _PRIVATE.isdisjoint(path)

@@ -1,0 +1,47 @@
+"""Reads the containers of a pod that may be any JSON: what has another type reads as absent, the schema reports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from webhook.path import Path
+from webhook.values import objects, spec_of
+
+Json: TypeAlias = Mapping[str, Any]
+
+#: What `strings.TrimSpace` of Go takes for white space: not quite what Python does.
+WHITE_SPACE: Final = (
+    "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+)
+
+#: The lists of containers that a new pod may have, and all lists.
+NEW_CONTAINERS: Final = ("containers", "initContainers")
+ALL_CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
+
+
+class PodContainer(NamedTuple):
+    """A container of a pod: its JSON, its path, and whether it is an init container."""
+
+    json: Json
+    path: Path
+    init: bool
+
+    @property
+    def sidecar(self) -> bool:
+        """Whether it is an init container that runs beside the others: `restartPolicy: Always`."""
+        return self.init and self.json.get("restartPolicy") == "Always"
+
+
+def containers(pod: Json, path: Path, lists: Sequence[str] = NEW_CONTAINERS) -> Iterator[PodContainer]:
+    """Yield the containers of a pod whose template is at `path`, list by list."""
+    spec = spec_of(pod)
+    for field in lists:
+        if spec.get(field):
+            for index, container in objects(spec[field]):
+                yield PodContainer(container, path / "spec" / field / index, field == "initContainers")
+
+
+def named_containers(name: str, pod: Json, path: Path) -> Iterator[PodContainer]:
+    """Yield the container of a name, of a pod whose template is at `path`; a broken list may have several."""
+    return (container for container in containers(pod, path, ("containers",)) if container.json.get("name") == name)

@@ -1,0 +1,84 @@
+"""Plain jobs: what the narrower schema accepts, the schema accepts, and no family of pod checks finds anything in it."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from crdgen.reading import read
+from jobgate import podchecks
+from jobgate.kinds import built_in
+from jobgate.rules.templates import made_pods
+from tests.corpus import GOOD
+from tests.podchecks.templates import PLAIN
+from tests.podchecks.test_plain import changed
+from webhook import Context, Job, Kind, Path
+from webhook.review import mutated
+from webhook.view import view
+
+Json = dict[str, Any]
+KINDS = {kind.kind: kind for kind in built_in()}
+
+
+@cache
+def good(name: str) -> Json:
+    """Return a good example of a kind, with its defaults."""
+    kind = KINDS[name]
+    for file in GOOD:
+        for manifest in read(file.read_bytes(), file.name):
+            document: Json = manifest.object
+            if (document.get("apiVersion"), document.get("kind")) == (
+                kind.gvk.api_version,
+                kind.kind,
+            ):
+                return mutated(kind, document, Context(namespace="default")).value
+    raise LookupError(name)
+
+
+def parts(kind: Kind, document: Json) -> list[Json]:
+    found = document["spec"][str(kind.plan.word(kind.parts).path).removeprefix("spec.")]
+    return found if isinstance(found, list) else list(found.values())
+
+
+def with_template(kind: Kind, template: Mapping[str, Any]) -> Json:
+    document = deepcopy(good(kind.kind))
+    for part in parts(kind, document):
+        part["template"] = template
+    return document
+
+
+def assert_one_sided(kind: Kind, document: Json) -> bool:
+    """Assert that a plain job is one in which nobody finds anything, and tell whether it is plain."""
+    if not kind.plain(document):
+        return False
+    assert not kind.schema.check(document)
+    job = Job(kind, document, view(kind.spec, document["spec"])[0], plain=True)
+    for made in made_pods(job, Context()):
+        assert made.plain
+        assert not [finding for family in podchecks.FAMILIES for finding in family.check(made.pod, Path())]
+    return True
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_good_job_of_each_kind_is_plain(kind: str) -> None:
+    assert assert_one_sided(KINDS[kind], good(kind))
+
+
+@pytest.mark.parametrize("place, name", list(enumerate(PLAIN)))
+def test_a_job_that_is_plain_fits_however_a_template_is_changed(place: int, name: str) -> None:
+    kind = list(KINDS.values())[place % len(KINDS)]
+    assert assert_one_sided(kind, with_template(kind, PLAIN[name]))
+    plain = [
+        assert_one_sided(kind, with_template(kind, template))
+        for template in islice(changed(PLAIN[name]), place % 13, None, 13)
+    ]
+    assert not all(plain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_job_that_is_plain_fits_however_the_rest_of_it_is_changed(kind: str) -> None:
+    plain = [assert_one_sided(KINDS[kind], document) for document in islice(changed(good(kind)), 0, None, 7)]
+    assert not all(plain)

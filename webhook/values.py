@@ -1,0 +1,136 @@
+"""JSON values of any shape: reading, comparing, and their differences.
+
+The readers take a value of another type for an absent one: the schema reports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec.json import Encoder
+
+from webhook.path import join
+from webhook.text import shown
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+_TEXT: Final = Encoder(order="deterministic")
+_SIGNS: Final = {"add": "+", "remove": "-", "replace": "~"}
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return the value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else _NOTHING
+
+
+def items(value: Any) -> Sequence[Any]:
+    """Return the value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else ()
+
+
+def text(value: Any) -> str:
+    """Return the value if it is a text, else the empty text, which is what Kubernetes reads for null."""
+    return value if isinstance(value, str) else ""
+
+
+def whole(value: Any) -> int | None:
+    """Return the value if it is a whole number, else None. `true` is none."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return int(value) if isinstance(value, float) and value.is_integer() else None
+
+
+def unset(value: Any) -> bool:
+    """Return whether an optional text is not given: absent, null and "" are the same to Kubernetes."""
+    return value is None or value == ""
+
+
+def objects(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the objects in a list, each with its place."""
+    for index, item in enumerate(items(value)):
+        if isinstance(item, dict):
+            yield index, item
+
+
+def spec_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the spec of an object."""
+    return mapping(mapping(document).get("spec"))
+
+
+def metadata_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the metadata of an object."""
+    return mapping(mapping(document).get("metadata"))
+
+
+def labels_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the labels of an object."""
+    return mapping(metadata_of(document).get("labels"))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two JSON values are the same: unlike `==`, which takes 1, 1.0 and true for each other."""
+    try:
+        return bool(one == other) and _TEXT.encode(one) == _TEXT.encode(other)
+    except (RecursionError, TypeError, ValueError):  # keys of YAML may be no text; half a character has no UTF-8
+        return False
+
+
+def escape(step: str | int) -> str:
+    """Return one step of a JSON pointer (RFC 6901)."""
+    written = str(step)
+    return written.replace("~", "~0").replace("/", "~1") if "~" in written or "/" in written else written
+
+
+def difference(before: Any, after: Any) -> list[dict[str, Any]]:
+    """Return the operations that turn `before` into `after`.
+
+    Lists of the same length are compared item by item, others are replaced whole: admission adds fields, not items.
+    """
+    return [_operation(kind, steps, value) for kind, steps, value in _changes(before, after, ())]
+
+
+def difference_lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
+    """Yield the changes as text, each with its sign: `+`, `-` or `~`."""
+    for kind, steps, value in _changes(before, after, ()):
+        yield _SIGNS[kind], f"{join(steps)}: {shown(_at(before, steps) if kind == 'remove' else value)}"
+
+
+def lost(before: Any, after: Any) -> Iterator[str]:
+    """Yield the paths of the fields that `after` has no more."""
+    yield from (str(join(steps)) for kind, steps, _ in _changes(before, after, ()) if kind == "remove")
+
+
+def deviations(wanted: Any, found: Any, *, added: bool = True) -> Iterator[str]:
+    """Yield where an object is not as wanted; with `added=False`, fields that only `found` has are ignored."""
+    for kind, steps, value in _changes(wanted, found, ()):
+        if added or kind != "add":
+            is_ = "absent" if kind == "remove" else shown(value)
+            yield f"{join(steps)} is {is_}, must be {'absent' if kind == 'add' else shown(_at(wanted, steps))}"
+
+
+def _changes(before: Any, after: Any, steps: tuple[str | int, ...]) -> Iterator[tuple[str, tuple[str | int, ...], Any]]:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in before:
+            if key not in after:
+                yield "remove", (*steps, key), None
+        for key, value in after.items():
+            if key in before:
+                yield from _changes(before[key], value, (*steps, key))
+            else:
+                yield "add", (*steps, key), value
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from _changes(one, other, (*steps, index))
+    elif before != after or type(before) is not type(after):
+        yield "replace", steps, after
+
+
+def _operation(kind: str, steps: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    pointer = "".join(f"/{escape(step)}" for step in steps)
+    return {"op": kind, "path": pointer} | ({} if kind == "remove" else {"value": value})
+
+
+def _at(document: Any, steps: tuple[str | int, ...]) -> Any:
+    for step in steps:
+        document = document[step]
+    return document
