@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.differential.crds.definitions import Definition, bare
-from crdgen.cel import compiled
+from crdgen.cel import compile_expression
 from crdgen.cel.cost import LIMIT, estimate
 
 _TEXT = {"type": "string", "maxLength": 20}
@@ -80,7 +80,7 @@ def definitions() -> Iterator[tuple[str, Definition]]:
 
 
 def _cost(rule: str, schema: dict[str, Any]) -> int:
-    found = compiled(rule, schema)
+    found = compile_expression(rule, schema)
     return estimate(found.tree, found.types, found.self_type).cost
 
 
