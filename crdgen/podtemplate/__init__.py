@@ -2,7 +2,7 @@
 
 In the model they are plain JSON; the schema is Kubernetes' own, inlined: `PodTemplate` is that of one minor, and
 `Annotated[dict[str, Any], pod_template("1.30")]` pins another. What is newer than the minor is pruned. The definitions
-of all minors are kept in one generated file, each where it changed; `python -m bench.pod_definitions` generates it.
+of all minors are kept in one generated file, each where it changed; `python -m tools.pod_definitions` generates it.
 """
 
 import json

@@ -6,8 +6,8 @@ from jobgate.installation.files import stale
 from jobgate.installation.handbook import page, title
 from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
+from tools.kind_pages import FOLDER, pages
 from webhook import Kind
-from website.kinds import FOLDER, pages
 
 
 def test_the_committed_pages_are_what_the_code_gives() -> None:

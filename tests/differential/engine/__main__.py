@@ -7,7 +7,6 @@ those of two checkouts can be compared with `diff`. `--compare` asks another che
 differs: exit status 1. `--case` shows one case.
 """
 
-# ruff: noqa: T201
 from __future__ import annotations
 
 import argparse

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import inspect
 
-from bench.differential.pods.cases import sample
 from crdgen.podtemplate import load
 from crdgen.reading import read
 from jobgate.kinds import installed
@@ -20,6 +19,7 @@ from jobgate.kinds.common.pod import FAMILIES, check, plain
 from jobgate.kinds.common.pod.family import LOOK, Families, Family
 from jobgate.kinds.common.templates import made_pods
 from tests.corpus import GOOD, name_of
+from tests.differential.pods.cases import sample
 from tests.kinds.common.pod.templates import PLAIN
 from webhook import Context, Invalid, Job
 from webhook.cause import Cause, Notice
