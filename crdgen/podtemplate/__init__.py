@@ -2,7 +2,7 @@
 
 In the model they are plain JSON; the schema is Kubernetes' own, inlined. `PodTemplate` has the fields of one minor, and
 `Annotated[dict[str, Any], pod_template("1.30")]` selects another. Newer fields are pruned. A generated file contains
-the definitions of all minors, without repeating what did not change; `python -m bench.pod_definitions` generates it.
+the definitions of all minors, without repeating what did not change; `python -m tools.pod_definitions` generates it.
 """
 
 import json

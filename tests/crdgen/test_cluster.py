@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from bench.differential.zoo import (
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
+from crdgen import Model, crd
+from crdgen.evaluate import Evaluator
+from tests.differential.zoo import (
     PLAIN,
     Bounds,
     Enums,
@@ -18,10 +22,6 @@ from bench.differential.zoo import (
     WithPods,
     resource,
 )
-from controlplane.client import ClusterApi
-from controlplane.waiting import wait_for
-from crdgen import Model, crd
-from crdgen.evaluate import Evaluator
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 DRY_RUN = {"dryRun": "All", "fieldValidation": "Ignore"}

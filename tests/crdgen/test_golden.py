@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
-from bench.differential.zoo import PLAIN, WithPods, resource
 from crdgen import Model, check_structural, crd, size, structural_schema, to_yaml
 from tests.crdgen.golden import FOLDER, texts
+from tests.differential.zoo import PLAIN, WithPods, resource
 
 
 @pytest.mark.parametrize("name", texts())

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from bench.differential.crds.definitions import bare
 from crdgen import ValidationRule, cel
 from crdgen.cli import main
 from crdgen.evaluate import Evaluator, evaluate
+from tests.differential.crds.definitions import bare
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from bench.differential.crds.costs import SELF
 from crdgen.cel import compile_expression
 from crdgen.cel.cost import LIMIT, estimate
 from crdgen.cel.types import REQUEST, type_of
+from tests.differential.crds.costs import SELF
 
 COSTS = [
     ("self == oldSelf", 2),

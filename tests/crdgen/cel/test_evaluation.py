@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from bench.differential.objects.expressions import ERRORS, SCHEMA, TRUE, VALUE
 from crdgen import cel
+from tests.differential.objects.expressions import ERRORS, SCHEMA, TRUE, VALUE
 
 NUMBERS = {"type": "array", "items": {"type": "integer"}}
 

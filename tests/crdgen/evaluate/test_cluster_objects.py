@@ -1,4 +1,4 @@
-"""Compare objects and rules with a real API server: a sample of `python -m bench.crd_objects`."""
+"""Compare objects and rules with a real API server: a sample of `python -m tests.differential.objects`."""
 
 import random
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from bench.differential.objects.comparison import Comparison, definition, new_kind, served, whole
-from bench.differential.objects.expressions import ERRORS, SCHEMA, TRUE, VALUE
-from bench.differential.objects.madeup import made
-from bench.differential.objects.result import Author, shown
-from bench.differential.objects.schemas import MADE_UP, Named, at_edges, generated, with_rules
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from crdgen.evaluate import evaluate
+from tests.differential.objects.comparison import Comparison, definition, new_kind, served, whole
+from tests.differential.objects.expressions import ERRORS, SCHEMA, TRUE, VALUE
+from tests.differential.objects.madeup import made
+from tests.differential.objects.result import Author, shown
+from tests.differential.objects.schemas import MADE_UP, Named, at_edges, generated, with_rules
 
 SEED = 7
 

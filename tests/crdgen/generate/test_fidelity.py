@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from bench.differential.zoo.fidelity import PAGE, TYPES, Type, parts, written
 from controlplane.client import ClusterApi
 from controlplane.waiting import wait_for
 from crdgen import CustomResource, Names, Version, crd
+from tests.differential.zoo.fidelity import PAGE, TYPES, Type, parts, written
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def test_the_page_is_up_to_date() -> None:
     _, table, _ = parts(PAGE.read_text(encoding="utf-8"))
-    assert table == written(), "`python -m bench.differential.zoo.fidelity` generates it"
+    assert table == written(), "`python -m tests.differential.zoo.fidelity` generates it"
 
 
 @pytest.mark.parametrize("case", TYPES, ids=lambda case: case.name)

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bench.differential.zoo import PLAIN
 from crdgen import Model, structural_schema
 from crdgen.evaluate import Evaluator
+from tests.differential.zoo import PLAIN
 
 ODD: st.SearchStrategy[Any] = st.sampled_from(
     [None, True, 0, 1, 3.0, 2.5, -1, 2**31, 2**63, 1e19, "", "a", "3", "red", "1Gi", "1e1.5", [], {}, [1], [None]]

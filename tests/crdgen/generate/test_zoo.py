@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from bench.differential.zoo.plain import MODELS, REJECTED, SPECIMENS, Specimen
 from controlplane.client import ClusterApi
 from controlplane.waiting import wait_for
 from crdgen import CustomResource, Names, SchemaError, Version, check_structural, crd, structural_schema
 from crdgen.evaluate import Evaluator
+from tests.differential.zoo.plain import MODELS, REJECTED, SPECIMENS, Specimen
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 DRY_RUN = {"dryRun": "All", "fieldValidation": "Ignore"}

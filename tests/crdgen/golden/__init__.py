@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from bench.differential.zoo import PLAIN, resource
 from crdgen import crd, to_yaml
+from tests.differential.zoo import PLAIN, resource
 
 FOLDER = Path(__file__).parent
 HEADER = "Written by `python -m tests.crdgen.golden`."

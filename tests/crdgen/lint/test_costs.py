@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field, StringConstraints
 
-from bench.differential.crds.definitions import bare
 from crdgen import Immutable, ImmutableOnceSet, crd, of
 from crdgen.lint import lint
+from tests.differential.crds.definitions import bare
 
 _TEXT = {"type": "string"}
 _SHORT = {"type": "string", "maxLength": 20}

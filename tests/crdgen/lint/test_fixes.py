@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bench.differential.crds.definitions import FIELDS, Definition, plain
-from bench.differential.crds.edits import DROP, Edit, broken
 from crdgen.lint import Finding, lint
+from tests.differential.crds.definitions import FIELDS, Definition, plain
+from tests.differential.crds.edits import DROP, Edit, broken
 
 _NEW = (*FIELDS, "new")
 _VERSION = ("spec", "versions", 0)

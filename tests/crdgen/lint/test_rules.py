@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from bench.differential.crds.definitions import FIELDS, SCHEMA, SPEC, Definition, plain
-from bench.differential.crds.edits import DROP, Edit, broken
 from crdgen.lint import Finding, LintSeverity, check_structural, lint
 from crdgen.lint.checking import RULES
+from tests.differential.crds.definitions import FIELDS, SCHEMA, SPEC, Definition, plain
+from tests.differential.crds.edits import DROP, Edit, broken
 
 _VERSION = ("spec", "versions", 0)
 _NEW = (*FIELDS, "new")

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bench.differential.crds.definitions import bare
 from crdgen.decode.decoder import Choice, ListOf, MapOf, Scalar, Shape, Struct
 from crdgen.lint import LintSeverity, check_structural, lint
 from crdgen.lint.checking import RULES
 from crdgen.lint.shape import DEFINITION, SCHEMA
+from tests.differential.crds.definitions import bare
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import ValidationError
 
-from bench.differential.zoo import Bounds, Color, Enums, Inner, Kubernetes, Level, Scalars
 from crdgen import Int32, MapList, Model
+from tests.differential.zoo import Bounds, Color, Enums, Inner, Kubernetes, Level, Scalars
 
 
 class Job(Model):

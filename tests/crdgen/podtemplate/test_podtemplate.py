@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from bench.pod_definitions import WANTED, definitions, published
 from crdgen import SchemaError, check_structural, size, structural_schema
 from crdgen.evaluate import Evaluator
 from crdgen.podtemplate import (
@@ -20,6 +19,7 @@ from crdgen.podtemplate import (
     pod_template,
     volumes,
 )
+from tools.pod_definitions import WANTED, definitions, published
 
 
 def evaluator(kubernetes: str = KUBERNETES) -> Evaluator:
@@ -38,7 +38,7 @@ def pod(**spec: Any) -> dict[str, Any]:
 def test_the_file_is_up_to_date(minor: str) -> None:
     # All minors are checked by `make check`; reading each takes a second.
     assert definitions(published(minor), WANTED) == definitions_of(minor), (
-        f"`python -m bench.pod_definitions` writes {FILE}"
+        f"`python -m tools.pod_definitions` writes {FILE}"
     )
 
 

@@ -1,8 +1,8 @@
-"""Compare the linter with a real API server, on a sample of `python -m bench.crd_verdicts`."""
+"""Compare the linter with a real API server, on a sample of `python -m tests.differential.crds`."""
 
-from bench.differential.crds.cases import full, sample
-from bench.differential.crds.comparison import asking, compare
 from controlplane import ClusterApi
+from tests.differential.crds.cases import full, sample
+from tests.differential.crds.comparison import asking, compare
 
 
 def test_the_verdicts_agree(cluster_api: ClusterApi) -> None:
