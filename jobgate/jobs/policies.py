@@ -86,18 +86,22 @@ class LifecyclePolicy(Model):
 class Policy:
     """A policy of a job or of a task, as rules read it."""
 
-    __slots__ = ("_events", "index", "model", "owner")
+    __slots__ = ("_events", "_index", "_list_path", "model")
 
-    def __init__(self, owner: Job[Any] | Task, index: int, model: LifecyclePolicy) -> None:
-        self.owner = owner
-        self.index = index
+    def __init__(self, list_path: Path, index: int, model: LifecyclePolicy) -> None:
+        """Wrap the model of a policy, with its index in the list at a path.
+
+        It does not refer to the job, because that would be a reference cycle: the job refers to its policies.
+        """
+        self._list_path = list_path
+        self._index = index
         self.model = model
         self._events: Sequence[LifecycleEvent] | None = None
 
     @property
     def path(self) -> Path:
         """The path of the policy."""
-        return self.owner.at("policies") / self.index
+        return self._list_path / self._index
 
     @property
     def events(self) -> Sequence[LifecycleEvent]:
@@ -115,15 +119,15 @@ class Policy:
 
 
 class PolicyList(NamedTuple):
-    """The policies of a job or of a task. The first policy that matches an event applies."""
+    """The policies of a job, or of one of its tasks. The first policy that matches an event applies."""
 
-    owner: Job[Any] | Task
+    task: Task | None
     policies: Sequence[Policy]
 
     @property
     def is_of_task(self) -> bool:
-        """Whether the owner is a task."""
-        return isinstance(self.owner, Task)
+        """Whether they are the policies of a task."""
+        return self.task is not None
 
 
 def policies_of(owner: Job[Any] | Task) -> Sequence[LifecyclePolicy]:
@@ -138,10 +142,9 @@ def policy_lists(job: Job[Any]) -> Sequence[PolicyList]:
         owners: tuple[Job[Any] | Task, ...] = (job, *job.tasks)
         for owner in owners:
             if models := policies_of(owner):
-                policies = [
-                    Policy(owner, index, model) for index, model in enumerate(models) if not job.leaves_out(model)
-                ]
-                lists.append(PolicyList(owner, policies))
+                path = owner.at("policies")
+                policies = [Policy(path, index, each) for index, each in enumerate(models) if not job.leaves_out(each)]
+                lists.append(PolicyList(owner if isinstance(owner, Task) else None, policies))
         job.shared[policy_lists] = lists
     known: Sequence[PolicyList] = job.shared[policy_lists]
     return known
@@ -154,5 +157,5 @@ def all_policies(job: Job[Any]) -> Iterator[Policy]:
 
 
 def tasks_of(policies: PolicyList, job: Job[Any]) -> Sequence[Task]:
-    """Return the tasks that a list of policies applies to: the task that owns it, or all tasks of the job."""
-    return (policies.owner,) if isinstance(policies.owner, Task) else job.all_tasks
+    """Return the tasks that a list of policies applies to: its own task, or all tasks of the job."""
+    return job.all_tasks if policies.task is None else (policies.task,)

@@ -26,8 +26,9 @@ from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, asked, named_in, parts
+from jobgate.prerequisites.resolve import Instance
 from jobgate.rules.templates import built_pods
-from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Path, Rule, rule
+from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Operation, Path, Rule, rule
 from webhook.text import short
 from webhook.values import mapping, metadata_of
 
@@ -54,7 +55,7 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
     if not asked_of(job):
         return
     try:
-        tasks = _resolved(job, context)
+        tasks, hidden = _resolved(job, context), _hidden(job, context)
     except LookupError:
         place = next(task.place(0) for task in asked_of(job) if task.references)
         yield Forbidden(place, UNKNOWN_ITEMS)
@@ -63,7 +64,10 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
     start = f"{job.kind.kind} {context.name or context.generate_name}"
     pods = {built.task.path.steps: built.pod for built in built_pods(job, context)} if tasks else {}
     for resolved in tasks:
-        for finding in _findings(context, resolved, start, pods.get(resolved.asked.task.steps)):
+        findings = [*_reference_findings(resolved)]
+        if hidden.isdisjoint(resolved.resolution.items):
+            findings += _findings(context, resolved, start, pods.get(resolved.asked.task.steps))
+        for finding in findings:
             if finding not in reported:
                 reported.add(finding)
                 yield finding
@@ -89,9 +93,21 @@ def _has_annotation(metadata: Any) -> bool:
     return bool(metadata) and ANNOTATION in mapping(mapping(metadata).get("annotations"))
 
 
-def _findings(
-    context: Context, resolved: ResolvedTask, start: str, pod: dict[str, Any] | None
-) -> Iterator[Cause | Notice]:
+def _hidden(job: Job[Any], context: Context) -> set[str]:
+    """Return the items of a job, by kind and name, that the user may not use: messages must not describe them.
+
+    The object before an UPDATE has none: its faults are not enforced, whoever changes it.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if context.operation is Operation.UPDATE and context.old is None:
+        return set()
+    return {instance.item.source for _, instance, _ in _refused(job, _resolved(job, context), context)}
+
+
+def _reference_findings(resolved: ResolvedTask) -> Iterator[Cause | Notice]:
+    """Yield the findings in the references of a task, which do not depend on the content of items."""
     task = resolved.asked
     if task.unreadable is not None:
         path, value, why = task.unreadable
@@ -100,6 +116,13 @@ def _findings(
         yield Notice(task.place(place), f"{task.references[place].shown} is already listed, with the same values")
     for item, place in resolved.resolution.unknown:
         yield Notice(task.place(place), not_checked(item))
+
+
+def _findings(
+    context: Context, resolved: ResolvedTask, start: str, pod: dict[str, Any] | None
+) -> Iterator[Cause | Notice]:
+    """Yield the findings in the items of a task."""
+    task = resolved.asked
     for problem in resolved.problems:
         yield _cause(problem, task, start)
     if resolved.problems:
@@ -142,26 +165,52 @@ def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause
     """Users need the verb `use` on all items of their jobs, because items run commands and mount data."""
     if context.access is None or not asked_of(job):
         return
-    named_before = set() if context.old is None else {*_sources(asked(context.old, where(job.kind)))}
     try:
-        tasks = _resolved(job, context)
-        before = named_before | sources_of(job.kind, context.old, context.objects, context.namespace)
+        tasks, before = _resolved(job, context), _before(job, context)
     except LookupError:
+        named_before = set() if context.old is None else {*_sources(asked(context.old, where(job.kind)))}
         yield from _unchecked(asked_of(job), named_before, context)
         return
     yield from _unchecked((task.asked for task in tasks if task.resolution.problems), before, context)
-    checked: set[str] = set()
+    for task, instance, allowed in _refused(job, tasks, context):
+        chain = (f"{job.kind.kind} {context.name or context.generate_name}", *instance.chain)
+        detail = refusal(context.user, instance.item, chain, allowed)
+        yield Forbidden(task.asked.place(instance.place), detail, instance.item.source)
+
+
+def _before(job: Job[Any], context: Context) -> set[str]:
+    """Return the items of a job before an UPDATE, by kind and name; they are computed once for all rules.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if _before not in job.shared:
+        named = set() if context.old is None else {*_sources(asked(context.old, where(job.kind)))}
+        job.shared[_before] = named | sources_of(job.kind, context.old, context.objects, context.namespace)
+    before: set[str] = job.shared[_before]
+    return before
+
+
+def _refused(
+    job: Job[Any], tasks: Iterable[ResolvedTask], context: Context
+) -> Iterator[tuple[ResolvedTask, Instance, bool | None]]:
+    """Yield each new item that the user may not use, once, with False; with None if that is unknown.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if context.access is None:
+        return
+    checked = {*_before(job, context)}
     for task in tasks:
         for instance in task.resolution.instances:
             item = instance.item
-            if item.source in before or item.source in checked:
+            if item.source in checked:
                 continue
             checked.add(item.source)
             allowed = context.access.may(context.user, USE, RESOURCES[item.kind], item.name, context.namespace)
             if not allowed:
-                chain = (f"{job.kind.kind} {context.name or context.generate_name}", *instance.chain)
-                detail = refusal(context.user, item, chain, allowed)
-                yield Forbidden(task.asked.place(instance.place), detail, item.source)
+                yield task, instance, allowed
 
 
 def _unchecked(tasks: Iterable[TaskReferences], before: set[str], context: Context) -> Iterator[Cause]:
