@@ -79,7 +79,7 @@ def installed() -> Mapping[str, Plugin[Any]]:
 
 
 def offered() -> list[str]:
-    """Return the names of the plugins that jobs can ask for."""
+    """Return the names of the plugins that jobs can request."""
     return [name for name, plugin in installed().items() if not plugin.imposed]
 
 
