@@ -91,12 +91,12 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
         *(
             If(runs, rule("", "persistentvolumeclaims", verbs=("get", "create")))
             for kind, runs in mine
-            if (runner := runner_of(kind)) and runner.claims
+            if (runner := runner_of(kind)) and runner.creates_claims
         ),
         *(
             If(runs, rule("bus.volcano.sh", "commands", verbs=("list", "watch", "delete")))
             for kind, runs in mine
-            if (runner := runner_of(kind)) and runner.commands
+            if (runner := runner_of(kind)) and runner.takes_commands
         ),
         # Pods that wait too long, or that a policy restarts, are deleted; none is created or changed.
         rule("", "pods", verbs=(*READ, "delete")),

@@ -19,7 +19,7 @@ from jobgate.controller.events import write_job_event
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.jobs.kind import JobKind
-from jobgate.jobs.runner import STATE, is_run
+from jobgate.jobs.status import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
@@ -311,8 +311,7 @@ class JobReconciler:
 
         While there are, the job gets no room in its queue.
         """
-        claims = subject.runner.claims(subject.job) if subject.runner.claims else {}
-        names = [name for name, spec in claims.items() if spec is None]
+        names = [name for name, spec in subject.runner.claims(subject.job).items() if spec is None]
         absent = [name for name in names if await self._objects.get(CLAIMS, name, namespace) is None]
         why = "; ".join(f"PersistentVolumeClaim {name} does not exist" for name in absent)
         if self._dispatcher is not None:

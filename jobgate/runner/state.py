@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Self, TypeAlias
 
 import msgspec
 
-from jobgate.jobs.runner import STATE
+from jobgate.jobs.status import STATE
 from webhook.values import mapping, metadata_of
 
 #: Longest reason that is stored, in characters.

@@ -1,4 +1,4 @@
-"""The claims of a Volcano Job's volumes where jobgate runs it: made, named in the job, and mounted."""
+"""The claims of the volumes of a Volcano Job that jobgate runs: created, named in the job, and mounted."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from webhook.values import metadata_of, objects, spec_of, text
 _SUFFIX: Final = 12
 
 
-def claims(job: Job[JobSpec]) -> Mapping[str, Mapping[str, Any] | None]:
+def claims_of(job: Job[JobSpec]) -> Mapping[str, Mapping[str, Any] | None]:
     """Return the claims of the job's volumes: the spec of a new one, None for one that must exist."""
     return {name: volume.volume_claim for name, volume in _volumes(job).items()}
 
 
-def adopts(job: Job[JobSpec]) -> Mapping[str, Any]:
-    """Return the volumes with the names of their claims, where Volcano writes them."""
+def with_claim_names(job: Job[JobSpec]) -> Mapping[str, Any]:
+    """Return the field `volumes` with the names of new claims, as Volcano writes them; empty if none is missing."""
     volumes = [one for _, one in objects(spec_of(job.document).get("volumes"))]
     named = [
         one
