@@ -187,7 +187,8 @@ class Runner(ABC, Generic[Spec]):
     def status(self, job: Job[Spec], progress: Progress) -> dict[str, Any]:
         """Return the whole status of a job, but for the runner's state. The stored one is in `job.document`.
 
-        It is written if it differs from the stored status.
+        It is written whenever it differs from the stored status: it must include defaults of the CRD, and no other
+        fields than those of the CRD.
         """
 
     @abstractmethod
