@@ -2,10 +2,11 @@
 
 Two answer, and this file holds both, as they must agree:
 
-- The Job controller of Kubernetes replaces pods by itself. `batch_job_fields` says which ones and how often, in
-  `backoffLimit`, `backoffLimitPerIndex` and `podFailurePolicy`. It leaves to the runner what a policy answers by more.
+- The Job controller of Kubernetes replaces pods by itself. `batch_job_fields` says which ones and how often, with
+  `backoffLimit`, `backoffLimitPerIndex` and `podFailurePolicy`. It replaces no pod whose failure a policy answers with
+  an action on the task or the job.
 - The runner carries out lifecycle policies, with Volcano's terms. `incidents` lists what has happened, `matching` finds
-  the policy for it, and `due_answers` returns the action on the job or the pods to delete. `outcome` continues there.
+  the policy for it, and `due_answers` returns the action on the job or the pods to delete, for `outcome`.
 
 How many restarts are allowed is the kind's choice (`Runner.retry`, `Runner.restart_limit`); they are counted here.
 
@@ -29,7 +30,7 @@ from webhook.values import mapping, objects
 
 #: Container restarts at which a task has failed, if the kind has no `maxRetry` (Volcano's default).
 MAX_RETRY: Final = 3
-#: Exit codes of a container that ends by SIGTERM, and of one that is killed.
+#: Exit codes of containers that end by SIGTERM and by SIGKILL.
 SIGTERM: Final = 143
 SIGKILL: Final = 137
 #: What a batch Job takes for no limit: its largest number.
@@ -57,6 +58,7 @@ def batch_job_fields(subject: Subject, name: str) -> dict[str, Any]:
     left_to_runner = _acts_on_job(job, task, LifecycleEvent.POD_FAILED)
     rules: list[dict[str, Any]] = []
     if (not left_to_runner or retry.only_by_policy) and not _acts_on_job(job, task, LifecycleEvent.POD_EVICTED):
+        # An evicted or preempted pod is replaced, and is no failure.
         rules.append({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]})
     if retry.only_by_policy:
         fields = {"backoffLimitPerIndex": _NO_LIMIT}
@@ -116,7 +118,7 @@ class Incident:
         since: time of the event.
         event: type of the event.
         task: task of the event; empty for the job.
-        pod: pod of the event, if it is of one; for a failed task, the pod with the most restarts.
+        pod: pod of the event, if it has one; for a failed task, the pod with the most restarts.
         exit_code: exit code of that pod.
         over: whether it no longer holds: another pod runs in place of the failed one.
     """
@@ -129,10 +131,10 @@ class Incident:
     over: bool = False
 
     def __str__(self) -> str:
-        which = f" {self.pod.index}" if self.pod else ""
-        where = f" of task {self.task}" if self.task else ""
+        index = f" {self.pod.index}" if self.pod else ""
+        task = f" of task {self.task}" if self.task else ""
         code = f" (exit code {self.exit_code})" if self.exit_code is not None else ""
-        return f"{self.event}{which}{where}{code}"
+        return f"{self.event}{index}{task}{code}"
 
 
 def incidents(subject: Subject, sight: Sight) -> list[Incident]:
@@ -145,7 +147,7 @@ def incidents(subject: Subject, sight: Sight) -> list[Incident]:
     ]
     for group in sight.observed.groups:
         result += _of_group(group, sight)
-    return sorted(result, key=lambda one: (one.since, one.task, one.pod.index if one.pod else -1, one.event))
+    return sorted(result, key=lambda it: (it.since, it.task, it.pod.index if it.pod else -1, it.event))
 
 
 def _of_pods(subject: Subject, task: TaskSeen) -> Iterator[Incident]:

@@ -163,7 +163,7 @@ class VolcanoJobRunner(Runner[JobSpec]):
         return _all_ended(tasks) and not self.failure(job, tasks)
 
     def failure(self, job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> str:
-        """Return where too few pods have succeeded, when all have ended."""
+        """Return which minimum of succeeded pods was missed, when all pods have ended."""
         if not _all_ended(tasks):
             return ""
         total, minimum, success = _succeeded(tasks), _minimum(job, tasks), job.spec.min_success
