@@ -11,12 +11,10 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, TypeVar, cast
 
-from aiohttp.http_parser import RawRequestMessage
-
 from webhook.server.answer import CONTINUE, TEXT, rendered
 from webhook.server.body import CLIENT_LEFT, BadRequest, Body, BufferedBytes, Rejection, too_large
 from webhook.server.connections import Connections, ConnState
-from webhook.server.reader import UNREADABLE, RequestReader
+from webhook.server.reader import UNREADABLE, RequestHead, RequestReader
 from webhook.server.session import Closed, Failure, Session, failure
 
 #: For how long what is left of a rejected body is read and thrown away, in seconds, and how much of it, in bytes: a
@@ -57,7 +55,7 @@ class RequestHandler(Protocol[E]):
     def draining(self) -> bool:
         """Whether each answer closes its connection."""
 
-    def begin(self, connection: Connection[E], head: RawRequestMessage) -> E:
+    def begin(self, connection: Connection[E], head: RequestHead) -> E:
         """Take the head of a request."""
 
     def complete(self, exchange: E, body: bytes) -> None:
@@ -216,7 +214,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         except BadRequest as error:
             self._stop_reading(error)
 
-    def _begin(self, head: RawRequestMessage) -> None:
+    def _begin(self, head: RequestHead) -> None:
         if head.version not in VERSIONS:
             self._unreadable()
             return

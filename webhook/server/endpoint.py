@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias
 
-from aiohttp.http_parser import RawRequestMessage
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -29,6 +28,7 @@ from webhook.server.connection import Connection
 from webhook.server.limits import Limits, Shed
 from webhook.server.log import logger, origin
 from webhook.server.metrics import Metrics, RouteMetrics
+from webhook.server.reader import RequestHead
 from webhook.server.review_thread import ReviewThread
 from webhook.server.session import Failure
 from webhook.server.spans import OpenTelemetry
@@ -183,7 +183,7 @@ class Endpoint(Generic[S]):
 
     # What connections tell
 
-    def begin(self, connection: Connection[Call], head: RawRequestMessage) -> Call:
+    def begin(self, connection: Connection[Call], head: RequestHead) -> Call:
         """Take the head of a request."""
         # As it was sent: what is spelled otherwise, as with an encoded slash, is another path.
         path, _, query = head.path.partition("?")

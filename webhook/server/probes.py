@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from aiohttp.http_parser import RawRequestMessage
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from webhook.server.answer import TEXT
@@ -22,6 +21,7 @@ from webhook.server.connection import Connection
 from webhook.server.connections import Connections
 from webhook.server.limits import PROBES
 from webhook.server.listener import Listener
+from webhook.server.reader import RequestHead
 from webhook.server.session import Failure
 
 #: Between two beats of the heart of the loop that works, and after how many seconds without one it is taken for dead:
@@ -34,7 +34,7 @@ class _Probe:
 
     wanted, left = 0.0, False
 
-    def __init__(self, connection: Connection[_Probe], head: RawRequestMessage) -> None:
+    def __init__(self, connection: Connection[_Probe], head: RequestHead) -> None:
         self.connection = connection
         self.method, self.path = head.method, head.path.partition("?")[0]
 
@@ -60,7 +60,7 @@ class Answers:
             "/metrics": self._metrics,
         }
 
-    def begin(self, connection: Connection[_Probe], head: RawRequestMessage) -> _Probe:
+    def begin(self, connection: Connection[_Probe], head: RequestHead) -> _Probe:
         """Take the head of a request."""
         return _Probe(connection, head)
 
