@@ -1,6 +1,7 @@
 """Admission: the types that a kind of object is written with, and the review.
 
-- `kind`: a kind (`Kind`), the kinds that are served (`Registry`), and its `Schema`
+- `kind`: a kind (`Kind`), and the kinds that are served (`Registry`)
+- `schema`: what the API server accepts of a kind's objects (`Schema`); `ModelSchema` follows a Pydantic model
 - `object`: an object under review, as rules see it; `view`: the typed view of its spec
 - `rule`: what validation checks; `when`: which rules have something to say about an object
 - `draft`: the object being defaulted, which records its own patch; `restore`: what a forgetful writer erased
@@ -30,11 +31,12 @@ from webhook.cause import (
 )
 from webhook.context import Access, Context, NoObjects, NotInstalled, Objects, Operation, Settings, User
 from webhook.draft import Draft
-from webhook.kind import ConvertedObject, Default, GroupVersionKind, Kind, Registry, Schema, UnknownField
+from webhook.kind import ConvertedObject, Default, GroupVersionKind, Kind, Registry, UnknownField
 from webhook.object import Object
 from webhook.path import Path
 from webhook.review import Phase, review
 from webhook.rule import Rule, rule
+from webhook.schema import ModelSchema, Schema
 
 __all__ = [
     "Access",
@@ -49,6 +51,7 @@ __all__ = [
     "Invalid",
     "Kind",
     "Malformed",
+    "ModelSchema",
     "NoObjects",
     "NotFound",
     "NotInstalled",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from webhook.cause import Cause
 from webhook.context import Context
 from webhook.draft import Draft
 from webhook.path import Path
 from webhook.rule import Rule
+from webhook.schema import ModelSchema, Schema
 from webhook.view import held_by, json_name
 from webhook.when import EACH, Steps, When
 
@@ -29,28 +29,6 @@ class GroupVersionKind(NamedTuple):
     def api_version(self) -> str:
         """The `apiVersion` of its objects."""
         return f"{self.group}/{self.version}" if self.group else self.version
-
-
-class Schema(Protocol):
-    """A structural schema, as the API server applies it to the objects of a kind."""
-
-    def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the object without the fields that the schema does not know."""
-
-    def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the object with the schema's defaults."""
-
-    def crowded(self, document: Mapping[str, Any]) -> bool:
-        """Tell, without reading them, whether the object has more parts than the schema allows."""
-
-    def fits(self, document: Mapping[str, Any]) -> bool:
-        """Tell, fast, whether the object is known to fit; if not, `check` may still find nothing."""
-
-    def accepts(self, document: Mapping[str, Any]) -> bool:
-        """Tell, fast, whether the object is known to fit, and all that it embeds, such as pod templates, is valid."""
-
-    def check(self, document: Mapping[str, Any]) -> list[Cause]:
-        """Return what the schema rejects in the object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +71,10 @@ class Field(NamedTuple):
     has_default: bool = False
 
 
+#: The schema of a kind that names none: replaced by that of its spec.
+_OF_THE_SPEC: Final = ModelSchema(BaseModel)
+
+
 def _never_restores(_: Context[Any]) -> bool:
     return False
 
@@ -104,7 +86,7 @@ class Kind:
     Attributes:
         group, version, kind, plural: its names.
         spec: the model of its spec.
-        schema: the structural schema of the whole object.
+        schema: the structural schema of the whole object; by default what `spec` accepts.
         view: the class of the objects that its rules get, derived from `webhook.Object`; None: that class itself.
         defaults: what mutation adds, in order.
         rules: what validation checks; each reports all that it finds.
@@ -126,7 +108,7 @@ class Kind:
     kind: str
     plural: str
     spec: type[BaseModel]
-    schema: Schema
+    schema: Schema = _OF_THE_SPEC
     view: Callable[..., Any] | None = None
     defaults: tuple[Default, ...] = ()
     rules: tuple[Rule, ...] = ()
@@ -147,6 +129,8 @@ class Kind:
             UnknownField: a rule names a field that neither this kind nor any other has.
             TypeError: a rule is a plain function.
         """
+        if self.schema is _OF_THE_SPEC:
+            object.__setattr__(self, "schema", ModelSchema(self.spec))
         rules = [(rule, [self._field_of(rule, name) for name in _checked(rule).when]) for rule in self.rules]
         by_default = [found.steps for _, fields in rules for found in fields if found.steps and found.has_default]
         when = When([(rule, [found.steps for found in fields]) for rule, fields in rules], by_default)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from webhook.admission import Request, Response
 from webhook.cause import Cause, Notice, TypeInvalid
-from webhook.context import Access, Context, NoObjects, Objects, Operation, S, never
+from webhook.context import Access, Context, NoObjects, Objects, Operation, S, Settings, never
 from webhook.draft import Draft
 from webhook.explain import ENOUGH, SCHEMA, TIME, Finding, call, explain, late
 from webhook.kind import Kind, Registry
@@ -21,6 +21,7 @@ from webhook.values import mapping, metadata_of, same, text
 from webhook.view import view
 
 _REVIEWED: Final = frozenset({Operation.CREATE, Operation.UPDATE})
+_PLAIN: Final = Settings()
 
 
 class Phase(StrEnum):
@@ -34,7 +35,7 @@ def review(
     request: Request,
     phase: Phase,
     kinds: Registry[Any],
-    settings: S,
+    settings: Settings = _PLAIN,
     objects: Objects | None = None,
     *,
     access: Access | None = None,

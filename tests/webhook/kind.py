@@ -6,10 +6,24 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from webhook import Cause, Context, Draft, Duplicate, Invalid, Kind, Notice, Object, Registry, Required, Settings, rule
-from webhook.path import join
+from webhook import (
+    Cause,
+    Context,
+    Draft,
+    Duplicate,
+    Invalid,
+    Kind,
+    ModelSchema,
+    Notice,
+    Object,
+    Registry,
+    Required,
+    Settings,
+    rule,
+)
+from webhook.values import objects
 
 
 class Role(StrEnum):
@@ -39,44 +53,20 @@ class Spec(Model):
     max_parts: Annotated[StrictInt, Field(alias="maxParts")] = 8
 
 
-class CrewSchema:
-    """The schema is what the model takes; and the image of a template, which the model does not look into, is text."""
-
-    def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        return dict(document)
-
-    def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        return dict(document)
-
-    def crowded(self, document: Mapping[str, Any]) -> bool:
-        return False
-
-    def fits(self, document: Mapping[str, Any]) -> bool:
-        return not self.check(document)
-
-    def accepts(self, document: Mapping[str, Any]) -> bool:
-        return not self.check(document)
+class CrewSchema(ModelSchema):
+    """What the model accepts. Also, the image of a template, which the model does not look into, must be a string."""
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
-        if "spec" not in document:
-            return [Required("spec")]
-        try:
-            spec = Spec.model_validate(document["spec"])
-        except ValidationError as error:
-            return list(
-                dict.fromkeys(_cause(one["type"], one["loc"], one["input"], one["msg"]) for one in error.errors())
-            )
-        images = ((index, part.template.get("image", "")) for index, part in enumerate(spec.parts))
+        if causes := super().check(document):
+            return causes
+        images = (
+            (index, part.get("template", {}).get("image", "")) for index, part in objects(document["spec"]["parts"])
+        )
         return [
             Invalid(f"spec.parts[{index}].template.image", image, "must be a string")
             for index, image in images
             if not isinstance(image, str)
         ]
-
-
-def _cause(fault: str, place: tuple[int | str, ...], value: Any, message: str) -> Cause:
-    path = join(("spec", *place))
-    return Required(path) if fault == "missing" else Invalid(path, value, message)
 
 
 def parts_have_a_role(crew: Draft, context: Context[Settings]) -> None:
@@ -164,7 +154,7 @@ def crew(**changes: Any) -> Kind:
         "kind": "Crew",
         "plural": "crews",
         "spec": Spec,
-        "schema": CrewSchema(),
+        "schema": CrewSchema(Spec),
         "defaults": DEFAULTS,
         "rules": RULES,
     }

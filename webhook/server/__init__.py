@@ -10,8 +10,20 @@
 """
 
 from webhook.server.endpoint import Endpoint, Reviewer, Route
+from webhook.server.files import Files
 from webhook.server.limits import Limits
 from webhook.server.listener import Sockets, listen
-from webhook.server.run import serve, stopping_on_signals
+from webhook.server.run import serve, serve_files, stopping_on_signals
 
-__all__ = ["Endpoint", "Limits", "Reviewer", "Route", "Sockets", "listen", "serve", "stopping_on_signals"]
+__all__ = [
+    "Endpoint",
+    "Files",
+    "Limits",
+    "Reviewer",
+    "Route",
+    "Sockets",
+    "listen",
+    "serve",
+    "serve_files",
+    "stopping_on_signals",
+]

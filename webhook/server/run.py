@@ -10,10 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from webhook.server import deadline, log
+from webhook.server.certificates import Certificates
 from webhook.server.connection import Choice, Connection
 from webhook.server.connections import Connections
 from webhook.server.endpoint import Endpoint
-from webhook.server.listener import RESERVE, Listener, Sockets, raise_files
+from webhook.server.files import Files, Poller
+from webhook.server.listener import RESERVE, Listener, Sockets, listen, raise_files
 from webhook.server.log import logger, origin
 from webhook.server.probes import Answers, answering
 
@@ -66,6 +68,43 @@ async def serve(
         sockets.admission.close()
         await listener.drain(finish)
         logger.info("stopped")
+
+
+def serve_files(
+    endpoint: Endpoint[Any],
+    files: Files,
+    port: int = 9443,
+    health_port: int = 8080,
+    *,
+    bind: str = "0.0.0.0",  # noqa: S104  # in a container, all addresses are those of the pod
+) -> None:
+    """Serve with a certificate from files, until SIGTERM or SIGINT: the whole program of a webhook.
+
+    The files are read again when they change.
+
+    Args:
+        endpoint: answers the requests.
+        files: the certificate and its key.
+        port: for admission, over TLS.
+        health_port: for probes and metrics, over plain HTTP.
+        bind: the address to listen on.
+
+    Raises:
+        OSError: a port is taken, or may not be used.
+    """
+
+    async def run() -> None:
+        certificates, stop = Certificates(endpoint.metrics), asyncio.Event()
+        endpoint.lacking = certificates.lacking
+        poller = Poller(certificates, files)
+        poller.look()
+        with stopping_on_signals(stop), listen(bind, port, health_port) as sockets:
+            polling = asyncio.create_task(poller.run())
+            await serve(endpoint, certificates.context, sockets, stop=stop)
+            polling.cancel()
+
+    log.configure()
+    asyncio.run(run())
 
 
 @asynccontextmanager

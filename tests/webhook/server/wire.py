@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -209,6 +210,28 @@ def shown_files(generation: Generation, folder: Path) -> Shown:
     certificate.write_bytes(generation.certificate)
     key.write_bytes(generation.key)
     return Shown(certificate, key, ssl.create_default_context(cadata=generation.ca_certificate.decode()))
+
+
+@asynccontextmanager
+async def started(
+    module: str, *arguments: str, shown: Shown
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, Running]]:
+    """A server in a process of its own, killed at the end of the block."""
+    command = (sys.executable, "-m", module, *arguments)
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    assert process.stderr is not None
+    try:
+        line: dict[str, Any] = {}
+        async with asyncio.timeout(60):
+            while line.get("message") != "serving":
+                line = json.loads(await process.stderr.readline())
+        of_the_process: Any = None
+        listening = Listening(line["port"], line["healthPort"])
+        yield process, Running(listening, of_the_process, shown.client, of_the_process, of_the_process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
 
 
 @asynccontextmanager
