@@ -1,4 +1,4 @@
-"""A kind of object: one frozen value that binds its names, models, schema, defaults and rules."""
+"""A kind of object: a frozen value with its names, models, schema, defaults and rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from webhook.when import EACH, Steps, When
 
 
 class GroupVersionKind(NamedTuple):
-    """What identifies a kind, as Kubernetes names it."""
+    """Group, version and kind: the identity of a kind, as in Kubernetes."""
 
     group: str
     version: str
@@ -33,11 +33,11 @@ class GroupVersionKind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConvertedObject:
-    """An object in the shape of today.
+    """An object of an older shape, converted to the current one.
 
     Attributes:
         document: the new object.
-        decisions: what was decided where the shapes differ, a sentence each, for the user to check.
+        decisions: a sentence for each decision that the conversion took, for the user to check.
         fault: why the object cannot be converted; empty if it can.
     """
 
@@ -46,7 +46,7 @@ class ConvertedObject:
     fault: str = ""
 
 
-#: Gives the conversion of an object, or None if it is no older shape of the kind.
+#: Converts an object; None if the object has no older shape of the kind.
 Convert: TypeAlias = Callable[[Mapping[str, Any]], ConvertedObject | None]
 Default: TypeAlias = Callable[[Draft, Any], None]
 
@@ -87,15 +87,15 @@ class Kind:
         group, version, kind, plural: its names.
         spec: the model of its spec.
         schema: the structural schema of the whole object; by default what `spec` accepts.
-        view: the class of the objects that its rules get, derived from `webhook.Object`; None: that class itself.
-        defaults: what mutation adds, in order.
-        rules: what validation checks; each reports all that it finds.
+        view: the class of the objects that its rules get, derived from `webhook.Object`, or None for `Object` itself.
+        defaults: the functions that add fields, in order.
+        rules: the rules of validation, in order.
         fields: the paths of fields that rules of several kinds name otherwise, `{"queue": "scheduling_policy.queue"}`.
             A field that is not here has its own name, or is below one that is here.
         known_fields: fields that rules of several kinds may name though this kind does not have them.
         settings: the model of the settings of this kind (`Settings.kinds`), or None.
         watches: objects of the cluster that the rules look up in `Context.objects`, as `<plural>.<version>.<group>`.
-        conversion: converts an object of an older shape, for `jobgate convert`, or None.
+        conversion: converts an object of an older shape, or None.
         reviewed: keys of `labels` and `annotations`: an UPDATE that changes one of them is reviewed like a change of
             the spec. Each key that a default, a rule or a reader of stored objects uses is here, unless something else
             guards it.
@@ -209,14 +209,14 @@ class Kind:
         return name
 
 
-#: The beginning of the name of an annotation, where a rule names what it is about.
+#: The prefix of an annotation in the fields that a rule is about.
 ANNOTATIONS = "annotations."
 
 
 def _checked(rule: object) -> Rule:
     if not isinstance(rule, Rule):
         name = getattr(rule, "__qualname__", repr(rule))
-        raise TypeError(f"{name} is a function and no rule: put @rule(…) before it")
+        raise TypeError(f"{name} is a function, not a rule: put @rule(…) before it")
     return rule
 
 
@@ -224,7 +224,7 @@ K = TypeVar("K", bound=Kind)
 
 
 class Registry(Generic[K]):
-    """The kinds that an installation serves, by GroupVersionKind.
+    """The kinds that are served, by GroupVersionKind.
 
     Raises:
         ValueError: two kinds have the same GroupVersionKind or the same plural.

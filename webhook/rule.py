@@ -50,7 +50,9 @@ def rule(*when: str, updates: bool = False) -> Callable[[Check], Rule]:
         TypeError: the parentheses are missing.
     """
     if any(callable(field) for field in when):
-        raise TypeError("write @rule(…) with parentheses, and in them the fields without which it has nothing to say")
+        raise TypeError(
+            "write @rule(…) with parentheses: in them, the fields that the rule is about, if it is about some"
+        )
 
     def decorated(check: Check) -> Rule:
         about = " ".join((check.__doc__ or "").split())

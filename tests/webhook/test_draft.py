@@ -166,7 +166,7 @@ def test_the_entries_of_a_map_are_drafts_with_their_keys() -> None:
 )
 def test_what_json_has_not_is_never_part_of_a_patch(value: Any) -> None:
     draft = Draft({"list": [], "old": 1})
-    with pytest.raises(ValueError, match="new is set to what JSON has not"):
+    with pytest.raises(ValueError, match="new is set to a value that is not JSON"):
         draft["new"] = value
     with pytest.raises(ValueError, match="JSON has not"):
         draft.append("list", value)

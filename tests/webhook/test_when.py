@@ -122,7 +122,7 @@ def test_what_a_rule_yields_must_be_a_finding() -> None:
 
 
 def test_a_function_that_is_no_rule_is_an_error_when_the_kind_is_made() -> None:
-    with pytest.raises(TypeError, match=r"is_called is a function and no rule: put @rule\(…\) before it"):
+    with pytest.raises(TypeError, match=r"is_called is a function, not a rule: put @rule\(…\) before it"):
         crew(rules=(is_called,))
 
 
