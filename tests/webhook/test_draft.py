@@ -168,11 +168,11 @@ def test_what_json_has_not_is_never_part_of_a_patch(value: Any) -> None:
     draft = Draft({"list": [], "old": 1})
     with pytest.raises(ValueError, match="new is set to a value that is not JSON"):
         draft["new"] = value
-    with pytest.raises(ValueError, match="JSON has not"):
+    with pytest.raises(ValueError, match="is not JSON"):
         draft.append("list", value)
-    with pytest.raises(ValueError, match="JSON has not"):
+    with pytest.raises(ValueError, match="is not JSON"):
         draft.insert("list", [value])
-    with pytest.raises(ValueError, match="JSON has not"):
+    with pytest.raises(ValueError, match="is not JSON"):
         draft.correct("old", value)
     assert draft.patch == []
     assert draft.value == {"list": [], "old": 1}

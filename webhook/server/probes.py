@@ -1,6 +1,6 @@
-"""The plain HTTP port: liveness, readiness, metrics. Nothing of admission answers there, and nothing of it delays this.
+"""The plain HTTP port: liveness, readiness, metrics. It answers nothing of admission.
 
-It has a thread and an event loop of its own, so that it answers while reviews keep the server busy.
+It has its own thread and event loop, so that it answers while reviews keep the server busy.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from webhook.server.listener import Listener
 from webhook.server.reader import RequestHead
 from webhook.server.session import Failure
 
-#: Between two beats of the heart of the loop that works, and after how many seconds without one it is taken for dead:
-#: longer than any review, so that what is only busy is not restarted.
+#: Seconds between two heartbeats of the event loop, and seconds without one after which it counts as dead: longer than
+#: any review, so that a busy server is not restarted.
 BEAT, DEAD = 1.0, 30.0
 
 
@@ -40,16 +40,16 @@ class _Probe:
 
 
 class Answers:
-    """Answers the kubelet and Prometheus, for whatever runs."""
+    """Answers the kubelet and Prometheus for a process."""
 
     draining = False
 
     def __init__(self, not_ready: Callable[[], str], exposition: Callable[[], bytes]) -> None:
-        """Answer for a process. Both functions are called in the thread of the probes.
+        """Take two functions, which are called in the thread of the probes.
 
         Args:
-            not_ready: says why it is not ready, or nothing where it is.
-            exposition: gives its metrics, in Prometheus' text format.
+            not_ready: returns why the process is not ready; empty if it is.
+            exposition: returns its metrics, in Prometheus' text format.
         """
         self._not_ready = not_ready
         self._exposition = exposition
@@ -97,7 +97,7 @@ class Answers:
 
 @asynccontextmanager
 async def answering(answers: Answers, listens: socket.socket) -> AsyncIterator[None]:
-    """Answer on a socket meanwhile, in a thread. The running event loop is the one whose heart beats."""
+    """Answer on a socket within the block, in a thread. The heartbeat is that of the running event loop."""
     loop, stopped = asyncio.new_event_loop(), asyncio.Event()
     thread = threading.Thread(target=_run, args=(loop, _serve(answers, listens, stopped)), name="probes", daemon=True)
     thread.start()

@@ -36,12 +36,12 @@ async def serve(
 
     Args:
         endpoint: answers the requests.
-        choose: gives the TLS context for each handshake of the admission port.
-        sockets: to accept connections on. The one for admission is closed once the server drains.
-        stop: the order to stop.
-        delay: keep serving for so many seconds after the order, not ready, each answer closing its connection:
-            endpoints and the API server's connections take that long to go elsewhere.
-        finish: then wait for so many seconds for what is in flight: as long as a caller may.
+        choose: returns the TLS context for each handshake on the admission port.
+        sockets: the sockets that accept connections. The one for admission is closed when the server drains.
+        stop: set to stop the server.
+        delay: seconds to keep serving after that. The server is not ready, and each answer closes its connection, so
+            that endpoints and connections of the API server go elsewhere.
+        finish: seconds to wait then for requests in flight: as long as a caller may wait.
     """
     metrics, limits = endpoint.metrics, endpoint.limits
     limits = replace(limits, connections=max(1, min(limits.connections, raise_files() - RESERVE)))
@@ -109,7 +109,7 @@ def serve_files(
 
 @asynccontextmanager
 async def _lag_measured(observe: Callable[[float], None]) -> AsyncIterator[None]:
-    """Report meanwhile how late the event loop is, in seconds: while one review takes long, all other callers wait."""
+    """Report within the block how late the event loop is, in seconds: during a long review, all other callers wait."""
     loop = asyncio.get_running_loop()
 
     async def measure() -> None:
@@ -141,7 +141,7 @@ def stopping_on_signals(stop: asyncio.Event) -> Iterator[None]:
 
 
 def _failed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what failed outside of any request: it is a failure of ours, unless a client's connection did."""
+    """Log an error outside of requests, unless it is one of a client's connection."""
     error = context.get("exception")
     if error is not None and not isinstance(error, OSError):
         logger.error("unexpected failure", extra={"fields": origin(error)})
