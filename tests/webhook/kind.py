@@ -1,4 +1,4 @@
-"""A toy kind: crews of parts, with just enough of each term of admission to try it."""
+"""A toy kind for tests: crews of parts."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ RULES = (
 
 
 def crew(**changes: Any) -> Kind:
-    """The toy kind, or one that differs from it."""
-    words: dict[str, Any] = {
+    """The toy kind, with changes."""
+    fields: dict[str, Any] = {
         "group": "toys.example.com",
         "version": "v1",
         "kind": "Crew",
@@ -158,7 +158,7 @@ def crew(**changes: Any) -> Kind:
         "defaults": DEFAULTS,
         "rules": RULES,
     }
-    return Kind(**(words | changes))
+    return Kind(**(fields | changes))
 
 
 CREW = crew()
@@ -167,7 +167,7 @@ API_VERSION = "toys.example.com/v1"
 
 
 def job(spec: Any = None, **metadata: Any) -> dict[str, Any]:
-    """A crew of these parts; without any, one that nothing is wrong with."""
+    """A crew with this spec, by default a valid one."""
     good = {"parts": [{"name": "a", "role": "none", "replicas": 1}]}
     return {
         "apiVersion": API_VERSION,
@@ -178,12 +178,12 @@ def job(spec: Any = None, **metadata: Any) -> dict[str, Any]:
 
 
 def parts(*several: dict[str, Any], **spec: Any) -> dict[str, Any]:
-    """A crew of several parts."""
+    """A crew of these parts."""
     return job({"parts": list(several), **spec})
 
 
 def admission_review(document: Any = None, old: Any = None, operation: str = "", **request: Any) -> dict[str, Any]:
-    """The AdmissionReview that the API server sends: of a CREATE, or of an UPDATE where there is an old object."""
+    """The AdmissionReview that the API server sends: for a CREATE, or for an UPDATE if there is an old object."""
     return {
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",

@@ -82,20 +82,20 @@ def assert_parser_is_as_expected() -> None:
 
 
 def read(reader: RequestReader, data: bytes) -> list[tuple[str, bytes]]:
-    """The methods and bodies of the requests in some bytes; of what is no request, a message."""
-    found: list[tuple[str, bytes]] = []
+    """The methods and bodies of the requests in some bytes; for bytes that are no request, `unreadable`."""
+    requests: list[tuple[str, bytes]] = []
     following: bytes | None = data
     while following is not None:
         try:
-            message = reader.feed(following)
+            request = reader.feed(following)
         except UNREADABLE:
-            return [*found, ("unreadable", b"")]
-        if message is None:
-            return found
-        found.append((message.method, reader.body()))
+            return [*requests, ("unreadable", b"")]
+        if request is None:
+            return requests
+        requests.append((request.method, reader.body()))
         assert reader.complete
         following = reader.following()
-    return found
+    return requests
 
 
 @pytest.mark.parametrize("text", [*REMEMBERED.values(), *OTHERS.values()], ids=[*REMEMBERED, *OTHERS])

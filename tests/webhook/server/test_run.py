@@ -10,7 +10,19 @@ from pathlib import Path
 import pytest
 
 from tests.webhook.server.conftest import Start
-from tests.webhook.server.wire import PATIENCE, VALIDATE, Connection, Running, Shown, body, head, post, started, until
+from tests.webhook.server.wire import (
+    PATIENCE,
+    PROGRAM,
+    VALIDATE,
+    Connection,
+    Running,
+    Shown,
+    body,
+    head,
+    post,
+    started,
+    until,
+)
 from webhook.server import listen
 
 
@@ -81,7 +93,7 @@ of_a_process = pytest.mark.asyncio(loop_factories=["uvloop"])
 
 def program(shown: Shown, delay: float) -> AbstractAsyncContextManager[tuple[asyncio.subprocess.Process, Running]]:
     """A server in a process of its own."""
-    return started("tests.webhook.server.program", str(shown.certificate), str(shown.key), str(delay), shown=shown)
+    return started(PROGRAM, str(shown.certificate), str(shown.key), str(delay), shown=shown)
 
 
 @of_a_process

@@ -21,6 +21,8 @@ from webhook.server.certificates import Certificates
 from webhook.server.metrics import Metrics
 
 MUTATE, VALIDATE = CREW.path(Phase.MUTATE), CREW.path(Phase.VALIDATE)
+#: A server that a test starts in a process of its own.
+PROGRAM = "tests.webhook.server.program"
 #: Longer than any answer takes on a busy machine; a test that waits for it has failed.
 PATIENCE = 20.0
 
@@ -214,16 +216,16 @@ def shown_files(generation: Generation, folder: Path) -> Shown:
 
 @asynccontextmanager
 async def started(
-    module: str, *arguments: str, shown: Shown
+    module: str, *arguments: str, shown: Shown, message: str = "serving"
 ) -> AsyncIterator[tuple[asyncio.subprocess.Process, Running]]:
-    """A server in a process of its own, killed at the end of the block."""
+    """A server in a process of its own that has logged a message with its ports; killed at the end of the block."""
     command = (sys.executable, "-m", module, *arguments)
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
     assert process.stderr is not None
     try:
         line: dict[str, Any] = {}
         async with asyncio.timeout(60):
-            while line.get("message") != "serving":
+            while line.get("message") != message:
                 line = json.loads(await process.stderr.readline())
         of_the_process: Any = None
         listening = Listening(line["port"], line["healthPort"])
