@@ -2,14 +2,14 @@
 
 - `kind`: a kind (`Kind`), and the kinds that are served (`Registry`)
 - `schema`: what the API server accepts of a kind's objects (`Schema`); `ModelSchema` follows a Pydantic model
-- `object`: an object under review, as rules see it; `view`: the typed view of its spec
-- `rule`: what validation checks; `when`: which rules have something to say about an object
-- `draft`: the object being defaulted, which records its own patch; `restore`: what a forgetful writer erased
-- `context`: what a default or a rule may know beside the object
-- `cause`: what is wrong (`Cause` and its kinds), and warnings (`Notice`)
-- `path`: the place of a field, exact, and printed as Kubernetes prints it; `text`: bounded and escaped texts
-- `review`: the pure function from a request to a response; `explain`: what is wrong with an invalid object;
-  `ratchet`: which faults an updated object had already
+- `object`: an object under review, for rules; `view`: the typed view of its spec
+- `rule`: a rule of validation; `when`: which rules are called for an object
+- `draft`: the object during defaulting, which records its own patch; `restore`: restores fields that a writer erased
+- `context`: what defaults and rules may read beside the object
+- `cause`: faults (`Cause` and its subclasses) and warnings (`Notice`)
+- `path`: the path of a field, exact, and printed as Kubernetes prints it; `text`: texts, escaped and limited in length
+- `review`: the pure function from a request to a response; `explain`: the faults of an invalid object; `ratchet`: which
+  faults an updated object had already
 - `admission`: AdmissionReview v1 in and out
 - `trace`: W3C trace context
 - `server`: the TLS server that answers the API server; only it needs aiohttp

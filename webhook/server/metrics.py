@@ -43,7 +43,7 @@ class Metrics:
         histogram = partial(Histogram, registry=self.registry)
         self.panics = counter("controller_runtime_webhook_panics", "Failures of our own while answering.")
         self.rejected = counter(
-            "jobgate_rejected_requests", "Requests that are no AdmissionReview, by what is wrong with them.", ["reason"]
+            "jobgate_rejected_requests", "Requests that were rejected before the review, by reason.", ["reason"]
         )
         self.late = counter(
             "jobgate_deadline_exceeded", "Requests that were answered later than their caller waits.", ["webhook"]
@@ -69,11 +69,11 @@ class Metrics:
         # Certificates.
         self.generation = gauge(
             "jobgate_certificate_generation",
-            "Generation of the certificate that is served; 0 where there is none, or none is counted.",
+            "Generation of the served certificate; 0 if it has none.",
         )
         self.not_before = gauge(
             "jobgate_certificate_not_before_timestamp_seconds",
-            "From when on the certificate that is served, and its CA, hold.",
+            "Start of validity of the served certificate or of its CA, whichever is later.",
         )
         self.not_after = gauge(
             "jobgate_certificate_not_after_timestamp_seconds",
@@ -81,12 +81,12 @@ class Metrics:
         )
         self.authority = gauge(
             "jobgate_certificate_info",
-            "1 for the certificate that is served, by the beginning of its CA's SHA-256.",
+            "1 for the served certificate, by the beginning of the SHA-256 of its CA.",
             ["ca"],
         )
         self.reloads = counter(
             "jobgate_certificate_reloads",
-            "Certificates that were offered, by what came of it (served, or why not).",
+            "Certificates that were offered, by result: served, or the fault.",
             ["result"],
         )
         self.read = counter("certwatcher_read_certificate", "Certificates that were offered.")
@@ -94,7 +94,7 @@ class Metrics:
             "certwatcher_read_certificate_errors", "Certificates that were offered and not served."
         )
         self.handshake_failures = counter(
-            "jobgate_tls_handshake_errors", "TLS handshakes that failed, by why.", ["reason"]
+            "jobgate_tls_handshake_errors", "TLS handshakes that failed, by reason.", ["reason"]
         )
         for counted, reasons in (
             (self.rejected, body.Rejection),
@@ -152,7 +152,7 @@ class Metrics:
         self.generation.set(served.generation)
         self.not_before.set(served.not_before)
         self.not_after.set(served.not_after)
-        self.authority.clear()  # without the previous one, of which there would be one more after each rotation
+        self.authority.clear()  # otherwise there would be one label more after each rotation
         self.authority.labels(served.authority).set(1)
         self.read.inc()
         self.reloads.labels(SERVED).inc()
