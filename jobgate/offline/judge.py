@@ -21,7 +21,7 @@ from jobgate.prerequisites.models import GROUP
 from jobgate.prerequisites.reference import named_in, template_of
 from webhook import Cause, Invalid, Notice, Objects, Operation, Phase, Registry, Request, Response, User, review
 from webhook.context import NoObjects
-from webhook.kind import Schema
+from webhook.schema import Schema
 from webhook.values import difference, lost, metadata_of, text
 
 #: Similarity from which a group is taken for a misspelling; that of `batch` and `batch.volcano.sh` is 0.48.
