@@ -20,7 +20,7 @@ from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import QueueingArguments, System
 from jobgate.room import SMALL, Room, project, weight_of
-from jobgate.rotation import Keeper
+from jobgate.serving.rotation import Keeper
 from jobgate.runner.queues.file import read_queues
 from jobgate.runner.run import RunnerController, RunnerSettings
 from jobgate.serving.certificate import SecretName, SecretSource

@@ -12,8 +12,9 @@ from crdgen.reading import Manifest
 from jobgate.cli.cluster import OUTPUT
 from jobgate.cli.report import finish, name_of, read_files, title, warn
 from jobgate.cli.settings import Configured, installation
-from jobgate.explain import Explanation, report
-from jobgate.explain import explain as explained
+from jobgate.offline.explanation import Explanation
+from jobgate.offline.explanation import explain as explained
+from jobgate.offline.explanation_text import report
 from jobgate.offline.files import FileObjects
 from jobgate.offline.judge import ReviewOptions
 

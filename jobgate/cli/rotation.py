@@ -148,7 +148,7 @@ def rotate(
     from dataclasses import replace
 
     from certs import Blocked, Wait
-    from jobgate.rotation import rotate_once, sentence
+    from jobgate.serving.rotation import rotate_once, sentence
 
     def printed(step: Step) -> None:
         if not isinstance(step, Wait | Blocked):
@@ -212,8 +212,8 @@ def watch(
 
     A bundle that another client overwrites is restored within seconds.
     """
-    from jobgate.rotation import keep
     from jobgate.serving.leader import LeaderSettings
+    from jobgate.serving.rotation import keep
     from webhook.server import log
 
     log.configure()
@@ -230,7 +230,7 @@ def status(*, scope: RotationScope, settings: RotationSettings, kubeconfig: Path
 
     Changes nothing. Exit status: 0 if there is no problem, 1 if there is one.
     """
-    from jobgate.rotation import status_of
+    from jobgate.serving.rotation import status_of
 
     found = _run(kubeconfig, lambda client: status_of(client, scope, settings))
     click.echo(json.dumps(found, indent=2) if output == "json" else _text(found))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from jobgate.explain.pod import Location, Row, Step, command_rows, containers_of, rows
 from jobgate.jobs.crew import crew_of, written_plugins
 from jobgate.jobs.job import Job, job_of
 from jobgate.jobs.kind import JobKind
@@ -16,6 +15,7 @@ from jobgate.jobs.runner import is_run, taken_over
 from jobgate.jobs.task import Task
 from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
+from jobgate.offline.parts import Location, Row, Step, command_rows, containers_of, rows
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.plugins.env import Run
 from jobgate.pods.shape import fault

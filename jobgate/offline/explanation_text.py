@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from jobgate.explain.explanation import Explanation, Pods
-from jobgate.explain.pod import Row
+from jobgate.offline.explanation import Explanation, Pods
+from jobgate.offline.parts import Row
 from webhook.text import line
 
 #: Column of the sources, unless a line is longer.
