@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crdgen import to_yaml
-from jobgate.installation.definitions import definition, prerequisites
 from jobgate.installation.installation import Installation, RotationMode
 from jobgate.installation.objects import base
 from jobgate.jobs.kind import JobKind
@@ -34,22 +33,21 @@ _API = "kustomize.config.k8s.io"
 def kustomize(kinds: Registry[JobKind], header: str) -> dict[str, str]:
     """Return the files, by path; each begins with the header as a comment."""
     groups = base(kinds, Installation())
-    defined = [*(definition(kind) for kind in kinds), *prerequisites()]
-    folders = {
-        "crds": {f"{one['spec']['group']}_{one['spec']['names']['plural']}.yaml": [one] for one in defined},
-        "base": {f"{name}.yaml": group for name, group in groups.items()},
-    }
-    written = {
-        f"{folder}/{name}": _documents(found, header)
-        for folder, files in folders.items()
-        for name, found in {**files, "kustomization.yaml": [_kustomization(*files)]}.items()
-    }
+    written = {"crds/kustomization.yaml": to_yaml(_kustomization("../chart/jobgate/files/crds"), header=header)}
+    files = {f"{name}.yaml": group for name, group in groups.items()}
+    written |= {f"base/{name}": text for name, text in folder(files, header).items()}
     plain = _flat(groups)
     for name, choice in CHOICES.items():
         component = _component(plain, _flat(base(kinds, Installation(**choice))), header)
         written |= {f"components/{name}/{file}": text for file, text in component.items()}
         written[f"overlays/{name}/kustomization.yaml"] = to_yaml(_overlay(name), header=header)
     return written
+
+
+def folder(files: Mapping[str, list[dict[str, Any]]], header: str) -> dict[str, str]:
+    """Return the files of a folder with these objects, with a kustomization of all of them."""
+    files = {**files, "kustomization.yaml": [_kustomization(*files)]}
+    return {name: _documents(found, header) for name, found in files.items()}
 
 
 def _kustomization(*resources: str, **more: Any) -> dict[str, Any]:

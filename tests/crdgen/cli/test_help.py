@@ -51,7 +51,7 @@ sys.exit(main(["generate", "tests.crdgen.cli.shop:ORDER"]))
 
 
 def test_a_reader_that_has_seen_enough_is_no_fault() -> None:
-    line = f"{sys.executable} -m crdgen size manifests/crds --depth 20 | head -1"
+    line = f"{sys.executable} -m crdgen size manifests/chart/jobgate/files/crds --depth 20 | head -1"
     done = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert done.stdout.endswith("bytes of compact JSON\n")
