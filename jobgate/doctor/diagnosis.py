@@ -15,5 +15,5 @@ def diagnose(observed: ClusterSnapshot, expected: Expected) -> list[FoundFault]:
     """Return all faults of an installation, the most severe first."""
     if nothing := workloads.not_installed(observed, expected):
         return [nothing]
-    found = [fault for family in _FAMILIES for fault in family.check(observed, expected)]
-    return sorted(dict.fromkeys(found), key=lambda one: _ORDER.index(one.severity))
+    faults = [fault for family in _FAMILIES for fault in family.check(observed, expected)]
+    return sorted(dict.fromkeys(faults), key=lambda fault: _ORDER.index(fault.severity))
