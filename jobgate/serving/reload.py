@@ -1,6 +1,6 @@
-"""Files that are read again while a server runs: the kubelet updates a mounted ConfigMap within a minute.
+"""Files that are read again when they change: the kubelet updates a mounted ConfigMap within a minute.
 
-The settings of a kind are a YAML file, which is read into the model that the kind declares.
+The settings of a kind are a YAML file. The kind declares their model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _logger = logging.getLogger("jobgate")
 class FileReloader(Generic[T]):
     """Reads a file again when it changes.
 
-    Invalid content is logged once, and what was valid before stays in use: a mistake in a ConfigMap must not stop a
+    Invalid content is logged once, and the last valid content stays in use: a mistake in a ConfigMap must not stop a
     server.
     """
 
@@ -46,10 +46,10 @@ class FileReloader(Generic[T]):
 
         Args:
             path: the file.
-            parse: returns what the content of the file says, and raises ValueError if it is invalid. Runs in a thread.
-            use: called with what the file says, if it is not `current`.
-            what: what the log calls it.
-            current: what is in use.
+            parse: parses the content, and raises ValueError if it is invalid. Runs in a thread.
+            use: called with the parsed content, if it is not `current`.
+            what: the name of the content in the log.
+            current: the parsed content that is in use.
             fields: fields of the log.
         """
         self._path = path
@@ -67,15 +67,15 @@ class FileReloader(Generic[T]):
             await asyncio.sleep(POLL_INTERVAL)
 
     async def check(self) -> None:
-        """Use what the file says now, if it is new."""
-        found = await asyncio.to_thread(self._read)
-        if found is not None and found != self._current:
-            self._current = found
-            self._use(found)
+        """Use the content of the file, if it is new."""
+        parsed = await asyncio.to_thread(self._read)
+        if parsed is not None and parsed != self._current:
+            self._current = parsed
+            self._use(parsed)
             _logger.info("%s reloaded", self._what, extra={"fields": self._fields})
 
     def _read(self) -> T | None:
-        """Return what the file says, or None if it has not changed or is invalid."""
+        """Return the parsed content, or None if it has not changed or is invalid."""
         content, fault = None, ""
         try:
             content = self._path.read_bytes()
@@ -113,10 +113,10 @@ class KindFile:
             raise InvalidSettings(f"{self.path} cannot be read: {error.strerror or error}") from None
 
     def parse(self, content: bytes) -> BaseModel:
-        """Return the settings in a content of the file; an empty file sets nothing."""
+        """Parse a content of the file; an empty file sets nothing."""
         try:
-            found = read_value(content, str(self.path))
-            return self.model.model_validate({} if found is None else found)
+            value = read_value(content, str(self.path))
+            return self.model.model_validate({} if value is None else value)
         except ValidationError as error:
             raise InvalidSettings(f"{self.path} is not valid for {self.plural}: {faults_of(error)}") from None
         except UnreadableManifest as error:
@@ -128,9 +128,11 @@ class KindFile:
 
 
 def faults_of(error: ValidationError) -> str:
-    """Return the faults of an object, each with its path, without the values: one of them may be a secret."""
-    found = ((join(one["loc"]), one["msg"].removeprefix("Value error, ")) for one in error.errors(include_input=False))
-    return "; ".join(f"{path}: {message}" if path else message for path, message in found)
+    """Return the faults of an object, each with its path, without values, which may be secret."""
+    faults = (
+        (join(fault["loc"]), fault["msg"].removeprefix("Value error, ")) for fault in error.errors(include_input=False)
+    )
+    return "; ".join(f"{path}: {message}" if path else message for path, message in faults)
 
 
 class HasSettings(Protocol):
@@ -140,7 +142,7 @@ class HasSettings(Protocol):
 
 
 def settings_reloaders(server: HasSettings, files: Iterable[KindFile]) -> list[FileReloader[BaseModel]]:
-    """Return what updates the settings of a server when the settings files of kinds change."""
+    """Return reloaders that update the settings of a server when the settings files of kinds change."""
 
     def use(plural: str, settings: BaseModel) -> None:
         server.settings = replace(server.settings, kinds={**server.settings.kinds, plural: settings})

@@ -79,8 +79,8 @@ class ScaleReviewer:
             return None
         # A number of 0 is left out of the object.
         wanted, before = (
-            whole(mapping(mapping(one).get("spec")).get("replicas")) or 0
-            for one in (request.document, request.old_document)
+            whole(mapping(mapping(document).get("spec")).get("replicas")) or 0
+            for document in (request.document, request.old_document)
         )
         if wanted == before:
             return Response(request.uid)
@@ -105,12 +105,12 @@ class ScaleReviewer:
             return Response(request.uid, later=f"too many lookups of jobs; {job} is not known: retry in 1s")
         try:
             async with asyncio.timeout(READ_TIMEOUT):
-                found = await self._read(request.name, request.namespace)
-        except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
+                stored = await self._read(request.name, request.namespace)
+        except Exception as error:  # noqa: BLE001  # after any error of the network, the job is unknown
             fields = {"kind": self._kind.kind, "reason": type(error).__qualname__}
             _logger.warning("failed to look up the job", extra={"fields": fields})
             return Response(request.uid, later=f"failed to look up {job}: retry in 1s")
-        return Response(request.uid) if found is None else found
+        return Response(request.uid) if stored is None else stored
 
     def _judged(self, request: Request, stored: Mapping[str, Any], wanted: int, end: float) -> Response:
         if self._clock() > end:
