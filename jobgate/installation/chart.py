@@ -71,9 +71,9 @@ def defaults(kinds: Registry[JobKind]) -> dict[str, Any]:
 
 def schema(kinds: Registry[JobKind]) -> dict[str, Any]:
     """Return the JSON schema of the values: that of an installation, with the names of kinds and plugins."""
-    made = Installation.model_json_schema(by_alias=True)
-    rotation = made.pop("$defs")[RotationMode.__name__]
-    properties = {name: _untitled(field) for name, field in made["properties"].items() if name != _HELMS}
+    generated = Installation.model_json_schema(by_alias=True)
+    rotation = generated.pop("$defs")[RotationMode.__name__]
+    properties = {name: _untitled(field) for name, field in generated["properties"].items() if name != _HELMS}
     properties["rotation"] = {
         "description": properties["rotation"]["description"],
         "type": "string",
@@ -130,7 +130,7 @@ def _values(kinds: Registry[JobKind]) -> str:
 def _definitions(kinds: Registry[JobKind]) -> dict[str, list[dict[str, Any]]]:
     """Return all CRDs, by file."""
     defined = [*(definition(kind) for kind in kinds), *prerequisites()]
-    return {f"{one['spec']['group']}_{one['spec']['names']['plural']}.yaml": [one] for one in defined}
+    return {f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml": [crd] for crd in defined}
 
 
 def _templates(kinds: Registry[JobKind]) -> dict[str, list[Any]]:
@@ -168,7 +168,7 @@ def _hooked(tree: Any) -> Any:
     if isinstance(tree, If):
         return If(tree.test, _hooked(tree.then))
     if isinstance(tree, list):
-        return [_hooked(one) for one in tree]
+        return [_hooked(child) for child in tree]
     if not isinstance(tree, Mapping) or tree["kind"] != "Job":
         return tree
     policy = "before-hook-creation,hook-succeeded"

@@ -19,7 +19,7 @@ LABELS = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/part-of": "job
 
 
 class RotationMode(StrEnum):
-    """What issues and renews the server's certificate."""
+    """How the server's certificate is issued and renewed."""
 
     WATCH = "watch"
     CRONJOB = "cronjob"

@@ -47,7 +47,7 @@ def kustomize(kinds: Registry[JobKind], header: str) -> dict[str, str]:
 def folder(files: Mapping[str, list[dict[str, Any]]], header: str) -> dict[str, str]:
     """Return the files of a folder with these objects, with a kustomization of all of them."""
     files = {**files, "kustomization.yaml": [_kustomization(*files)]}
-    return {name: _documents(found, header) for name, found in files.items()}
+    return {name: _documents(objects, header) for name, objects in files.items()}
 
 
 def _kustomization(*resources: str, **more: Any) -> dict[str, Any]:
@@ -60,23 +60,34 @@ def _overlay(name: str) -> dict[str, Any]:
 
 def _component(plain: Mapping[Any, Any], chosen: Mapping[Any, Any], header: str) -> dict[str, str]:
     """Return the files of a component, which turns the plain objects into the chosen ones."""
-    added = [one for key, one in chosen.items() if key not in plain]
+    added = [manifest for key, manifest in chosen.items() if key not in plain]
     patches = [
-        *(_removal(one) for key, one in plain.items() if key not in chosen),
-        *(_patch(one, chosen[key]) for key, one in plain.items() if key in chosen and one != chosen[key]),
+        *(_removal(manifest) for key, manifest in plain.items() if key not in chosen),
+        *(
+            _patch(manifest, chosen[key])
+            for key, manifest in plain.items()
+            if key in chosen and manifest != chosen[key]
+        ),
     ]
-    made: dict[str, Any] = {"apiVersion": f"{_API}/v1alpha1", "kind": "Component"}
+    component: dict[str, Any] = {"apiVersion": f"{_API}/v1alpha1", "kind": "Component"}
     if added:
-        made["resources"] = ["added.yaml"]
+        component["resources"] = ["added.yaml"]
     if patches:
-        made["patches"] = patches
-    files = {"kustomization.yaml": to_yaml(made, header=header)}
+        component["patches"] = patches
+    files = {"kustomization.yaml": to_yaml(component, header=header)}
     return files | ({"added.yaml": _documents(added, header)} if added else {})
 
 
-def _removal(one: Mapping[str, Any]) -> dict[str, Any]:
-    metadata = json.dumps({key: one["metadata"][key] for key in ("name", "namespace") if key in one["metadata"]})
-    lines = [f"apiVersion: {one['apiVersion']}", f"kind: {one['kind']}", f"metadata: {metadata}", "$patch: delete"]
+def _removal(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = json.dumps(
+        {key: manifest["metadata"][key] for key in ("name", "namespace") if key in manifest["metadata"]}
+    )
+    lines = [
+        f"apiVersion: {manifest['apiVersion']}",
+        f"kind: {manifest['kind']}",
+        f"metadata: {metadata}",
+        "$patch: delete",
+    ]
     return {"patch": "\n".join(lines)}
 
 
@@ -88,14 +99,14 @@ def _patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any
 
 
 def _flat(groups: Mapping[str, list[dict[str, Any]]]) -> dict[Any, dict[str, Any]]:
-    return {key_of(one): one for group in groups.values() for one in group}
+    return {key_of(manifest): manifest for group in groups.values() for manifest in group}
 
 
-def key_of(one: Mapping[str, Any]) -> tuple[str, str, str, str]:
+def key_of(manifest: Mapping[str, Any]) -> tuple[str, str, str, str]:
     """Return what identifies an object: apiVersion, kind, namespace, name."""
-    metadata = one["metadata"]
-    return one["apiVersion"], one["kind"], metadata.get("namespace", ""), metadata["name"]
+    metadata = manifest["metadata"]
+    return manifest["apiVersion"], manifest["kind"], metadata.get("namespace", ""), metadata["name"]
 
 
 def _documents(group: Iterable[Mapping[str, Any]], header: str) -> str:
-    return f"# {header}\n" + "---\n".join(to_yaml(dict(one)) for one in group)
+    return f"# {header}\n" + "---\n".join(to_yaml(dict(manifest)) for manifest in group)
