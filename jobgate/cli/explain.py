@@ -39,33 +39,33 @@ def explain(
     warn(manifests)
     known = FileObjects([manifest.object for manifest in manifests], namespace)
     options = ReviewOptions(configured.kinds, namespace=namespace, settings=configured.settings, objects=known)
-    found = [
+    explanations = [
         (manifest, explanation)
         for manifest in manifests
         if (explanation := explained(manifest.object, options)) is not None
     ]
     if output == "json":
-        click.echo(json.dumps([_entry(*one) for one in found], indent=2, ensure_ascii=False))
+        click.echo(json.dumps([_entry(*entry) for entry in explanations], indent=2, ensure_ascii=False))
     else:
-        for manifest, explanation in found:
+        for manifest, explanation in explanations:
             click.echo(f"{title(manifest)}{': denied' if explanation.denied else ''}")
             click.echo("\n".join(report(explanation)))
-    denied = any(explanation.denied for _, explanation in found)
-    finish(context, "explained: the input contains no job", broken=broken, done=bool(found), denied=denied)
+    denied = any(explanation.denied for _, explanation in explanations)
+    finish(context, "explained: the input contains no job", broken=broken, done=bool(explanations), denied=denied)
 
 
 def _entry(manifest: Manifest, explanation: Explanation) -> dict[str, Any]:
     """Return an explanation as JSON, in which a place is two fields."""
     pods = [
         {
-            **{key: value for key, value in asdict(one).items() if key != "parts"},
+            **{key: value for key, value in asdict(task).items() if key != "parts"},
             "parts": [
                 {"container": place[0], "field": place[1], **asdict(row)}
-                for place, rows in one.parts.items()
+                for place, rows in task.parts.items()
                 for row in rows
             ],
         }
-        for one in explanation.pods
+        for task in explanation.pods
     ]
     return {
         "file": manifest.file,

@@ -232,9 +232,9 @@ def status(*, scope: RotationScope, settings: RotationSettings, kubeconfig: Path
     """
     from jobgate.serving.rotation import status_of
 
-    found = _run(kubeconfig, lambda client: status_of(client, scope, settings))
-    click.echo(json.dumps(found, indent=2) if output == "json" else _text(found))
-    if found["problems"]:
+    report = _run(kubeconfig, lambda client: status_of(client, scope, settings))
+    click.echo(json.dumps(report, indent=2) if output == "json" else _text(report))
+    if report["problems"]:
         raise click.exceptions.Exit(1)
 
 
@@ -248,8 +248,8 @@ def _text(report: Mapping[str, Any]) -> str:
         foreign = f", {target['foreignCAs']} other CAs" if target["foreignCAs"] else ""
         lines.append(f"target      {target['name']}: {target['entries']} entries trust generations {trusts}{foreign}")
     lines += [
-        f"server      {one['address']}: " + (one["fault"] or f"serves generation {one['generation']}")
-        for one in report["served"]
+        f"server      {server['address']}: " + (server["fault"] or f"serves generation {server['generation']}")
+        for server in report["served"]
     ]
     lines += [f"next        {report['next']['step']}: {report['next']['why']}"]
     lines += [f"problem     {problem}" for problem in report["problems"]]
