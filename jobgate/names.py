@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
 from typing import Final, TypeAlias
 
-from crdgen.dns import masked
+from crdgen.dns import mask_trailing_dash
 
 #: RFC 1123 and RFC 1035: longest label, longest whole name, in characters.
 LABEL_LIMIT = 63
@@ -117,7 +117,7 @@ def generate_name(text: str) -> str | None:
     The API server checks it as a DNS subdomain, with "a" for the last two characters if it ends in '-', and then checks
     the generated name. Both must be valid.
     """
-    return dns_subdomain(masked(text)) or dns_subdomain(text[:GENERATED_LIMIT] + "aaaaa")
+    return dns_subdomain(mask_trailing_dash(text)) or dns_subdomain(text[:GENERATED_LIMIT] + "aaaaa")
 
 
 def search_domain(text: str) -> str | None:

@@ -7,7 +7,7 @@ from jobgate.installation.handbook import page, title
 from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
 from jobgate.kinds.dijob import DIJOB
-from website.kinds import FOLDER, pages
+from tools.kind_pages import FOLDER, pages
 
 
 def test_the_committed_pages_are_what_the_code_gives() -> None:
