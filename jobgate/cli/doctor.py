@@ -56,7 +56,7 @@ def doctor(
     fault was found, 1 if one was, 2 if the installation cannot be examined.
     """
     given = _given(values) | ({"namespace": namespace} if namespace else {})
-    from jobgate.doctor.diagnosis import diagnose
+    from jobgate.doctor import diagnose
     from jobgate.doctor.look import ServerAccess
 
     servers = ServerAccess(kubeconfig is None, addresses, handshake_seconds)

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -52,35 +53,27 @@ _NO_SECRETS = (
 _logger = logging.getLogger("jobgate")
 
 
+@dataclass
 class CompanionReconciler:
     """Reconciles jobs."""
 
-    def __init__(
-        self,
-        jobs: Jobs,
-        owned: Owned,
-        present: PresentPods,
-        objects: ObjectClient,
-        metrics: ControllerMetrics,
-        territory: Territory,
-    ) -> None:
-        self._jobs = jobs
-        self._owned = owned
-        self._present = present
-        self._objects = objects
-        self._metrics = metrics
-        self._territory = territory
-        #: Times of written Events, by uid of the job, reason and message; the oldest first.
-        self._warned: dict[tuple[str, str, str], float] = {}
+    jobs: Jobs
+    owned: Owned
+    present: PresentPods
+    objects: ObjectClient
+    metrics: ControllerMetrics
+    territory: Territory
+    #: Times of written Events, by uid of the job, reason and message; the oldest first.
+    _warned: dict[tuple[str, str, str], float] = field(default_factory=dict, init=False)
 
     async def reconcile(self, key: Key) -> ReconcileResult:
         """Reconcile a job. If a request raises an error, retry."""
-        if key.namespace not in self._territory:
+        if key.namespace not in self.territory:
             return ReconcileResult.FINE
-        remembered = self._jobs.get(key)
+        remembered = self.jobs.get(key)
         if remembered is not None and remembered.unkept and not remembered.over:
-            stored = await self._objects.get(key.resource, key.name, key.namespace)
-            remembered = None if stored is None else self._jobs.read(key, dict(stored))
+            stored = await self.objects.get(key.resource, key.name, key.namespace)
+            remembered = None if stored is None else self.jobs.read(key, dict(stored))
         if remembered is None or remembered.crew is None or remembered.over:
             # The objects of a deleted job are garbage-collected; a finished job keeps its objects.
             return ReconcileResult.FINE
@@ -89,10 +82,10 @@ class CompanionReconciler:
             await self._warn(crew, NOT_RUN, _NOT_RUN)
         if remembered.erased:
             await self._warn(crew, ERASED, _ERASED.format(remembered.erased))
-        if why := self._present.lacks(key.namespace):
+        if why := self.present.lacks(key.namespace):
             await self._warn(crew, CANNOT_MAKE, why)
             return ReconcileResult.AGAIN
-        crew = self._present.in_lists(key, crew)
+        crew = self.present.in_lists(key, crew)
         wanted, cannot = desired(crew), unsupported(crew)
         # Before the first write: written objects appear in the cache meanwhile.
         undeclared = self._undeclared(crew, wanted) if remembered.understood else []
@@ -108,19 +101,19 @@ class CompanionReconciler:
         """Create or update one object."""
         try:
             if target.resource == SECRETS:
-                stored = await self._objects.get(SECRETS, target.name, crew.namespace)
+                stored = await self.objects.get(SECRETS, target.name, crew.namespace)
             else:
                 try:
-                    stored = self._owned.get(target.resource, target.name, crew.namespace)
+                    stored = self.owned.get(target.resource, target.name, crew.namespace)
                     read = stored is not None and is_partial(stored)
                 except IncompleteError:
                     read = True
                 if read:
-                    stored = await self._objects.get(target.resource, target.name, crew.namespace)
+                    stored = await self.objects.get(target.resource, target.name, crew.namespace)
             return await self._settle(crew, target, stored)
         except LookupError:
             # The cache is unknown, because the API server is unavailable or does not serve the resource.
-            self._metrics.blocked.labels(target.resource.plural, "unknown").inc()
+            self.metrics.blocked.labels(target.resource.plural, "unknown").inc()
             return ReconcileResult.AGAIN
         except ApiError as error:
             if not _passing(error) and not await self._explained(crew, target, error):
@@ -131,12 +124,12 @@ class CompanionReconciler:
         if stored is None:
             try:
                 # In a thread: generating keys takes time, in which the Lease must be renewed.
-                await self._objects.create(target.resource, await asyncio.to_thread(target.made))
+                await self.objects.create(target.resource, await asyncio.to_thread(target.made))
             except ApiError as error:
                 if not error.exists:
                     raise
                 # It exists, but is not in the cache: it lacks the label, or is too new.
-                if (stored := await self._objects.get(target.resource, target.name, crew.namespace)) is None:
+                if (stored := await self.objects.get(target.resource, target.name, crew.namespace)) is None:
                     return ReconcileResult.AGAIN
             else:
                 self._wrote(crew, target.resource, target.name, "create")
@@ -147,7 +140,7 @@ class CompanionReconciler:
             return ReconcileResult.FINE
         if verdict is Ownership.CHANGED:
             return await self._change(crew, target, stored, judgement.changes)
-        self._metrics.blocked.labels(target.resource.plural, verdict.name.lower()).inc()
+        self.metrics.blocked.labels(target.resource.plural, verdict.name.lower()).inc()
         if reason := {Ownership.FOREIGN: IN_THE_WAY, Ownership.INCOMPLETE: INCOMPLETE}.get(verdict):
             await self._warn(crew, reason, judgement.why)
         else:
@@ -160,24 +153,24 @@ class CompanionReconciler:
     ) -> ReconcileResult:
         """Change an object back. An object that cannot be changed is deleted, and created again later."""
         try:
-            changed = await self._objects.patch(target.resource, stored, changes)
+            changed = await self.objects.patch(target.resource, stored, changes)
         except ApiError as error:
             if not error.invalid or not await self._is_valid(target):
                 raise
-            await self._objects.delete(target.resource, stored)
+            await self.objects.delete(target.resource, stored)
             self._wrote(crew, target.resource, target.name, "replace")
             return ReconcileResult.AGAIN
         self._wrote(crew, target.resource, target.name, "patch")
         if judge(target, changed).verdict is Ownership.CHANGED:
             # The API server or a webhook reverts the change: retry with backoff.
-            self._metrics.blocked.labels(target.resource.plural, "reverted").inc()
+            self.metrics.blocked.labels(target.resource.plural, "reverted").inc()
             return ReconcileResult.AGAIN
         return ReconcileResult.WROTE
 
     async def _is_valid(self, target: Desired) -> bool:
         """Return whether an object is valid: then a dry run fails only because it exists."""
         try:
-            await self._objects.create(target.resource, target.manifest, dry=True)
+            await self.objects.create(target.resource, target.manifest, dry=True)
         except ApiError as error:
             return error.exists
         return True
@@ -191,7 +184,7 @@ class CompanionReconciler:
         names = {(target.resource, target.name) for target in wanted}
         return [
             (resource, stored)
-            for resource, stored in self._owned.of(crew.uid, crew.namespace)
+            for resource, stored in self.owned.of(crew.uid, crew.namespace)
             if resource.plural != "configmaps"
             and (resource, stored["metadata"]["name"]) not in names
             and is_marked(stored)
@@ -200,7 +193,7 @@ class CompanionReconciler:
 
     async def _remove(self, crew: Crew, resource: Resource, stored: Mapping[str, Any]) -> ReconcileResult:
         try:
-            await self._objects.delete(resource, stored)
+            await self.objects.delete(resource, stored)
         except ApiError as error:
             if not _passing(error):
                 raise
@@ -216,7 +209,7 @@ class CompanionReconciler:
             why = str(error)
         else:
             return False
-        self._metrics.blocked.labels(target.resource.plural, "refused").inc()
+        self.metrics.blocked.labels(target.resource.plural, "refused").inc()
         await self._warn(crew, CANNOT_MAKE, f"{target.called}: {why}")
         return True
 
@@ -225,14 +218,14 @@ class CompanionReconciler:
         if now < self._warned.get(event, -REPEAT) + REPEAT:
             return
         job = {**owner_reference(crew), "namespace": crew.namespace}
-        if await write_job_event(self._objects, SOURCE, job, ("Warning", reason, message), datetime.now(UTC)):
+        if await write_job_event(self.objects, SOURCE, job, ("Warning", reason, message), datetime.now(UTC)):
             self._warned.pop(event, None)
             self._warned[event] = now
             if len(self._warned) > REMEMBERED:
                 del self._warned[next(iter(self._warned))]
 
     def _wrote(self, crew: Crew, resource: Resource, name: str, action: str) -> None:
-        self._metrics.writes.labels(resource.plural, action).inc()
+        self.metrics.writes.labels(resource.plural, action).inc()
         fields = {"object": f"{resource.plural}/{name}", "namespace": crew.namespace, "job": crew.name}
         _logger.info(action, extra={"fields": fields})
 

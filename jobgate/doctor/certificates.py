@@ -83,10 +83,8 @@ def _bundle_faults(
         if anchor(chain, bundle) is None:
             yield "bundle-lacks-served-ca", f"no CA in caBundle signed the served certificate ({where})"
         elif now is not None:
-            valid = [certificate for certificate in bundle if is_valid(certificate, now)]
-            if anchor(chain, valid) is None and not any(
-                now < certificate.not_valid_before_utc for certificate in bundle
-            ):
+            valid = [ca for ca in bundle if is_valid(ca, now)]
+            if anchor(chain, valid) is None and not any(now < ca.not_valid_before_utc for ca in bundle):
                 yield (
                     "bundle-ca-expired",
                     f"the CA in caBundle that signed the served certificate ({where}) has expired",

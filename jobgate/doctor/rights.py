@@ -43,12 +43,12 @@ def dangerous(expected: Expected) -> Sequence[Permission]:
     asked = (Permission(account, *danger) for account in accounts(expected) for danger in _dangers(expected))
     # Without a namespace or a name, a permission is for all of them.
     return [
-        permission
-        for permission in asked
+        right
+        for right in asked
         if granted.isdisjoint(
-            permission._replace(namespace=namespace, name=name)
-            for namespace in ("", permission.namespace)
-            for name in ("", permission.name)
+            right._replace(namespace=namespace, name=name)
+            for namespace in ("", right.namespace)
+            for name in ("", right.name)
         )
     ]
 
@@ -110,18 +110,10 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
             if not expected.outside:  # outside, it may use any account
                 yield fault_at("account-missing", where, "not found")
             continue
-        if lacks := [
-            permission
-            for permission in need
-            if permission.account == account and observed.permissions[permission] is False
-        ]:
+        if lacks := [right for right in need if right.account == account and observed.permissions[right] is False]:
             yield fault_at("right-missing", where, f"cannot {_text(lacks)}")
-        if excess := [
-            permission
-            for permission in danger
-            if permission.account == account and observed.permissions[permission] is True
-        ]:
-            everything = next((permission for permission in excess if permission.verb == "*"), None)
+        if excess := [right for right in danger if right.account == account and observed.permissions[right] is True]:
+            everything = any(right.verb == "*" for right in excess)
             yield fault_at("right-too-wide", where, "can do everything" if everything else f"can {_text(excess)}")
 
 

@@ -60,14 +60,10 @@ def _overlay(name: str) -> dict[str, Any]:
 
 def _component(plain: Mapping[Any, Any], chosen: Mapping[Any, Any], header: str) -> dict[str, str]:
     """Return the files of a component, which turns the plain objects into the chosen ones."""
-    added = [manifest for key, manifest in chosen.items() if key not in plain]
+    added = [item for key, item in chosen.items() if key not in plain]
     patches = [
-        *(_removal(manifest) for key, manifest in plain.items() if key not in chosen),
-        *(
-            _patch(manifest, chosen[key])
-            for key, manifest in plain.items()
-            if key in chosen and manifest != chosen[key]
-        ),
+        *(_removal(item) for key, item in plain.items() if key not in chosen),
+        *(_patch(item, chosen[key]) for key, item in plain.items() if key in chosen and item != chosen[key]),
     ]
     component: dict[str, Any] = {"apiVersion": f"{_API}/v1alpha1", "kind": "Component"}
     if added:
@@ -78,16 +74,9 @@ def _component(plain: Mapping[Any, Any], chosen: Mapping[Any, Any], header: str)
     return files | ({"added.yaml": _documents(added, header)} if added else {})
 
 
-def _removal(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    metadata = json.dumps(
-        {key: manifest["metadata"][key] for key in ("name", "namespace") if key in manifest["metadata"]}
-    )
-    lines = [
-        f"apiVersion: {manifest['apiVersion']}",
-        f"kind: {manifest['kind']}",
-        f"metadata: {metadata}",
-        "$patch: delete",
-    ]
+def _removal(item: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = json.dumps({key: item["metadata"][key] for key in ("name", "namespace") if key in item["metadata"]})
+    lines = [f"apiVersion: {item['apiVersion']}", f"kind: {item['kind']}", f"metadata: {metadata}", "$patch: delete"]
     return {"patch": "\n".join(lines)}
 
 
@@ -99,14 +88,14 @@ def _patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any
 
 
 def _flat(groups: Mapping[str, list[dict[str, Any]]]) -> dict[Any, dict[str, Any]]:
-    return {key_of(manifest): manifest for group in groups.values() for manifest in group}
+    return {key_of(item): item for group in groups.values() for item in group}
 
 
-def key_of(manifest: Mapping[str, Any]) -> tuple[str, str, str, str]:
+def key_of(item: Mapping[str, Any]) -> tuple[str, str, str, str]:
     """Return what identifies an object: apiVersion, kind, namespace, name."""
-    metadata = manifest["metadata"]
-    return manifest["apiVersion"], manifest["kind"], metadata.get("namespace", ""), metadata["name"]
+    metadata = item["metadata"]
+    return item["apiVersion"], item["kind"], metadata.get("namespace", ""), metadata["name"]
 
 
 def _documents(group: Iterable[Mapping[str, Any]], header: str) -> str:
-    return f"# {header}\n" + "---\n".join(to_yaml(dict(manifest)) for manifest in group)
+    return f"# {header}\n" + "---\n".join(to_yaml(dict(item)) for item in group)

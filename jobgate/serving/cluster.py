@@ -80,16 +80,13 @@ class ClusterView:
         asks = (self.cache, self.access) if reached else (None, None)
         self.items = ItemReviewer(*asks, enforces=self.enforces)
         self.scales = [
-            (
+            ScaleReviewer(
                 kind,
-                ScaleReviewer(
-                    kind,
-                    kinds,
-                    partial(self._job, kind) if reached else None,
-                    lambda: settings or Settings(),
-                    self.cache,
-                    access=self.access if reached else None,
-                ),
+                kinds,
+                partial(self._job, kind) if reached else None,
+                lambda: settings or Settings(),
+                self.cache,
+                access=self.access if reached else None,
             )
             for kind in scalable(kinds)
         ]
@@ -102,7 +99,7 @@ class ClusterView:
     def serve(self, endpoint: Endpoint[Settings]) -> None:
         """Make an endpoint wait for the caches and, with a cluster, check permissions; apply its limits to scale."""
         endpoint.waits_for = self.waits_for
-        for _, scale in self.scales:
+        for scale in self.scales:
             scale.limits, scale.review_thread = endpoint.limits, endpoint.review_thread
             scale.settings = lambda: endpoint.settings
         endpoint.needs = self.needs
@@ -182,8 +179,8 @@ def routes(cluster: ClusterView) -> Mapping[str, Route]:
     """Return the routes of pods, workloads, prerequisites and scale subresources."""
     return {
         **{
-            scale_path(kind): Route(f"{kind.qualified_plural}/{SCALE}", Phase.VALIDATE, reviewer.review)
-            for kind, reviewer in cluster.scales
+            scale_path(scale.kind): Route(f"{scale.kind.qualified_plural}/{SCALE}", Phase.VALIDATE, scale.review)
+            for scale in cluster.scales
         },
         **{path: Route("pods", phase, partial(cluster.pods.review, phase=phase)) for phase, path in PATHS.items()},
         WORKLOADS_PATH: Route("workloads", Phase.VALIDATE, cluster.workloads.review),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -26,39 +26,29 @@ T = TypeVar("T")
 _logger = logging.getLogger("jobgate")
 
 
+@dataclass
 class FileReloader(Generic[T]):
     """Reads a file again when it changes.
 
     Invalid content is logged once, and the last valid content stays in use: a mistake in a ConfigMap must not stop a
     server.
+
+    Attributes:
+        path: the file.
+        parse: parses the content, and raises ValueError if it is invalid. Runs in a thread.
+        use: called with the parsed content, if it is not `current`.
+        what: the name of the content in the log.
+        current: the parsed content that is in use.
+        fields: fields of the log.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        parse: Callable[[bytes], T],
-        use: Callable[[T], None],
-        what: str,
-        current: T | None = None,
-        **fields: str,
-    ) -> None:
-        """Watch a file.
-
-        Args:
-            path: the file.
-            parse: parses the content, and raises ValueError if it is invalid. Runs in a thread.
-            use: called with the parsed content, if it is not `current`.
-            what: the name of the content in the log.
-            current: the parsed content that is in use.
-            fields: fields of the log.
-        """
-        self._path = path
-        self._parse = parse
-        self._use = use
-        self._what = what
-        self._current = current
-        self._fields = {**fields, "file": str(path)}
-        self._content: bytes | None = b""
+    path: Path
+    parse: Callable[[bytes], T]
+    use: Callable[[T], None]
+    what: str
+    current: T | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    _content: bytes | None = field(default=b"", init=False)
 
     async def run(self) -> None:
         """Check the file every few seconds, until cancelled."""
@@ -69,27 +59,29 @@ class FileReloader(Generic[T]):
     async def check(self) -> None:
         """Use the content of the file, if it is new."""
         parsed = await asyncio.to_thread(self._read)
-        if parsed is not None and parsed != self._current:
-            self._current = parsed
-            self._use(parsed)
-            _logger.info("%s reloaded", self._what, extra={"fields": self._fields})
+        if parsed is not None and parsed != self.current:
+            self.current = parsed
+            self.use(parsed)
+            _logger.info("%s reloaded", self.what, extra={"fields": {**self.fields, "file": str(self.path)}})
 
     def _read(self) -> T | None:
         """Return the parsed content, or None if it has not changed or is invalid."""
         content, fault = None, ""
         try:
-            content = self._path.read_bytes()
+            content = self.path.read_bytes()
         except OSError as error:
-            fault = f"{self._path} cannot be read: {error.strerror or error}"
+            fault = f"{self.path} cannot be read: {error.strerror or error}"
         if content == self._content:
             return None
         self._content = content
         if content is not None:
             try:
-                return self._parse(content)
+                return self.parse(content)
             except ValueError as error:
                 fault = str(error)
-        _logger.error("invalid %s ignored", self._what, extra={"fields": {**self._fields, "reason": fault}})
+        _logger.error(
+            "invalid %s ignored", self.what, extra={"fields": {**self.fields, "file": str(self.path), "reason": fault}}
+        )
         return None
 
 
@@ -150,7 +142,7 @@ def settings_reloaders(server: HasSettings, files: Iterable[KindFile]) -> list[F
     kinds = server.settings.kinds
     return [
         FileReloader(
-            file.path, file.parse, partial(use, file.plural), "settings", kinds.get(file.plural), kind=file.plural
+            file.path, file.parse, partial(use, file.plural), "settings", kinds.get(file.plural), {"kind": file.plural}
         )
         for file in files
     ]
