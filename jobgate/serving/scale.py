@@ -51,12 +51,13 @@ class ScaleReviewer:
     read: JobReader | None
     settings: Callable[[], Settings]
     objects: Objects
-    budget: Budget = field(default_factory=lambda: Budget(time.monotonic))
+    budget: Budget | None = None
     access: Access | None = None
     clock: Callable[[], float] = time.monotonic
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
+        self.lookups = self.budget or Budget(self.clock)
         self.review_thread = ReviewThread(self.limits.large)
 
     async def review(self, request: Request) -> Response | None:
@@ -93,7 +94,7 @@ class ScaleReviewer:
         """Return the job, or the response if it does not exist or cannot be read."""
         assert self.read is not None
         job = f"{self.kind.kind} {request.name[:253]}"
-        if not self.budget.take(request.namespace):
+        if not self.lookups.take(request.namespace):
             return Response(request.uid, later=f"too many lookups of jobs; {job} is not known: retry in 1s")
         try:
             async with asyncio.timeout(READ_TIMEOUT):
