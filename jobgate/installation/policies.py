@@ -21,7 +21,7 @@ def policy(
     *,
     condition: str = "",
 ) -> list[dict[str, Any]]:
-    """Return a policy and its binding, for requests that meet a condition, by default requests of the account `name`."""
+    """Return a policy and its binding, for requests that meet a condition: by default, those of the account `name`."""
     of_account = {"name": "the-account", "expression": by_account(name)}
     matches = {"name": "the-condition", "expression": condition} if condition else of_account
     metadata = {"name": name, "labels": LABELS}

@@ -42,7 +42,7 @@ _LABELS: Final = (
 _JOB_CONTROLLERS: Final = ("system:serviceaccount:kube-system:job-controller", "system:kube-controller-manager")
 #: Account that removes references to deleted owners, if each controller has an account of its own.
 _COLLECTOR: Final = "system:serviceaccount:kube-system:generic-garbage-collector"
-#: CEL: whether the user is an administrator, to whom these policies do not apply.
+#: CEL: whether the user is an administrator. These policies do not apply to administrators.
 _CHANGES_POLICIES: Final = (
     f"authorizer.group('{GROUP}').resource('validatingadmissionpolicies').check('update').allowed()"
 )
