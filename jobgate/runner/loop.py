@@ -13,9 +13,9 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from jobgate.cluster import IncompleteError, Resource
+from jobgate.cluster.events import write_job_event
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
-from jobgate.controller.events import write_job_event
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.jobs.kind import JobKind
