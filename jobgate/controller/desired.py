@@ -62,7 +62,7 @@ class Desired:
     def made(self) -> Mapping[str, Any]:
         """Return the object with new generated parts; maps, as `data`, are merged."""
         whole = dict(self.manifest)
-        for name, value in (self.declared.made() if self.declared.made else {}).items():
+        for name, value in (self.declared.generate() if self.declared.generate else {}).items():
             declared = whole.get(name)
             if isinstance(declared, Mapping) and isinstance(value, Mapping):
                 whole[name] = {**declared, **value}

@@ -75,7 +75,7 @@ def _enforced(desired: Desired) -> dict[str, Any]:
     if desired.resource == SECRETS:
         return {}  # never updated: the controller has no permission to, and pods have the first content
     metadata = {key: manifest["metadata"][key] for key in ("labels", "annotations") if key in manifest["metadata"]}
-    if desired.declared.made is not None:
+    if desired.declared.generate is not None:
         return {"metadata": metadata}
     fields = {key: value for key, value in manifest.items() if key not in {"apiVersion", "kind", "metadata"}}
     if manifest["kind"] == "ConfigMap":

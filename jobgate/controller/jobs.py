@@ -121,7 +121,7 @@ def remembered(kind: JobKind, digest: Callable[[dict[str, Any]], Digest], docume
     understood = set(written_plugins(kind, document)) <= set(crew.plugins)
     since = "" if status else str(document["metadata"].get("creationTimestamp") or "")
     erasure = erased(kind, document)
-    return Remembered(crew, over, understood, waits_since=since, erased=erasure.said if erasure else "")
+    return Remembered(crew, over, understood, waits_since=since, erased=erasure.message if erasure else "")
 
 
 def _changed(resource: Resource, changed: Callable[[Key], None], key: tuple[str, str]) -> None:

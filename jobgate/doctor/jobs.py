@@ -55,7 +55,7 @@ def _erased(observed: ClusterSnapshot, kind: JobKind) -> Iterator[FoundFault]:
         if erasure := erased(kind, job):
             metadata = job["metadata"]
             where = place(resource_of(kind), metadata["name"], metadata.get("namespace", ""))
-            writers.setdefault(erasure.writer, fault_at("fields-erased", where, erasure.said))
+            writers.setdefault(erasure.writer, fault_at("fields-erased", where, erasure.message))
     yield from writers.values()
 
 

@@ -268,7 +268,7 @@ def _workload(document: Mapping[str, Any], namespace: str, known: Objects) -> Ex
         return Explanation(notes=[f"metadata.annotations[{ANNOTATION}]: {error}"], denied=True)
     given = prerequisites_of(references, known, namespace)
     if problems := [*given.resolution.problems, *given.conflicts, *given.put(Draft(pod))]:
-        return Explanation(notes=[problem.said() for problem in problems], denied=True)
+        return Explanation(notes=[problem.message() for problem in problems], denied=True)
     name = text(metadata_of(document).get("name")) or text(metadata_of(document).get("generateName"))
     parts = _with_commands(pod, given, rows(pod, list(given.steps()), given.put))
     return Explanation(pods=[Pods("", count, name, parts, items=list(given.items()), notes=list(given.notes()))])

@@ -43,4 +43,4 @@ def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> 
     for name in dict.fromkeys(unknown for unknown, _ in resolution.unknown):
         yield not_checked(name)
     for problem in problems_of(resolution):
-        yield f"the item would be stored, but not be Ready: {problem.said()}"
+        yield f"the item would be stored, but not be Ready: {problem.message()}"

@@ -1,4 +1,4 @@
-"""DIJob: what DI-orchestrator runs (https://github.com/opendilab/DI-orchestrator)."""
+"""DIJob: the jobs of DI-orchestrator (https://github.com/opendilab/DI-orchestrator)."""
 
 from jobgate.jobs.binding import bind
 from jobgate.kinds.dijob.conversion import convert

@@ -1,4 +1,4 @@
-"""TorchJob: what torch-on-k8s runs (https://github.com/hliangzhao/torch-on-k8s)."""
+"""TorchJob: the jobs of torch-on-k8s (https://github.com/hliangzhao/torch-on-k8s)."""
 
 from jobgate.jobs.binding import bind
 from jobgate.kinds.torchjob.defaults import DEFAULTS

@@ -1,4 +1,4 @@
-"""The shape of a TorchJob: `train.distributed.io/v1alpha1`."""
+"""The models of a TorchJob: `train.distributed.io/v1alpha1`."""
 
 from __future__ import annotations
 

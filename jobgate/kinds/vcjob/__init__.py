@@ -1,4 +1,4 @@
-"""Volcano Job: what Volcano runs (https://github.com/volcano-sh/volcano)."""
+"""Volcano Job: the jobs of Volcano (https://github.com/volcano-sh/volcano)."""
 
 from jobgate.jobs.binding import bind
 from jobgate.kinds.vcjob.defaults import DEFAULTS

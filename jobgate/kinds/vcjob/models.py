@@ -1,4 +1,4 @@
-"""The shape of a Volcano Job: `batch.volcano.sh/v1alpha1`, field by field as Volcano's own CRD has it."""
+"""The models of a Volcano Job: `batch.volcano.sh/v1alpha1`, with all fields of Volcano's own CRD."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from jobgate.podchecks.durations import DURATION
 
 
 def _claim() -> Mapping[str, Any]:
-    """Return the schema of a PersistentVolumeClaim's spec, as volumes of pods have it."""
+    """Return the schema of a PersistentVolumeClaim's spec, from the ephemeral volumes of pods."""
     template = load()["Volume"]["properties"]["ephemeral"]["properties"]["volumeClaimTemplate"]
     schema: Mapping[str, Any] = template["properties"]["spec"]
     return schema
 
 
-#: A PersistentVolumeClaim's spec. What typed clients could not read of it would keep them from listing any job.
+#: A PersistentVolumeClaim's spec. An invalid spec would prevent typed clients from listing any job.
 ClaimSpec: TypeAlias = Annotated[dict[str, Any], Replace(_claim)]
 
 
