@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from webhook.kind import Kind
 from webhook.path import Path
-from webhook.view import FieldOf, json_name, lacks
+from webhook.view import FieldOf, lacks
 
 Spec = TypeVar("Spec", bound=BaseModel)
 
@@ -66,29 +66,17 @@ class Object(Generic[Spec]):
         Items that the rule cannot read, because they do not fit the schema, are left out. Use this method if a rule
         judges each item by itself: then a broken item does not keep it from the others.
         """
-        return self._readable(self.at(field), self.get(field))
-
-    def each_of(self, path: Path, part: BaseModel, attribute: str) -> Iterator[tuple[Path, Any]]:
-        """Yield the items of a list, or the entries of a map, in a part of the object, as `each` does.
-
-        Args:
-            path: the path of the part.
-            part: the part.
-            attribute: the attribute of the list or map in the part's model.
-        """
-        return self._readable(path / json_name(type(part), attribute), getattr(part, attribute))
-
-    def leaves_out(self, item: object) -> bool:
-        """Tell whether an item is left out because the rule cannot read it."""
-        return bool(self._left_out) and lacks(item, self._left_out)
-
-    def _readable(self, path: Path, items: Any) -> Iterator[tuple[Path, Any]]:
+        path, items = self.at(field), self.get(field)
         if isinstance(items, dict):
             entries = ((path.key(key), value) for key, value in items.items())
         else:
             entries = ((path / index, item) for index, item in enumerate(items or ()))
         left_out = self._left_out
         return ((at, item) for at, item in entries if not lacks(item, left_out)) if left_out else entries
+
+    def leaves_out(self, item: object) -> bool:
+        """Tell whether an item of a list in a part of the object is left out because the rule cannot read it."""
+        return bool(self._left_out) and lacks(item, self._left_out)
 
     def leaving_out(self, fields: frozenset[FieldOf]) -> Self | None:
         """Return the object without the items that lack these fields; None if they are left out already.
