@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self, TypeVar
 
 from pydantic import BaseModel
 
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.task import TASK_FIELDS, Task
-from webhook import Object, Path
+from webhook import Object
 from webhook.values import text
 from webhook.view import FieldOf, lacks, view, with_all_absent
 
@@ -69,10 +69,6 @@ class Job(Object[Spec]):
         if self._tasks is None:
             self._tasks = tuple(task for task in self.all_tasks if not lacks(task.part, self._left_out))
         return self._tasks
-
-    def each_of_task(self, task: Task, field: str) -> Iterator[tuple[Path, Any]]:
-        """Yield the items of a list of a task that the rule can read, with their paths."""
-        return self._readable(task.at(field), task.get(field))
 
     def leaving_out(self, fields: frozenset[FieldOf]) -> Self | None:
         """Return the job without the tasks and items that lack these fields; None if they are left out already."""

@@ -5,7 +5,7 @@ The server remembers crews instead of jobs to wire pods: a crew takes some hundr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -227,6 +227,6 @@ class Member:
         return self.crew.before(self.part) + self.index
 
 
-Contract: TypeAlias = Callable[[Member], "Iterator[Variable] | tuple[Variable, ...]"]
-#: Returns `{"labels": …, "annotations": …}` of a pod.
+Contract: TypeAlias = Callable[[Member], Iterable[Variable]]
+#: Labels and annotations of a pod, by these two words.
 Marks: TypeAlias = Callable[[Member], Mapping[str, Mapping[str, str]]]

@@ -71,7 +71,7 @@ def fields_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
 def acted_on(field: str, job: Job[Any], context: Context) -> bool:
     """Return whether the operator of a job, or the runner, acts on a field."""
     operator = operator_of(job)
-    runner: Runner | None = runner_of(job.kind) if runs_here(job, context) else None
+    runner: Runner[Any] | None = runner_of(job.kind) if runs_here(job, context) else None
     supported = operator.supports if runner is None else runner.supports
     members = operator.members if runner is None else None
     if field == "min_available" and runner is not None and Queueing.name in context.settings.plugins:

@@ -1,4 +1,4 @@
-"""The claims of a Volcano Job's volumes, if jobgate runs the job: creates, names and mounts them."""
+"""The claims of the volumes of a Volcano Job that jobgate runs: created, named in the job, and mounted."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from jobgate.jobs.job import Job
 from jobgate.kinds.vcjob.models import JobSpec, VolumeSpec
 from webhook.values import metadata_of, objects, spec_of, text
 
-#: Length of the random suffix in Volcano's names of claims. Here it is a hash of the job's uid, so it never changes.
+#: Random characters in the names that Volcano generates. Here they derive from the job's uid, and never change.
 _SUFFIX: Final = 12
 
 
-def claims(job: Job[JobSpec]) -> Mapping[str, Mapping[str, Any] | None]:
-    """Return the claims of the job's volumes by name: the spec of a new claim, None for an existing one."""
+def claims_of(job: Job[JobSpec]) -> Mapping[str, Mapping[str, Any] | None]:
+    """Return the claims of the job's volumes by name: the spec to create, None for one that must exist."""
     return {name: volume.volume_claim for name, volume in _volumes(job).items()}
 
 
-def adopts(job: Job[JobSpec]) -> Mapping[str, Any]:
-    """Return the volumes with the names of new claims, which Volcano also writes into the job."""
+def with_claim_names(job: Job[JobSpec]) -> Mapping[str, Any]:
+    """Return the field `volumes` with the names of new claims, as Volcano writes them; empty if none is missing."""
     volumes = [volume for _, volume in objects(spec_of(job.document).get("volumes"))]
     named = [
         volume
         if volume.get("volumeClaim") is None or volume.get("volumeClaimName")
-        else {**volume, "volumeClaimName": _new_name(job, place)}
-        for place, volume in enumerate(volumes)
+        else {**volume, "volumeClaimName": _generated_name(job, index)}
+        for index, volume in enumerate(volumes)
     ]
     return {"volumes": named} if named != volumes else {}
 
 
 def mounted(job: Job[JobSpec], spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a pod spec with the job's volumes in every container; only the first volume of each claim."""
+    """Return a pod spec with the job's volumes in every container; of several for one claim, only the first."""
     name = text(metadata_of(job.document).get("name"))
     volumes = {f"{name}-{_digest(job, claim)}": (claim, volume.mount_path) for claim, volume in _volumes(job).items()}
     if not volumes:
@@ -47,20 +47,20 @@ def mounted(job: Job[JobSpec], spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _volumes(job: Job[JobSpec]) -> dict[str, VolumeSpec]:
-    """Return the mounted volumes, by the names of their claims."""
+    """Return the volumes that are mounted, by the names of their claims."""
     volumes: dict[str, VolumeSpec] = {}
-    for place, volume in enumerate(job.spec.volumes or ()):
-        volumes.setdefault(volume.volume_claim_name or _new_name(job, place), volume)
+    for index, volume in enumerate(job.spec.volumes or ()):
+        volumes.setdefault(volume.volume_claim_name or _generated_name(job, index), volume)
     return volumes
 
 
-def _new_name(job: Job[JobSpec], place: int) -> str:
-    """Return the name of a new claim, which is different for different jobs with the same name.
+def _generated_name(job: Job[JobSpec], index: int) -> str:
+    """Return the name of a new claim. It differs between jobs that had the same name.
 
-    A job in a file has no uid yet: its claims are `<job>-pvc-xxxxxxxxxxx0` and so on.
+    A job in a file has no uid: its claims are `<job>-pvc-xxxxxxxxxxx0` and so on.
     """
     metadata = metadata_of(job.document)
-    suffix = _digest(job, place) if metadata.get("uid") else f"{place:x>{_SUFFIX}}"
+    suffix = _digest(job, index) if metadata.get("uid") else f"{index:x>{_SUFFIX}}"
     return f"{text(metadata.get('name'))}-pvc-{suffix}"
 
 
