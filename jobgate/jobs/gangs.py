@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobgate.jobs.job import Job
+from jobgate.jobs.job import Job, computed_once
 
 #: Operators count pods in 32 bits; larger products and sums overflow.
 COUNT_LIMIT = 2**31 - 1
@@ -23,9 +23,7 @@ def sum_of_minima(job: Job[Any]) -> int:
     return sum(task.replicas if task.min_available is None else task.min_available for task in job.all_tasks)
 
 
+@computed_once
 def total_pods(job: Job[Any]) -> int:
     """Return the number of pods of all tasks together."""
-    if total_pods not in job.shared:
-        job.shared[total_pods] = sum([task.replicas for task in job.all_tasks])
-    total: int = job.shared[total_pods]
-    return total
+    return sum([task.replicas for task in job.all_tasks])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, Self, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -14,6 +15,8 @@ from webhook.values import text
 from webhook.view import FieldOf, lacks, view, with_all_absent
 
 Spec = TypeVar("Spec", bound=BaseModel)
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 #: The fields of jobs that rules of all kinds may read. Not every kind has each.
 JOB_FIELDS: Final = frozenset(
@@ -105,3 +108,18 @@ def own_priority_class(task: Task) -> str:
     """Return the priority class of a task's template; empty if it has none."""
     spec = task.template.get("spec")
     return text(spec["priorityClassName"]) if isinstance(spec, dict) and "priorityClassName" in spec else ""
+
+
+def computed_once(
+    compute: Callable[Concatenate[Job[Any], P], Result],
+) -> Callable[Concatenate[Job[Any], P], Result]:
+    """Let all rules of a review share the result of a function; it is kept in `job.shared`."""
+
+    @wraps(compute)
+    def shared(job: Job[Any], /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        if compute not in job.shared:
+            job.shared[compute] = compute(job, *args, **kwargs)
+        result: Result = job.shared[compute]
+        return result
+
+    return shared

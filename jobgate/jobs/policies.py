@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import Field
 
 from crdgen import Atomic, Doc, Int32, Model
-from jobgate.jobs.job import Job
+from jobgate.jobs.job import Job, computed_once
 from jobgate.jobs.task import Task
 from jobgate.podchecks.durations import DURATION
 from webhook import Path
@@ -135,19 +135,17 @@ def policies_of(owner: Job[Any] | Task) -> Sequence[LifecyclePolicy]:
     return owner.get("policies") or ()
 
 
+@computed_once
 def policy_lists(job: Job[Any]) -> Sequence[PolicyList]:
     """Return the policies that the rule can read, of the job and then of its tasks, without empty lists."""
-    if policy_lists not in job.shared:
-        lists = []
-        owners: tuple[Job[Any] | Task, ...] = (job, *job.tasks)
-        for owner in owners:
-            if models := policies_of(owner):
-                path = owner.at("policies")
-                policies = [Policy(path, index, each) for index, each in enumerate(models) if not job.leaves_out(each)]
-                lists.append(PolicyList(owner if isinstance(owner, Task) else None, policies))
-        job.shared[policy_lists] = lists
-    known: Sequence[PolicyList] = job.shared[policy_lists]
-    return known
+    lists = []
+    owners: tuple[Job[Any] | Task, ...] = (job, *job.tasks)
+    for owner in owners:
+        if models := policies_of(owner):
+            path = owner.at("policies")
+            policies = [Policy(path, index, each) for index, each in enumerate(models) if not job.leaves_out(each)]
+            lists.append(PolicyList(owner if isinstance(owner, Task) else None, policies))
+    return lists
 
 
 def all_policies(job: Job[Any]) -> Iterator[Policy]:

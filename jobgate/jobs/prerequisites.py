@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from jobgate.jobs.context import Context
-from jobgate.jobs.job import Job
+from jobgate.jobs.job import Job, computed_once
 from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import annotate
 from jobgate.prerequisites.item import RECORD, Item, read_record, recorded
@@ -60,12 +60,10 @@ def where(kind: Kind) -> ReferenceFields:
     return ReferenceFields(tasks, in_spec=bool(kind.field(WORD).attributes))
 
 
+@computed_once
 def asked_of(job: Job[Any]) -> list[TaskReferences]:
-    """Return the references of a job's tasks; they are read once for all rules."""
-    if asked not in job.shared:
-        job.shared[asked] = list(asked(job.document, where(job.kind)))
-    references: list[TaskReferences] = job.shared[asked]
-    return references
+    """Return the references of a job's tasks."""
+    return list(asked(job.document, where(job.kind)))
 
 
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.gangs import gang_minimum, sum_of_minima, total_pods
-from jobgate.jobs.job import Job
+from jobgate.jobs.job import Job, computed_once
 from jobgate.jobs.operator import runs_here
 from jobgate.jobs.task import Task
 from jobgate.names import dns_label
@@ -26,12 +26,10 @@ class _Waiting(NamedTuple):
     names: Sequence[tuple[Path, str, str]]
 
 
+@computed_once
 def _waiting(job: Job[Any]) -> Sequence[_Waiting]:
     """Return the tasks with dependencies that the rule can read."""
-    if _waiting not in job.shared:
-        job.shared[_waiting] = _waiting_of(job.tasks)
-    waiting: Sequence[_Waiting] = job.shared[_waiting]
-    return waiting
+    return _waiting_of(job.tasks)
 
 
 def _waiting_of(tasks: Iterable[Task]) -> Sequence[_Waiting]:

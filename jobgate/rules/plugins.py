@@ -8,7 +8,7 @@ from typing import Any
 from jobgate.jobs.context import Context
 from jobgate.jobs.crew import crew_of, plugins_of, requested, written_plugins
 from jobgate.jobs.erased import APPLIED, applied_spec
-from jobgate.jobs.job import Job
+from jobgate.jobs.job import Job, computed_once
 from jobgate.jobs.prerequisites import asked_of
 from jobgate.names import LABEL_LIMIT
 from jobgate.plugins import Crew, Derived
@@ -18,12 +18,10 @@ from webhook import Cause, Forbidden, Invalid, Notice, NotSupported, Rule, TooLo
 from webhook.values import mapping
 
 
+@computed_once
 def _crew(job: Job[Any], context: Context) -> Crew:
-    """Return what plugins know of the job; it is computed once for all rules."""
-    if _crew not in job.shared:
-        job.shared[_crew] = crew_of(job, context.namespace, expected_name(context), plugins=plugins_of(context))
-    crew: Crew = job.shared[_crew]
-    return crew
+    """Return what plugins know of the job."""
+    return crew_of(job, context.namespace, expected_name(context), plugins=plugins_of(context))
 
 
 @rule("plugins")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jobgate.jobs.binding import looks_up
 from jobgate.jobs.context import Context
-from jobgate.jobs.job import Job
+from jobgate.jobs.job import Job, computed_once
 from jobgate.jobs.prerequisites import (
     UNKNOWN_ITEMS,
     USE,
@@ -35,16 +35,13 @@ from webhook.values import mapping, metadata_of
 _RECORD: Final = (Path("metadata") / "annotations").key(RECORD)
 
 
+@computed_once
 def _resolved(job: Job[Any], context: Context) -> list[ResolvedTask]:
-    """Return the resolved prerequisites of a job's tasks; they are resolved once for all rules.
+    """Return the resolved prerequisites of a job's tasks.
 
     Without `context.access` there is no cluster: unknown items are left out then.
     """
-    if resolved_tasks not in job.shared:
-        partial = context.access is None
-        job.shared[resolved_tasks] = resolved_tasks(asked_of(job), context.objects, context.namespace, partial=partial)
-    tasks: list[ResolvedTask] = job.shared[resolved_tasks]
-    return tasks
+    return resolved_tasks(asked_of(job), context.objects, context.namespace, partial=context.access is None)
 
 
 @rule()
@@ -178,17 +175,15 @@ def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause
         yield Forbidden(task.asked.place(instance.place), detail, instance.item.source)
 
 
+@computed_once
 def _before(job: Job[Any], context: Context) -> set[str]:
-    """Return the items of a job before an UPDATE, by kind and name; they are computed once for all rules.
+    """Return the items of a job before an UPDATE, by kind and name.
 
     Raises:
         LookupError: the items are not known.
     """
-    if _before not in job.shared:
-        named = set() if context.old is None else {*_sources(asked(context.old, where(job.kind)))}
-        job.shared[_before] = named | sources_of(job.kind, context.old, context.objects, context.namespace)
-    before: set[str] = job.shared[_before]
-    return before
+    named = set() if context.old is None else {*_sources(asked(context.old, where(job.kind)))}
+    return named | sources_of(job.kind, context.old, context.objects, context.namespace)
 
 
 def _refused(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobgate.jobs.context import Context
-from jobgate.jobs.job import Job
+from jobgate.jobs.job import Job, computed_once
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.names import dns_subdomain
 from jobgate.podchecks.volumes import CLAIM_SPEC
@@ -14,19 +14,17 @@ from webhook import Cause, Duplicate, Forbidden, Invalid, Notice, Operation, Pat
 from webhook.values import objects, spec_of
 
 
+@computed_once
 def mount_paths(job: Job[JobSpec]) -> set[str]:
     """Return the mount paths of all containers of a job that fits its schema."""
-    if mount_paths not in job.shared:
-        job.shared[mount_paths] = {
-            mount["mountPath"]
-            for task in job.tasks
-            for containers in ("containers", "initContainers")
-            for container in task.template["spec"].get(containers) or ()
-            if "volumeMounts" in container
-            for mount in container["volumeMounts"] or ()
-        }
-    paths: set[str] = job.shared[mount_paths]
-    return paths
+    return {
+        mount["mountPath"]
+        for task in job.tasks
+        for containers in ("containers", "initContainers")
+        for container in task.template["spec"].get(containers) or ()
+        if "volumeMounts" in container
+        for mount in container["volumeMounts"] or ()
+    }
 
 
 @rule("volumes")
