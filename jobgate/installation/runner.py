@@ -95,12 +95,12 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
         *(
             If(runs, rule("", "persistentvolumeclaims", verbs=("get", "create")))
             for kind, runs in served
-            if (runner := runner_of(kind)) and runner.claims
+            if (runner := runner_of(kind)) and runner.creates_claims
         ),
         *(
             If(runs, rule("bus.volcano.sh", "commands", verbs=("list", "watch", "delete")))
             for kind, runs in served
-            if (runner := runner_of(kind)) and runner.commands
+            if (runner := runner_of(kind)) and runner.takes_commands
         ),
         # To delete pods that wait too long, or that a policy restarts, but not to create or change pods.
         rule("", "pods", verbs=(*READ, "delete")),

@@ -13,8 +13,9 @@ from jobgate.jobs.job import SHARED_FIELDS, Job
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator
 from jobgate.jobs.policies import COMMAND
-from jobgate.jobs.runner import STATE, Runner, RunStatus
+from jobgate.jobs.runner import Runner
 from jobgate.jobs.schema import StructuralSchema
+from jobgate.jobs.status import STATE, RunStatus
 from jobgate.jobs.task import Task
 from jobgate.jobs.tasks import listed_tasks
 from jobgate.prerequisites.item import RECORD
@@ -60,7 +61,7 @@ def bind(
     tasks: Callable[[Any], Iterable[Task]] | None = None,
     defaults: tuple[Default, ...] = (),
     rules: tuple[Rule, ...] = (),
-    runner: Runner | None = None,
+    runner: Runner[Any] | None = None,
     **more: Unpack[More],
 ) -> JobKind:
     """Return the kind of a custom resource's stored version.

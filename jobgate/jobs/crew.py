@@ -11,7 +11,8 @@ from jobgate.jobs.job import Job
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.prerequisites import asked_of
-from jobgate.jobs.runner import is_run, runner_of
+from jobgate.jobs.runner import runner_of
+from jobgate.jobs.status import is_run
 from jobgate.names import DOMAIN
 from jobgate.plugins import Crew, CrewContainer, Part, Plugin, installed, parse
 from jobgate.plugins.arguments import NoArguments
@@ -79,7 +80,7 @@ def crew_of(
         domain=domain,
         facts=facts,
         contract=contract or (lambda _: ()),
-        marks=runner.marks if runner else lambda _: {},
+        marks=runner.pod_metadata if runner else lambda _: {},
         least=whole(job.get("min_available")),
         queue=text(job.get("queue")),
         priority_class=text(job.get("priority_class_name")),

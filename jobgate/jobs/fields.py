@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 from crdgen import Atomic, Doc, Int32, MaxItems
 from crdgen.markers.types import Replace
 from jobgate.jobs.policies import LifecyclePolicy
-from jobgate.jobs.runner import PhaseCondition
+from jobgate.jobs.status import PhaseCondition
 from jobgate.names import ENTRIES_LIMIT
 
 Number: TypeAlias = Annotated[int, Int32]

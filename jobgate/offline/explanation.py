@@ -11,7 +11,7 @@ from jobgate.jobs.crew import crew_of, written_plugins
 from jobgate.jobs.job import Job, job_of
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator, operator_of
-from jobgate.jobs.runner import is_run, taken_over
+from jobgate.jobs.status import is_run, taken_over
 from jobgate.jobs.task import Task
 from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge

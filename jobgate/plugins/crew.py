@@ -5,7 +5,7 @@ A crew is all that is remembered of a job to wire its pods: some hundred bytes, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -227,6 +227,6 @@ class Member:
         return self.crew.before(self.part) + self.index
 
 
-Contract: TypeAlias = Callable[[Member], "Iterator[Variable] | tuple[Variable, ...]"]
+Contract: TypeAlias = Callable[[Member], Iterable[Variable]]
 #: Labels and annotations of a pod, by these two words.
 Marks: TypeAlias = Callable[[Member], Mapping[str, Mapping[str, str]]]

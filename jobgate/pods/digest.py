@@ -14,7 +14,7 @@ from jobgate.jobs.context import Context, Settings
 from jobgate.jobs.crew import crew_of
 from jobgate.jobs.job import job_of
 from jobgate.jobs.kind import JobKind
-from jobgate.jobs.runner import is_run
+from jobgate.jobs.status import is_run
 from jobgate.plugins import Crew
 from jobgate.plugins.weight import LIMIT, MARGIN, weight
 from jobgate.room import Room

@@ -85,7 +85,7 @@ def acted_on(field: str, job: Job[Any], context: Context) -> bool:
     return any(field in plugins[name].supports(imposed[name]) for name in imposed if name not in provided)
 
 
-def _runner(job: Job[Any], context: Context) -> Runner | None:
+def _runner(job: Job[Any], context: Context) -> Runner[Any] | None:
     """Return how jobgate runs the job; None if its operator runs it."""
     return runner_of(job.kind) if runs_here(job, context) else None
 

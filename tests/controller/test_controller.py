@@ -17,7 +17,7 @@ from jobgate.controller.desired import desired
 from jobgate.controller.loop import OPERATOR_TIMEOUT
 from jobgate.controller.owned import Owned
 from jobgate.controller.present import PODS
-from jobgate.jobs.runner import taken_over
+from jobgate.jobs.status import taken_over
 from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Digests
 from jobgate.room import Room

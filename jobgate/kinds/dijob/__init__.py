@@ -6,7 +6,7 @@ from jobgate.kinds.dijob.defaults import DEFAULTS
 from jobgate.kinds.dijob.models import RESOURCE
 from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
 from jobgate.kinds.dijob.rules import RULES
-from jobgate.kinds.dijob.runner import RUNNER
+from jobgate.kinds.dijob.runner import DIJobRunner
 
 __all__ = ["DIJOB"]
 
@@ -15,6 +15,6 @@ DIJOB = bind(
     operator=DI_ORCHESTRATOR,
     defaults=DEFAULTS,
     rules=RULES,
-    runner=RUNNER,
+    runner=DIJobRunner(),
     conversion=convert,
 )

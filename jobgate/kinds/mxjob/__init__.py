@@ -10,7 +10,7 @@ from jobgate.kinds.mxjob.defaults import DEFAULTS
 from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec
 from jobgate.kinds.mxjob.operator import MXNET_OPERATOR
 from jobgate.kinds.mxjob.rules import RULES
-from jobgate.kinds.mxjob.runner import RUNNER
+from jobgate.kinds.mxjob.runner import MxJobRunner
 from webhook import Path
 
 __all__ = ["MXJOB"]
@@ -34,7 +34,7 @@ MXJOB = bind(
     tasks=tasks,
     defaults=DEFAULTS,
     rules=RULES,
-    runner=RUNNER,
+    runner=MxJobRunner(),
     fields={
         "tasks": "replica_specs",
         "tasks.type": "replica_specs.mx_replica_type",

@@ -27,7 +27,7 @@ from crdgen import (
     Version,
 )
 from jobgate.jobs.fields import PLUGINS_DOC, Number, Plugins, Positive
-from jobgate.jobs.runner import RunStatus
+from jobgate.jobs.status import RunStatus
 from jobgate.names import ENTRIES_LIMIT
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from jobgate.jobs.job import Job
-from jobgate.jobs.runner import is_run
+from jobgate.jobs.status import is_run
 from jobgate.jobs.task import Task
 from jobgate.kinds.vcjob.flags import flags_of
 from jobgate.plugins import Crew, Member, Variable
@@ -114,7 +114,7 @@ def own_rank(job: Job[Any], task: Task) -> str:
     return next((text(one.get("value")) for one in env if one.get("name") == "RANK"), "")
 
 
-def services(_: Job[Any], crew: Crew) -> Iterator[dict[str, Any]]:
+def services(crew: Crew) -> Iterator[dict[str, Any]]:
     """Yield the Service of Ray's head."""
     if flags := _asked(crew, "ray"):
         ports = [{"name": name, "port": int(flags[flag]), "targetPort": name} for name, flag in _RAY_PORTS.items()]

@@ -26,7 +26,7 @@ from crdgen.markers.types import Replace
 from crdgen.podtemplate import load
 from jobgate.jobs.dependencies import DependsOn
 from jobgate.jobs.fields import Count, Number, Policies, Positive
-from jobgate.jobs.runner import RunStatus
+from jobgate.jobs.status import RunStatus
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
 from jobgate.names import ENTRIES_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT
 from jobgate.podchecks.durations import DURATION

@@ -11,7 +11,7 @@ from jobgate.jobs.crew import crew_of, plugins_of, requested
 from jobgate.jobs.gangs import total_pods
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
-from jobgate.jobs.runner import taken_over
+from jobgate.jobs.status import taken_over
 from jobgate.kinds.vcjob.flags import PLUGINS, flags_of
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.volumes import mount_paths
