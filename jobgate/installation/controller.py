@@ -30,7 +30,7 @@ LEASE = "jobgate-controller"
 SELECTOR = component("controller")
 _SECRETS = f"{ACCOUNT}-secrets"
 
-#: One is active; the other takes over within seconds if its node fails.
+#: One replica is active; the other takes over within seconds if its node fails.
 REPLICAS = 2
 
 _ITEMS = tuple(resource.names.plural for resource in DEFINED)
