@@ -20,7 +20,23 @@ from jobgate.jobs.policies import LifecyclePolicy
 from jobgate.jobs.runner import Runner, RunStatus
 from jobgate.jobs.task import Task
 from jobgate.names import ENTRIES_LIMIT
-from jobgate.plugins import Arguments, Crew, Declared, Derived, Member, Part, Plugin, Pod, Takes, Variable
+from jobgate.plugins import (
+    CONFIG_MAP,
+    NETWORK_POLICY,
+    SECRET,
+    SERVICE,
+    Arguments,
+    Crew,
+    Declared,
+    Derived,
+    Member,
+    ObjectType,
+    Part,
+    Plugin,
+    Pod,
+    Takes,
+    Variable,
+)
 from jobgate.rules.dependencies import gangs_can_start
 from jobgate.rules.shared import shared_rules
 from jobgate.rules.updates import MayChange, Mutable
@@ -51,8 +67,12 @@ if TYPE_CHECKING:
     from jobgate.offline.judge import ReviewOptions, Verdict, judge
 
 __all__ = [
+    "CONFIG_MAP",
     "ENTRIES_LIMIT",
+    "NETWORK_POLICY",
     "PLUGINS_DOC",
+    "SECRET",
+    "SERVICE",
     "Arguments",
     "Cause",
     "Context",
@@ -75,6 +95,7 @@ __all__ = [
     "NotFound",
     "NotSupported",
     "Notice",
+    "ObjectType",
     "Operation",
     "Operator",
     "Part",
