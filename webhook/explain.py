@@ -106,8 +106,9 @@ def _findings(rule: Rule, obj: Object[Any], context: Context[Any], *, updates: b
     """Return what a rule finds in an object of which some fields cannot be read."""
     spec = obj.spec
     for name in rule.when:
-        if attributes := obj.kind.field(name).attributes:
-            spec = with_absent(spec, attributes)
+        places = obj.kind.all_fields(name)
+        if len(places) == 1:  # several are parts of the object, which are left out one by one
+            spec = with_absent(spec, places[0].attributes)
     seen: Object[Any] | None = obj if spec is obj.spec else object_of(obj.kind, obj.document, spec)
     while seen is not None:
         try:

@@ -7,7 +7,7 @@ out what the rule cannot read (`webhook.explain`). No rule reports a value that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin
@@ -72,6 +72,8 @@ def with_absent(part: M, attributes: Sequence[str]) -> M:
 
     A list or a map of objects stays unreadable: without any item, it would look as if there were none.
     """
+    if not attributes:
+        return part
     name, *rest = attributes
     if name not in part.__dict__:
         shape, model = held_by(type(part), name)
@@ -94,13 +96,15 @@ def _with(part: M, values: Mapping[str, Any]) -> M:
     return copied
 
 
-def with_all_absent(part: M) -> M:
+def with_all_absent(part: M, but: Collection[str] = ()) -> M:
     """Return a partial view in which all fields that do not fit are absent, except lists and maps of objects.
 
-    Fields of the items of lists stay as they are. A whole view is returned as it is.
+    Fields of the items of lists stay as they are, and so do the attributes `but`. A whole view is returned as it is.
     """
     values: dict[str, Any] = {}
     for attribute in type(part).model_fields:
+        if attribute in but:
+            continue
         if attribute not in part.__dict__:
             shape, model = held_by(type(part), attribute)
             if shape is None or model is None:

@@ -16,7 +16,7 @@ from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.runner import STATE, Runner, RunStatus
 from jobgate.jobs.schema import StructuralSchema
 from jobgate.jobs.task import Task
-from jobgate.jobs.tasks import listed_tasks
+from jobgate.jobs.tasks import listed_tasks, tasks_in_fields
 from jobgate.prerequisites.item import RECORD
 from jobgate.prerequisites.reference import ANNOTATION
 from webhook import Default, Rule
@@ -36,7 +36,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class More(TypedDict, total=False):
     """What few kinds have: the attributes of `webhook.Kind` with these names."""
 
-    fields: Mapping[str, str]
+    fields: Mapping[str, str | tuple[str, ...]]
     settings: type[BaseModel] | None
     watches: tuple[str, ...]
     conversion: Convert | None
@@ -69,7 +69,7 @@ def bind(
         resource: names and models; the CRD is generated from it.
         operator: the profile of who runs its jobs.
         tasks: gives the tasks of a spec; by default the items of its list `tasks`, or of the list that `fields` names
-            for it.
+            for it. If `fields` names several, `{"tasks": ("chief", "workers")}`, each of these fields is a task.
         defaults: what mutation adds, in order.
         rules: what validation checks beyond the schema.
         runner: how jobgate runs its jobs, or None if only their operator runs them.
@@ -88,19 +88,25 @@ def bind(
     if runner is not None and not issubclass(version.status or object, RunStatus):
         raise TypeError(f"the status of {resource.names.kind} lacks {STATE}: derive it from RunStatus")
     spec: type[BaseModel] = version.spec
-    attribute = more.get("fields", {}).get("tasks", "tasks")
-    key = json_name(spec, attribute)
+    attributes = more.get("fields", {}).get("tasks", "tasks")
+    place: tuple[str | tuple[str, ...], ...]
+    if isinstance(attributes, str):
+        key = json_name(spec, attributes)
+        place, given = ("spec", key), listed_tasks(attributes, key)
+    else:
+        keys = {attribute: json_name(spec, attribute) for attribute in attributes}
+        place, given = ("spec", tuple(keys.values())), tasks_in_fields(keys)
     return JobKind(
         group=resource.group,
         version=version.name,
         kind=resource.names.kind,
         plural=resource.names.plural,
         spec=spec,
-        schema=StructuralSchema(resource, key),
+        schema=StructuralSchema(resource, place),
         view=Job,
         known_fields=SHARED_FIELDS,
         restores=is_forgetful,
-        tasks=tasks or listed_tasks(attribute, key),
+        tasks=tasks or given,
         operator=operator,
         defaults=defaults,
         rules=rules,

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.task import TASK_FIELDS, Task
 from webhook import Object, Path
-from webhook.view import FieldOf, lacks, view, with_all_absent
+from webhook.view import FieldOf, lacks, view, with_absent, with_all_absent
 
 Spec = TypeVar("Spec", bound=BaseModel)
 
@@ -67,7 +67,8 @@ class Job(Object[Spec]):
         if not self._left_out:
             return self.all_tasks
         if self._tasks is None:
-            self._tasks = tuple(task for task in self.all_tasks if not lacks(task.part, self._left_out))
+            tasks = self.kind.tasks(self._without_broken_tasks()) if self._tasks_are_fields else self.all_tasks
+            self._tasks = tuple(task for task in tasks if not lacks(task.part, self._left_out))
         return self._tasks
 
     def each_of_task(self, task: Task, field: str) -> Iterator[tuple[Path, Any]]:
@@ -86,13 +87,26 @@ class Job(Object[Spec]):
 
         Fields of tasks are not: `Task.broken` names them.
         """
-        spec = with_all_absent(self.spec)
+        tasks = {one.attributes[0] for one in self.kind.all_fields("tasks")}
+        spec = with_all_absent(self.spec, but=tasks)
         return self if spec is self.spec else type(self)(self.kind, self.document, spec)
 
     @property
     def has_readable_tasks(self) -> bool:
         """Whether the tasks can be read, each as far as it fits the schema."""
-        return self.kind.field("tasks").attributes[0] in self.spec.__dict__
+        return all(one.attributes[0] in self.spec.__dict__ for one in self.kind.all_fields("tasks"))
+
+    @property
+    def _tasks_are_fields(self) -> bool:
+        """Whether tasks are fields of the spec, and no items of a list or map."""
+        return isinstance(self.kind.task_fields[-1], tuple)
+
+    def _without_broken_tasks(self) -> Spec:
+        """Return the spec in which the tasks are absent of which nothing can be read."""
+        spec = self.spec
+        for one in self.kind.all_fields("tasks"):
+            spec = with_absent(spec, one.attributes)
+        return spec
 
 
 def job_of(kind: JobKind, document: Mapping[str, Any]) -> Job[Any]:

@@ -12,16 +12,17 @@ from typing import Any, Final
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
+from jobgate.jobs.kind import JobKind
 from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import annotate
 from jobgate.prerequisites.item import RECORD, Item, read_record, recorded
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
-from jobgate.prerequisites.reference import ANNOTATION, WORD, Reference, ReferenceFields, TaskReferences, asked, parts
+from jobgate.prerequisites.reference import ANNOTATION, WORD, Reference, ReferenceFields, TaskReferences, asked
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
-from webhook import Default, Draft, Kind, Objects, Request, User
+from webhook import Default, Draft, Objects, Request, User
 from webhook.review import is_unchanged
-from webhook.values import mapping, metadata_of
+from webhook.values import mapping, metadata_of, parts
 
 #: What the rules look up.
 WATCHED: Final = tuple(RESOURCES.values())
@@ -46,10 +47,9 @@ _TOO_MANY: Final = Resolution(
 UNKNOWN_ITEMS: Final = "the prerequisites of the cluster are not known yet: retry in 1s"
 
 
-def where(kind: Kind) -> ReferenceFields:
+def where(kind: JobKind) -> ReferenceFields:
     """Return where the jobs of a kind name prerequisites."""
-    tasks = tuple(str(step) for step in kind.field("tasks").path.steps)
-    return ReferenceFields(tasks, in_spec=bool(kind.field(WORD).attributes))
+    return ReferenceFields(kind.task_fields, in_spec=bool(kind.field(WORD).attributes))
 
 
 def asked_of(job: Job[Any]) -> list[TaskReferences]:
@@ -60,10 +60,11 @@ def asked_of(job: Job[Any]) -> list[TaskReferences]:
     return found
 
 
-def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
+def prerequisites_are_ready(*tasks: str | tuple[str, ...], in_spec: bool = False) -> Default:
     """Return the default by which a job has what its prerequisites need of it.
 
-    `tasks` are the fields that lead to the list, or map, of tasks; `in_spec`: job and tasks have `prerequisites`.
+    `tasks` are the fields that lead to the list, or map, of tasks, or a tuple at the end that names the fields that are
+    the tasks; `in_spec`: job and tasks have `prerequisites`.
     """
     here = ReferenceFields(tasks, in_spec)
 
@@ -99,12 +100,12 @@ def _spread(job: Draft, here: ReferenceFields) -> None:
     text = named_by(metadata_of(job.value))
     if not isinstance(text, str):
         return
-    for key, task in parts(job.value, here):
+    for key, task in parts(job.value, here.tasks):
         template = task.get("template")
         if not isinstance(template, dict):
             continue
         if named_by(metadata_of(template)) is None:
-            annotate(job.below((*here.tasks, key, "template"), template), ANNOTATION, text)
+            annotate(job.below((*here.path(key).steps, "template"), template), ANNOTATION, text)
 
 
 def _note(job: Draft, items: Mapping[str, Item]) -> None:
@@ -170,13 +171,13 @@ def refusal(user: User, item: Item, chain: tuple[str, ...], may: bool | None) ->
     return f"{start}: user {user.name!r} cannot use {item.shown}: ask for the verb {USE} on {resource} {item.name}"
 
 
-def sources_of(kind: Kind, job: Mapping[str, Any] | None, objects: Objects, namespace: str) -> set[str]:
+def sources_of(kind: JobKind, job: Mapping[str, Any] | None, objects: Objects, namespace: str) -> set[str]:
     """Return the items that a job brings."""
     tasks = [] if job is None else resolved_tasks(asked(job, where(kind)), objects, namespace)
     return {*items_of(tasks)}
 
 
-def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, str]]:
+def wanted(kind: JobKind, request: Request, objects: Objects) -> list[tuple[str, str]]:
     """Return which items a request names that its job did not before, as resource and name.
 
     These are what has to be asked about before its review.

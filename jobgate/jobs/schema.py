@@ -85,10 +85,21 @@ class StructuralSchema:
     So a command that reviews nothing, or one kind of many, does not wait for it.
     """
 
-    def __init__(self, resource: CustomResource, parts: str = "", version: str = "") -> None:
-        """Take a version of a custom resource, by default the stored one; `parts` have a pod template each."""
+    def __init__(
+        self, resource: CustomResource, parts: Sequence[str | tuple[str, ...]] = (), version: str = ""
+    ) -> None:
+        """Take a version of a custom resource.
+
+        Args:
+            resource: the custom resource.
+            parts: the fields that lead to the list or map of parts with a pod template each. A tuple at the end names
+                the fields that are the parts.
+            version: by default the stored one.
+        """
         self._resource = resource
-        self._parts = parts
+        # To the list or map of parts, or to the object with a field for each part.
+        self._way = tuple(step for step in parts if isinstance(step, str))
+        self._names = next((step for step in parts if isinstance(step, tuple)), ())
         self._version = version
 
     @cached_property
@@ -123,13 +134,14 @@ class StructuralSchema:
 
     def crowded(self, document: Mapping[str, Any]) -> bool:
         """Return, without reading them, whether the object has more parts than the schema allows."""
-        spec = document.get("spec")
-        parts = spec.get(self._parts) if isinstance(spec, dict) else None
-        return isinstance(parts, list | dict) and len(parts) > self._most_parts
+        found: Any = None if self._names or not self._way else document
+        for step in self._way:
+            found = found.get(step) if isinstance(found, Mapping) else None
+        return isinstance(found, list | dict) and len(found) > self._most_parts
 
     @cached_property
     def _most_parts(self) -> float:
-        node = self.shape.below("spec").below(self._parts).node
+        node = self._shape_of_parts.node
         return float(node.get("maxItems", node.get("maxProperties", inf)))
 
     def fits(self, document: Mapping[str, Any]) -> bool:
@@ -140,8 +152,12 @@ class StructuralSchema:
         """Return, checked in C, whether the object is known to fit, and its pod templates to be valid."""
         if self._accepts is None or not self._accepts(document):
             return False
-        parts = document["spec"][self._parts]
-        for part in parts if isinstance(parts, list) else parts.values():  # half the time of all()
+        found: Any = document
+        for step in self._way:
+            found = found[step]
+        if self._names:
+            found = [found[name] for name in self._names if found.get(name) is not None]
+        for part in found if isinstance(found, list) else found.values():  # half the time of all()
             if not podchecks.FAMILIES.agree(part["template"]["spec"]):
                 return False
         return True
@@ -149,12 +165,21 @@ class StructuralSchema:
     @cached_property
     def _accepts(self) -> Predicate | None:
         """The predicate of objects with valid pod templates; None for a kind without pod templates."""
-        parts = self.shape.below("spec").below(self._parts)
-        part = parts.below("" if parts.is_map else 0)
-        if "containers" not in part.below("template").below("spec").node.get("properties", {}):
-            return None
-        template = ("spec", self._parts, "*", "template")
-        return surely_fits(with_ordinary_metadata(_with_type(self.shape.node, template, podchecks.FAMILIES.shape)))
+        schema = self.shape.node
+        around = self._shape_of_parts
+        for name in self._names or ("*",):
+            part = around.below(name if self._names else "" if around.is_map else 0)
+            if "containers" not in part.below("template").below("spec").node.get("properties", {}):
+                return None
+            schema = _with_type(schema, (*self._way, name, "template"), podchecks.FAMILIES.shape)
+        return surely_fits(with_ordinary_metadata(schema))
+
+    @property
+    def _shape_of_parts(self) -> Shape:
+        shape = self.shape
+        for step in self._way:
+            shape = shape.below(step)
+        return shape
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the API server rejects in the object before any validating webhook: shape and metadata."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jobgate.jobs.job import Job
@@ -23,6 +23,22 @@ def listed_tasks(attribute: str, key: str) -> Callable[[Any], Iterator[Task]]:
     def tasks(spec: Any) -> Iterator[Task]:
         for index, task in enumerate(getattr(spec, attribute)):
             yield Task(place / index, task)
+
+    return tasks
+
+
+def tasks_in_fields(fields: Mapping[str, str]) -> Callable[[Any], Iterator[Task]]:
+    """Return the function that gives the tasks of a spec with a field for each; a task has the name of its field.
+
+    Args:
+        fields: the keys in the JSON, by the attributes of the spec.
+    """
+    places = {attribute: (key.lower(), Path("spec") / key) for attribute, key in fields.items()}
+
+    def tasks(spec: Any) -> Iterator[Task]:
+        for attribute, (name, place) in places.items():
+            if (task := getattr(spec, attribute)) is not None:
+                yield Task(place, task, None, {"name": place}, name=name)
 
     return tasks
 

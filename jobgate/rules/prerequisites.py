@@ -26,11 +26,11 @@ from jobgate.prerequisites.inject import inject
 from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
-from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, asked, parts
+from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, asked
 from jobgate.rules.templates import made_pods
 from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Path, Rule, rule
 from webhook.text import short
-from webhook.values import mapping, metadata_of
+from webhook.values import mapping, metadata_of, parts
 
 _RECORD: Final = (Path("metadata") / "annotations").key(RECORD)
 
@@ -78,7 +78,7 @@ def _misplaced(job: Job[Any]) -> Iterator[Cause]:
     places = []
     if _names(job.document.get("metadata")):
         places.append(Path("metadata"))
-    for key, task in parts(job.document, here):
+    for key, task in parts(job.document, here.tasks):
         if _names(mapping(task.get("template")).get("metadata")):
             places.append(here.path(key) / "template" / "metadata")
     for place in places:
@@ -207,7 +207,7 @@ def templates_keep_their_prerequisites(job: Job[Any], context: Context) -> Itera
     here = where(job.kind)
     if old == new or here.in_spec:
         return
-    for key, task in parts(job.document, here):
+    for key, task in parts(job.document, here.tasks):
         kept = named_by(metadata_of(mapping(task.get("template"))))
         if kept is not None and kept != new:
             place = (here.path(key) / "template" / "metadata" / "annotations").key(ANNOTATION)

@@ -148,6 +148,8 @@ class ClusterView:
 
         What is not known, now or without a cluster, is to be asked again later: a response in place of the review.
         """
+        if not isinstance(kind, JobKind):
+            return None
         try:
             items = wanted(kind, request, self.cache)
         except LookupError:
