@@ -11,40 +11,13 @@ from jobgate.kinds import built_in
 from jobgate.rules.ignored import FIELDS
 from jobgate.rules.shared import SHARED, shared_rules
 from tests.kinds.mxjob import jobs as mxjobs
+from tests.kinds.samples import sample_of
 from tests.kinds.torchjob import jobs as torchjobs
-
-#: By kind, the shared rules that it does not have.
-EXCEPTIONS = {
-    "dijob": set[str](),
-    "vcjob": {
-        "derived_names_are_legal",
-        "plugins_are_known",
-        "plugins_understand_their_arguments",
-        "plugins_can_be_carried_out",
-        "plugins_reach_new_pods_only",
-        "derived_objects_have_legal_names",
-    },
-    "mxjob": {
-        "task_names_are_unique",
-        "task_names_are_labels",
-        "derived_names_are_legal",
-        "a_gang_has_priorities_throughout",
-    },
-    "torchjob": {
-        "task_names_are_unique",
-        "task_names_are_labels",
-        "minimum_is_at_most_the_pods",
-        "task_minima_are_at_most_their_replicas",
-        "minima_agree",
-        "replicas_are_within_bounds",
-        "a_gang_has_priorities_throughout",
-    },
-}
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_a_kind_has_every_shared_rule_but_those_that_stand_here(kind: JobKind) -> None:
-    assert {rule.name for rule in SHARED if rule not in kind.rules} == EXCEPTIONS[title(kind)]
+def test_a_kind_has_every_shared_rule_but_those_that_its_sample_names(kind: JobKind) -> None:
+    assert {rule.name for rule in SHARED if rule not in kind.rules} == sample_of(kind).replaced
     assert len({id(rule) for rule in kind.rules}) == len(kind.rules)
 
 
