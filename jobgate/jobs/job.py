@@ -93,8 +93,10 @@ class Job(Object[Spec]):
 
     @property
     def has_readable_tasks(self) -> bool:
-        """Whether the tasks can be read, each as far as it fits the schema."""
-        return all(one.attributes[0] in self.spec.__dict__ for one in self.kind.all_fields("tasks"))
+        """Whether the job has tasks that can be read, each as far as it fits the schema."""
+        places = [one.attributes[0] for one in self.kind.all_fields("tasks")]
+        read = self.spec.__dict__
+        return all(place in read for place in places) and any(read[place] is not None for place in places)
 
     @property
     def _tasks_are_fields(self) -> bool:

@@ -171,7 +171,8 @@ class StructuralSchema:
             part = around.below(name if self._names else "" if around.is_map else 0)
             if "containers" not in part.below("template").below("spec").node.get("properties", {}):
                 return None
-            schema = _with_type(schema, (*self._way, name, "template"), podchecks.FAMILIES.shape)
+            place = (*self._way, name, "template")
+            schema = _with_type(schema, place, podchecks.FAMILIES.shape, optional=self._names)
         return surely_fits(with_ordinary_metadata(schema))
 
     @property
@@ -198,16 +199,22 @@ class StructuralSchema:
         return [_cause(one, self.shape) for one in self._evaluator.validate(document, old) if one not in alone]
 
 
-def _with_type(schema: Mapping[str, Any], place: Sequence[str], type_: type) -> Mapping[str, Any]:
-    """Return a schema in which a required value has a type of msgspec; `*` is each item of a list or entry of a map."""
+def _with_type(
+    schema: Mapping[str, Any], place: Sequence[str], type_: type, optional: Sequence[str] = ()
+) -> Mapping[str, Any]:
+    """Return a schema in which a value has a type of msgspec, and is required.
+
+    `*` is each item of a list or entry of a map. The fields on the way to the value are required if not `optional`.
+    """
     if not place:
         return {TYPE: type_}
     step, *rest = place
     if step == "*":
         several = "items" if "items" in schema else "additionalProperties"
-        return {**schema, several: _with_type(schema[several], rest, type_)}
-    properties = {**schema["properties"], step: _with_type(schema["properties"][step], rest, type_)}
-    return {**schema, "properties": properties, "required": sorted({step, *schema.get("required", ())})}
+        return {**schema, several: _with_type(schema[several], rest, type_, optional)}
+    properties = {**schema["properties"], step: _with_type(schema["properties"][step], rest, type_, optional)}
+    required = {*schema.get("required", ()), *({step}.difference(optional))}
+    return {**schema, "properties": properties, "required": sorted(required)}
 
 
 def shape_of(kind: JobKind) -> Shape:
