@@ -15,7 +15,7 @@ SBOM := build/jobgate.cdx.json
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site controlplane bench bench-all soak soak-certs fuzz golden dist sbom clean
+.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site controlplane bench bench-all differential soak soak-certs fuzz golden dist sbom clean
 
 help: ## List the targets
 	@echo 'jobgate: admission webhook and CRD toolkit for distributed training jobs on Kubernetes (README.md).'
@@ -60,22 +60,22 @@ check: install ## Check format, lint, types, layers, spelling and generated file
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
-	$(BIN)/python -m bench.pod_definitions --check
+	$(BIN)/python -m tools.pod_definitions --check
 	$(BIN)/jobgate manifests --output-dir manifests --check
-	$(BIN)/python -m website.kinds --check
-	$(BIN)/python -m website.doctor --check
+	$(BIN)/python -m tools.kind_pages --check
+	$(BIN)/python -m tools.doctor_page --check
 
 format: install ## Format the code, and apply fixes of the linter
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 crds: install ## Regenerate manifests/ from the models
-	$(BIN)/python -m bench.pod_definitions
+	$(BIN)/python -m tools.pod_definitions
 	$(BIN)/jobgate manifests --output-dir manifests
 
 docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code
-	$(BIN)/python -m website.kinds
-	$(BIN)/python -m website.doctor
+	$(BIN)/python -m tools.kind_pages
+	$(BIN)/python -m tools.doctor_page
 
 site: install ## Build the documentation as a website into build/site, and check its links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file website/mkdocs.yml
@@ -99,7 +99,11 @@ bench-all: install controlplane ## Run all benchmarks, and update the pages of t
 	-$(BIN)/python -m bench.growth --write
 	$(BIN)/python -m bench.creates --write
 	$(BIN)/python -m bench.crdgen
-	$(BIN)/python -m bench.pod_templates
+
+differential: install controlplane ## Compare all verdicts with a real API server's, and update the pages of the results
+	$(BIN)/python -m tests.differential.pods
+	$(BIN)/python -m tests.differential.crds
+	$(BIN)/python -m tests.differential.objects --models tests.crdgen --models tests.crdgen.cli.shop
 
 soak: install ## Attack real servers with all kinds of load: MINUTES=5
 	$(BIN)/python -m bench.soak --minutes $(or $(MINUTES),5)

@@ -1,23 +1,23 @@
-"""Certificates for a webhook server: issuing them, and following one generation by the next while all is in use.
+"""Issue the certificates of a webhook server, and rotate them while they are in use.
 
 Issuing, as pure functions of time, names and randomness:
 
-- `names`: the DNS names and IP addresses of a Service's certificate, and what is wrong with given ones
-- `validity`: when a certificate holds, and when the next is due
-- `generation`: keys; a CA that signs one leaf, the leaf, and both as PEM without the CA's key; their number
+- `names`: the DNS names and IP addresses of a Service's certificate, and their validation
+- `validity`: when a certificate is valid, and when it must be renewed
+- `generation`: keys, CAs and leaf certificates; a generation is a CA and its only leaf, and has a number
 
     names = service_names("jobgate-webhook", "jobgate-system")
     generation = issue_generation(names, now=datetime.now(UTC))
 
-Rotating, over small protocols that `jobgate.cluster` fulfils:
+Rotation, over small protocols that `jobgate.cluster` implements:
 
-- `places`: the Secret, what API servers trust, what servers show, the time; and how these may fail
+- `places`: the Secret, the CA bundles of API servers, the certificates of servers, the time; and how access may fail
 - `bundle`: certificates of several CAs
-- `state`, `plan`, `steps`: what the store holds, and the next step: the protocol, a pure function
-- `rotation`: observes, plans, and makes one step after the other
+- `state`, `plan`, `steps`: what is stored, and the next step, as pure functions
+- `rotation`: observes, plans, and executes one step after the other
 - `report`: the state of the rotation, for people
 
-Nothing here reads a file or the network, or keeps anything in memory that the Secret and the targets do not show.
+Nothing here reads a file or the network. All state is in the Secret and the targets, none in memory only.
 """
 
 from certs.generation import Generation, KeyType, generate_key, issue_authority, issue_generation

@@ -1,7 +1,7 @@
-"""Issuing: a CA that signs one leaf, the leaf, and both as a generation with a number.
+"""Issue certificates: a CA, a leaf, and a generation, which is a CA with its only leaf.
 
-The number is in the name of the CA, and so in each bundle that trusts the CA and, as the issuer, in each leaf. It must
-outlive the Secret: servers that have seen 7 do not accept 1.
+The number of a generation is in the name of its CA. So bundles contain it and, as the issuer, each leaf. It must
+outlive the Secret: servers that have seen generation 7 do not accept generation 1.
 """
 
 import re
@@ -23,7 +23,7 @@ from certs.validity import LIFETIME, Validity, overlap, validity_from
 
 _IDENTIFIER_DIGITS = 16
 
-# What a CA is called where its maker gives no name.
+# Default name of a CA.
 AUTHORITY_NAME = "webhook CA"
 _SUBJECT = re.compile(re.escape(AUTHORITY_NAME) + r"(?: (?P<number>[0-9]{1,18}))? (?P<identifier>[0-9a-f]{16})")
 
@@ -40,7 +40,7 @@ PublicKey: TypeAlias = ec.EllipticCurvePublicKey | rsa.RSAPublicKey
 
 
 class KeyType(StrEnum):
-    """Kinds of key that every TLS stack and FIPS build takes; Ed25519 is not among those."""
+    """Types of keys that every TLS stack and FIPS build accepts; Ed25519 is not one of them."""
 
     P256 = "p256"
     P384 = "p384"
@@ -51,7 +51,7 @@ KeySource: TypeAlias = Callable[[KeyType], PrivateKey]
 
 
 def generate_key(key_type: KeyType) -> PrivateKey:
-    """A new key from the system's randomness."""
+    """Generate a key from the system's randomness."""
     match key_type:
         case KeyType.P256:
             return ec.generate_private_key(ec.SECP256R1())
@@ -62,31 +62,31 @@ def generate_key(key_type: KeyType) -> PrivateKey:
 
 
 def signature_hash(key: PrivateKey) -> hashes.SHA256 | hashes.SHA384:
-    """The hash as strong as the key: SHA-384 for P-384, SHA-256 for the others (NIST SP 800-57 part 1, table 3)."""
+    """Return a hash as strong as the key: SHA-384 for P-384, else SHA-256 (NIST SP 800-57 part 1, table 3)."""
     if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP384R1):
         return hashes.SHA384()
     return hashes.SHA256()
 
 
 def key_pem(key: PrivateKey) -> bytes:
-    """The key as unencrypted PKCS #8, the form that both OpenSSL and Go read for every kind of key."""
+    """Return the key as unencrypted PKCS #8: OpenSSL and Go read it for every type of key."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 @dataclass(frozen=True)
 class Authority:
-    """A CA certificate and the key that signs with it."""
+    """A CA certificate and its key."""
 
     certificate: x509.Certificate
-    # Never in a log or a traceback.
+    # Must not appear in logs or tracebacks.
     key: PrivateKey = field(repr=False)
 
 
 def issue_authority(key: PrivateKey, validity: Validity, *, name: str = AUTHORITY_NAME) -> Authority:
-    """A self-signed CA of this key that may sign server certificates and no further CA.
+    """Issue a self-signed CA, which may sign server certificates, but no other CA.
 
-    Its subject is `name` and the start of its key identifier. So two generations in one bundle differ in subject and
-    identifier, and a verifier never tries the wrong one. The name may have 47 characters.
+    Its subject is `name`, of at most 47 characters, and the start of its key identifier. So two generations in one
+    bundle differ in subject and identifier, and a verifier never tries the wrong CA.
     """
     public_key = key.public_key()
     identifier = x509.SubjectKeyIdentifier.from_public_key(public_key)
@@ -110,13 +110,13 @@ def issue_authority(key: PrivateKey, validity: Validity, *, name: str = AUTHORIT
 
 
 def issue_leaf(authority: Authority, public_key: PublicKey, names: ServerNames, validity: Validity) -> x509.Certificate:
-    """A certificate for a TLS server of these names, signed by the authority.
+    """Issue a certificate for a TLS server with these names, signed by the authority.
 
-    It has no common name (64 characters do not hold `<service>.<namespace>.svc`, and no verifier of ours reads one):
-    its subject is empty, so that its alternative names are critical (RFC 5280 section 4.2.1.6).
+    It has no common name: `<service>.<namespace>.svc` may exceed the limit of 64 characters, and API servers ignore it.
+    Since the subject is empty, the alternative names are critical (RFC 5280 section 4.2.1.6).
     """
     alternatives = [*map(x509.DNSName, names.dns_names), *map(x509.IPAddress, names.ip_addresses)]
-    # An RSA key may also be asked to decrypt (TLS 1.2 without forward secrecy); an elliptic one only signs.
+    # RSA keys also decrypt, in TLS 1.2 without forward secrecy; elliptic keys only sign.
     encipherment = isinstance(public_key, rsa.RSAPublicKey)
     usage = {**_NO_USAGE, "digital_signature": True, "key_encipherment": encipherment}
     issuer = authority.certificate
@@ -143,19 +143,19 @@ def issue_leaf(authority: Authority, public_key: PublicKey, names: ServerNames, 
 
 @dataclass(frozen=True)
 class Generation:
-    """The CA that clients trust, and the certificate and key of the server, as PEM.
+    """The CA that clients trust, and the server's certificate and key, as PEM.
 
-    The CA's key is discarded, so nobody can steal it, and every renewal renews trust, too.
+    The CA's key is discarded, so nobody can steal it, and each generation has a new CA.
     """
 
     ca_certificate: bytes
     certificate: bytes
-    # Never in a log or a traceback.
+    # Must not appear in logs or tracebacks.
     key: bytes = field(repr=False)
 
     @property
     def validity(self) -> Validity:
-        """From when to when a client that trusts the CA accepts the leaf."""
+        """The time in which clients that trust the CA accept the leaf."""
         return overlap(*(x509.load_pem_x509_certificate(pem) for pem in (self.ca_certificate, self.certificate)))
 
 
@@ -168,10 +168,10 @@ def issue_generation(
     authority_name: str = AUTHORITY_NAME,
     new_key: KeySource = generate_key,
 ) -> Generation:
-    """A new CA, and a leaf of it for a server of these names; both hold from an hour ago for `lifetime`.
+    """Issue a new CA and a leaf for a server with these names, valid from an hour ago until `lifetime` from now.
 
     Raises:
-        ValueError: a time without zone, or an authority name that is too long.
+        ValueError: the time has no zone, or the authority's name is too long.
     """
     validity = validity_from(now, lifetime)
     authority = issue_authority(new_key(key_type), validity, name=authority_name)
@@ -185,29 +185,29 @@ def issue_generation(
 
 
 def marked_name(number: int) -> str:
-    """The name of the CA of a generation."""
+    """Return the name of the CA of a generation."""
     return f"{AUTHORITY_NAME} {number}"
 
 
 @lru_cache(maxsize=256)
 def number_of(authority: x509.Certificate) -> int | None:
-    """The number of the generation of a CA; 0 if it was issued without one; None if it is not ours.
+    """Return the generation's number of a CA; 0 if it was issued without a number; None if it is not ours.
 
-    The name of ours contains the identifier of its key, which distinguishes it from a CA with the same name.
+    The name of our CAs contains the identifier of the key. So other CAs with the same name are recognized.
     """
-    found = _SUBJECT.fullmatch(_common_name(authority.subject))
-    if found is None or authority.subject != authority.issuer:
+    match = _SUBJECT.fullmatch(_common_name(authority.subject))
+    if match is None or authority.subject != authority.issuer:
         return None
     identifier = x509.SubjectKeyIdentifier.from_public_key(authority.public_key())
-    if not identifier.digest.hex().startswith(found["identifier"]):
+    if not identifier.digest.hex().startswith(match["identifier"]):
         return None
-    return int(found["number"] or 0)
+    return int(match["number"] or 0)
 
 
 def issuing_number(leaf: x509.Certificate) -> int:
-    """The number that a leaf's issuer has in its name; 0 where it has none."""
-    found = _SUBJECT.fullmatch(_common_name(leaf.issuer))
-    return int(found["number"] or 0) if found else 0
+    """Return the generation's number in the name of a leaf's issuer; 0 if there is none."""
+    match = _SUBJECT.fullmatch(_common_name(leaf.issuer))
+    return int(match["number"] or 0) if match else 0
 
 
 def _common_name(name: x509.Name) -> str:

@@ -1,14 +1,14 @@
-"""The names in a server certificate: those of a Service, and extra ones."""
+"""The names in a server certificate: the names of a Service, and extra names."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-# The default domain of the Services of a cluster.
+# Default domain of a cluster's Services.
 CLUSTER_DOMAIN = "svc.cluster.local"
 
-# Lengths of RFC 1035 section 2.3.4, the second without the trailing dot.
+# Limits of RFC 1035 section 2.3.4, the second without the trailing dot.
 LABEL_LENGTH, NAME_LENGTH = 63, 253
 
 _LABEL = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
@@ -27,7 +27,7 @@ _EXTRA_RULE = f"{_DOMAIN_RULE}, where '*.' may be before two labels or more; or 
 
 
 class InvalidNames(ValueError):
-    """Names that no certificate should carry; `faults` has one line for each thing wrong."""
+    """Names that no certificate should contain; `faults` has a line for each fault."""
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
@@ -36,7 +36,7 @@ class InvalidNames(ValueError):
 
 @dataclass(frozen=True)
 class ServerNames:
-    """What a client may call the server: each name once, in the order given."""
+    """Names by which clients reach a server, without duplicates, in the given order."""
 
     dns_names: tuple[str, ...]
     ip_addresses: tuple[IPv4Address | IPv6Address, ...] = ()
@@ -45,33 +45,34 @@ class ServerNames:
 def service_names(
     service: str, namespace: str, *, cluster_domain: str = CLUSTER_DOMAIN, extra_names: Iterable[str] = ()
 ) -> ServerNames:
-    """Every name by which a Service is reached inside its cluster, then the extra DNS names and IP addresses.
+    """Return the names by which pods reach a Service, then the extra DNS names and IP addresses.
 
-    The API server asks for `<service>.<namespace>.svc`; the others are what pods and people use.
-    `cluster_domain` is that of all Services of the cluster, as in `<service>.<namespace>.<cluster_domain>`.
+    The API server connects to `<service>.<namespace>.svc`; pods and people use the other names. `cluster_domain` is the
+    domain of all Services of the cluster, as in `<service>.<namespace>.<cluster_domain>`.
 
     Raises:
-        InvalidNames: with every fault of every argument.
+        InvalidNames: with all faults of all arguments.
     """
     extra = tuple(extra_names)
     addresses = {text: address for text in extra if (address := _address(text)) is not None}
     dns_names = [name for name in extra if name not in addresses]
     qualified = f"{service}.{namespace}.{cluster_domain}"
-    checked = [
-        # A Service's name may start with a digit where the API server's RelaxedServiceNameValidation is on.
+    checks = [
+        # A Service's name may start with a digit if the API server's RelaxedServiceNameValidation is on.
         ("Service name", service, _LABEL, _LABEL_RULE),
         ("namespace", namespace, _LABEL, _LABEL_RULE),
         ("cluster domain", cluster_domain, _DOMAIN, _DOMAIN_RULE),
         *(("DNS name", name, f"{_DOMAIN}|{_WILDCARD}", _EXTRA_RULE) for name in dns_names),
     ]
-    faults = [f"{what} {text!r}: {rule}" for what, text, pattern, rule in checked if not _is_name(pattern, text)]
+    faults = [f"{what} {text!r}: {rule}" for what, text, pattern, rule in checks if not _is_name(pattern, text)]
     if not faults and len(qualified) > NAME_LENGTH:
         faults = [f"the Service's longest name {qualified!r}: must have at most {NAME_LENGTH} characters"]
     if faults:
         raise InvalidNames(faults)
-    own = (service, f"{service}.{namespace}", f"{service}.{namespace}.svc", qualified)
+    service_dns_names = (service, f"{service}.{namespace}", f"{service}.{namespace}.svc", qualified)
     return ServerNames(
-        dns_names=tuple(dict.fromkeys((*own, *dns_names))), ip_addresses=tuple(dict.fromkeys(addresses.values()))
+        dns_names=tuple(dict.fromkeys((*service_dns_names, *dns_names))),
+        ip_addresses=tuple(dict.fromkeys(addresses.values())),
     )
 
 
@@ -81,7 +82,7 @@ def _is_name(pattern: str, name: str) -> bool:
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
-        # A certificate cannot hold a zone: one that was asked for would always be missing, and issued again and again.
+        # Certificates cannot contain a zone: the address would always be missing, and the certificate issued again.
         return None if "%" in text else ip_address(text)
     except ValueError:
         return None

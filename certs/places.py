@@ -1,4 +1,4 @@
-"""Where the rotation reads and writes: the protocols that a cluster fulfils, and how their calls may fail."""
+"""Protocols of the systems that the rotation reads and writes, and their errors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from typing import Any, Protocol
 
 from cryptography import x509
 
-# What a Secret of type kubernetes.io/tls must have.
+# Keys of a Secret of type kubernetes.io/tls.
 CERTIFICATE, KEY, AUTHORITY = "tls.crt", "tls.key", "ca.crt"
 NUMBER = "generation"
 # Prefix of the staged generation, which is served next.
 NEXT = "next."
-# Kept so that a slow server, and a Secret restored from a backup, are still trusted.
+# The former CA: slow servers, and a Secret restored from a backup, must still be trusted.
 PREVIOUS = "previous.ca.crt"
-# All trusted CAs, for clients that are configured elsewhere.
+# All trusted CAs, for clients configured elsewhere.
 BUNDLE = "bundle.crt"
 
 PARTS = (CERTIFICATE, KEY, AUTHORITY, NUMBER)
@@ -29,7 +29,7 @@ class Refusal(Exception):
 
 
 class Unavailable(Exception):
-    """There is no answer, or not now; a write may have been done. `after`: seconds to wait, as the server asked for."""
+    """No answer, or not now; a write may have succeeded. `after` is the server's Retry-After, in seconds."""
 
     def __init__(self, message: str, after: float | None = None) -> None:
         super().__init__(message)
@@ -38,46 +38,46 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Reading:
-    """The API server's time, which decides on certificates, and by how much this machine's clock is ahead of it."""
+    """The API server's time, by which certificates are judged, and how far this machine's clock is ahead of it."""
 
     now: datetime
     skew: timedelta
 
 
 class Clock(Protocol):
-    """The API server's clock, and ours beside it."""
+    """The clocks of the API server and of this machine."""
 
     async def read(self) -> Reading:
         """Return the API server's time; may raise `Unavailable`."""
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass."""
+        """Sleep."""
 
 
 class Stamp:
-    """Names of the notes in the store. Times are the API server's, as RFC 3339."""
+    """Names of the stamps, which are notes in the store. Times are the API server's, as RFC 3339."""
 
-    #: Digest of what was seen when every target trusted the staged generation, and when that was.
+    #: Digest of the targets, and time, when all targets trusted the staged generation.
     TRUSTED, TRUSTED_AT = "trusted", "trusted-at"
-    #: Whether nothing is served any more, so that no soak is needed.
+    #: Whether no server works: then no soak is needed.
     EMERGENCY = "emergency"
     PROMOTED_AT = "promoted-at"
-    #: The leaf that all servers have been seen to serve, and when that was.
+    #: The leaf that all servers served at the last check, and the time of the check.
     VERIFIED, VERIFIED_AT = "verified", "verified-at"
-    #: Generations up to this number are no longer trusted once all servers serve a later one.
+    #: Generations up to this number lose trust as soon as all servers serve a later generation.
     REVOKED = "revoked"
 
 
 @dataclass(frozen=True)
 class StoredCertificates:
-    """What the store holds.
+    """The contents of the store.
 
     Attributes:
-        found: whether there is a store; an empty one is found.
-        contents: what it holds, by the names above. Any client may have written it: every byte may be wrong.
-        stamps: the notes.
-        keeper: another program that manages it, such as `cert-manager`; then it is not ours to write.
-        origin: the store's own object, which tells a write what was read.
+        found: whether the store exists; it may be empty.
+        contents: data by the keys above. Any client may have written it: every byte may be wrong.
+        stamps: notes, by the names of `Stamp`.
+        keeper: another program that manages it, such as `cert-manager`; then it is read-only for us.
+        origin: the object that was read, to detect conflicts when it is written.
     """
 
     found: bool
@@ -90,25 +90,25 @@ class StoredCertificates:
 
 @dataclass(frozen=True)
 class Changes:
-    """What is written at once; None removes."""
+    """One write to the store; None removes a key."""
 
     contents: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
     stamps: Mapping[str, str | None] = field(default_factory=dict)
 
 
 class Store(Protocol):
-    """One Secret with all generations that matter. Every call may raise `Refusal` and `Unavailable`."""
+    """The Secret that contains the generations. Every call may raise `Refusal` and `Unavailable`."""
 
     async def read(self) -> StoredCertificates:
-        """Return what it holds now."""
+        """Return the current contents."""
 
     async def write(self, seen: StoredCertificates, changes: Changes) -> None:
-        """Change or create it; `Conflict` if it is no longer as it was seen."""
+        """Change or create the Secret; raise `Conflict` if it has changed since `seen` was read."""
 
 
 @dataclass(frozen=True)
 class TargetEntry:
-    """One place of a target that calls our server: a webhook of a configuration, or the conversion of a CRD."""
+    """A CA bundle in a target: of a webhook in its configuration, or of a CRD's conversion webhook."""
 
     name: str
     bundle: bytes = field(repr=False)
@@ -116,15 +116,15 @@ class TargetEntry:
 
 @dataclass(frozen=True)
 class Target:
-    """An object with CA bundles that API servers trust.
+    """An object with CA bundles by which API servers trust our server.
 
     Attributes:
         kind, name: resource and name of the object.
-        version: differs after each change of its spec, not only of its bundles.
-        entries: the places in it that call our server.
-        found: whether there is such an object.
-        fault: why it cannot be read or written, or nothing.
-        origin: the object itself, which tells a write what was read.
+        version: changes with every change of its spec, also beyond the bundles.
+        entries: its bundles for our server.
+        found: whether the object exists.
+        fault: why it cannot be read or written; empty if it can.
+        origin: the object that was read, to detect conflicts when it is written.
     """
 
     kind: str
@@ -143,15 +143,15 @@ class Targets(Protocol):
     """All targets. Every call may raise `Unavailable`."""
 
     async def read(self) -> Sequence[Target]:
-        """Return all that there are now; one that may not be read has a fault."""
+        """Return the current targets; a target that may not be read has a fault."""
 
     async def write(self, seen: Target, bundles: Sequence[bytes]) -> None:
-        """Give each entry its bundle; `Conflict` if the target is no longer as it was seen, `Refusal` if denied."""
+        """Set the bundle of each entry; raise `Conflict` if the target has changed since `seen` was read."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """What one address showed in a handshake: leaf and known chain, or why there was none."""
+    """The certificate chain that one address presented in a TLS handshake, or why there is none."""
 
     address: str
     chain: tuple[x509.Certificate, ...] = ()
@@ -159,20 +159,20 @@ class Served:
 
     @property
     def leaf(self) -> x509.Certificate | None:
-        """The certificate of the server."""
+        """The server's certificate."""
         return self.chain[0] if self.chain else None
 
 
 class Probe(Protocol):
-    """Looks at every address that API servers may connect to, also at those that are about to end."""
+    """Makes a TLS handshake with every address of the server, also with pods that are terminating."""
 
     async def look(self) -> Sequence[Served]:
-        """Make a handshake with each; `Refusal` or `Unavailable` if the addresses are not known."""
+        """Return the result for each address; raise `Refusal` or `Unavailable` if the addresses are unknown."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where the rotation reads and writes, and whose time it goes by."""
+    """Everything that the rotation reads and writes."""
 
     store: Store
     targets: Targets

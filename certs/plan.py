@@ -1,4 +1,4 @@
-"""The next step of the rotation, as a pure function of what was observed.
+"""The next step of the rotation, as a pure function of the observed state.
 
 Invariant: the CA of every served certificate is in all bundles. Therefore:
 
@@ -16,15 +16,22 @@ from datetime import datetime, timedelta
 
 from cryptography import x509
 
-from certs.bundle import fingerprint, lacking, read_certificates, united, without, write_certificates
+from certs.bundle import (
+    add_certificates,
+    fingerprint,
+    missing_certificates,
+    read_certificates,
+    remove_certificates,
+    write_certificates,
+)
 from certs.generation import KeyType, number_of
 from certs.names import ServerNames
 from certs.places import BUNDLE, NEXT, NUMBER, PARTS, PREVIOUS, Changes, Stamp, StoredCertificates, Target
-from certs.state import RotationState, elapsed, expired, highest, read_state, write_time
+from certs.state import RotationState, elapsed, expired, highest_number, read_state, write_time
 from certs.steps import Blocked, Note, Promote, Retire, Stage, Step, Trust, Verify, Wait
 from certs.validity import LIFETIME, renewal
 
-# The soak where nobody is served anyway; never more than the configured one.
+# Soak if no server works anyway, at most the configured soak.
 EMERGENCY_SOAK = timedelta(seconds=5)
 # Largest difference between this machine's clock and the API server's.
 SKEW = timedelta(minutes=5)
@@ -32,16 +39,16 @@ SKEW = timedelta(minutes=5)
 
 @dataclass(frozen=True)
 class RotationSettings:
-    """What an installation wants of the rotation.
+    """Settings of the rotation.
 
     Attributes:
         names: names of the server's certificate.
         key_type: type of new keys.
         lifetime: lifetime of new certificates.
-        soak: time for API servers to load a new CA before it is used, and time for which all servers serve a
+        soak: time for API servers to load a new CA before it is used, and time for which all servers must serve a
             generation before former CAs are removed.
-        beyond: request a generation with a higher number than this, due or not.
-        revoke: whether generations up to `beyond` are no longer trusted then.
+        beyond: rotate if the generation's number is not higher than this, due or not.
+        revoke: whether generations up to `beyond` lose trust after that.
     """
 
     names: ServerNames
@@ -54,7 +61,7 @@ class RotationSettings:
 
 @dataclass(frozen=True)
 class RotationSnapshot:
-    """Store and targets as they were seen; then the API server's time, and how far this machine's clock is ahead."""
+    """Store and targets as observed, the API server's time, and how far this machine's clock is ahead of it."""
 
     stored: StoredCertificates
     targets: tuple[Target, ...]
@@ -66,13 +73,13 @@ def plan(observed: RotationSnapshot, settings: RotationSettings) -> Step:
     """Return the next step, or how long to wait."""
     now = observed.now
     if keeper := observed.stored.keeper:
-        why = f"the Secret is managed by {keeper}: use another --secret-name, or leave the rotation to {keeper}"
-        return Blocked((why,))
+        problem = f"the Secret is managed by {keeper}: use another --secret-name, or leave the rotation to {keeper}"
+        return Blocked((problem,))
     state = read_state(observed.stored, settings.names, now)
     return (
-        # To add what the store holds is right whatever clocks say, and is not kept waiting by anything.
+        # First: adding stored CAs to bundles is always safe, even if clocks are wrong or something else fails.
         _heal(state, observed.targets)
-        or _clocks(observed.skew)
+        or _clock_problem(observed.skew)
         or _revocation(state, settings)
         or _promote(state, observed.targets, now, settings)
         or _stage(state, observed.targets, now, settings)
@@ -81,29 +88,29 @@ def plan(observed: RotationSnapshot, settings: RotationSettings) -> Step:
 
 
 def _heal(state: RotationState, targets: Sequence[Target]) -> Trust | None:
-    """Return the step that makes the first target trust all that it must."""
+    """Return the step that adds missing CAs to the first target that lacks any."""
     for target in targets:
-        if target.fault or not any(lacking(entry.bundle, state.trusted) for entry in target.entries):
+        incomplete = [entry.name for entry in target.entries if missing_certificates(entry.bundle, state.trusted)]
+        if target.fault or not incomplete:
             continue
-        bundles = tuple(united(entry.bundle, state.trusted) for entry in target.entries)
-        short = [entry.name for entry in target.entries if lacking(entry.bundle, state.trusted)]
-        return Trust(f"{target} does not trust every generation in {', '.join(short)}", target, bundles)
+        bundles = tuple(add_certificates(entry.bundle, state.trusted) for entry in target.entries)
+        return Trust(f"{target} does not trust every generation in {', '.join(incomplete)}", target, bundles)
     return None
 
 
 def _stage(state: RotationState, targets: Sequence[Target], now: datetime, settings: RotationSettings) -> Stage | None:
-    """Return the step that begins a rotation, if there is a reason for one."""
+    """Return the step that starts a rotation, if there is a reason to rotate."""
     why = next(_reasons(state, targets, now, settings), "")
     if not why:
         return None
-    number = max(state.number, highest(targets)) + 1
+    number = max(state.number, highest_number(targets)) + 1
     return Stage(why, number, emergency=state.current is None or bool(state.current.faults))
 
 
 def _reasons(
     state: RotationState, targets: Sequence[Target], now: datetime, settings: RotationSettings
 ) -> Iterator[str]:
-    """Yield why there must be another generation than the current, the most urgent first."""
+    """Yield the reasons to replace the current generation, the most urgent first."""
     current = state.current
     if current is None:
         yield "no certificate has been issued" if state.stored.found else "the certificate Secret does not exist"
@@ -112,7 +119,7 @@ def _reasons(
         yield "; ".join(current.faults)
     if current.missing:
         yield f"the certificate lacks the names {', '.join(current.missing)}"
-    if (ahead := highest(targets)) > current.number:
+    if (ahead := highest_number(targets)) > current.number:
         yield f"generation {ahead} is already trusted, but the Secret was reset to {current.number}"
     if settings.beyond is not None and current.number <= settings.beyond:
         yield "rotation was requested"
@@ -121,7 +128,7 @@ def _reasons(
 
 
 def _revocation(state: RotationState, settings: RotationSettings) -> Note | None:
-    """Return the note that a generation is revoked, if another exists already; staging notes it, too."""
+    """Return the step that notes a revocation, if a later generation exists; else staging notes it."""
     if not settings.revoke or settings.beyond is None or state.revoked >= settings.beyond:
         return None
     if state.staged is None:
@@ -133,7 +140,7 @@ def _revocation(state: RotationState, settings: RotationSettings) -> Note | None
 
 
 def _promote(state: RotationState, targets: Sequence[Target], now: datetime, settings: RotationSettings) -> Step | None:
-    """Return the step after staging, when every target that can be written trusts the staged generation."""
+    """Return the step after staging: all targets that can be written trust the staged generation."""
     staged = state.staged
     if staged is None or staged.authority is None:
         return None
@@ -145,7 +152,7 @@ def _promote(state: RotationState, targets: Sequence[Target], now: datetime, set
         changes = Changes(stamps={Stamp.TRUSTED: seen, Stamp.TRUSTED_AT: write_time(now)})
         return Note(f"every target trusts generation {staged.number}", changes)
     soak = settings.soak
-    if _nobody_is_served(state, now):
+    if _is_emergency(state, now):
         soak = min(soak, EMERGENCY_SOAK)
     if elapsed(since, now) < soak:
         why = f"API servers get {_seconds(soak)} to load the CA of generation {staged.number}"
@@ -153,8 +160,8 @@ def _promote(state: RotationState, targets: Sequence[Target], now: datetime, set
     return Promote(f"generation {staged.number} has been trusted since {write_time(since)}", promotion(state, now))
 
 
-def _nobody_is_served(state: RotationState, now: datetime) -> bool:
-    """Whether it was so when the generation was staged, or is so now because the current certificate is not valid."""
+def _is_emergency(state: RotationState, now: datetime) -> bool:
+    """Return whether no server worked when the generation was staged, or the current certificate is invalid now."""
     if state.stored.stamps.get(Stamp.EMERGENCY) == "true":
         return True
     validity = state.current.validity if state.current else None
@@ -162,7 +169,7 @@ def _nobody_is_served(state: RotationState, now: datetime) -> bool:
 
 
 def promotion(state: RotationState, now: datetime) -> Changes:
-    """The one write that makes the staged generation the current one."""
+    """Return the write that makes the staged generation the current one."""
     staged = state.staged
     assert staged is not None
     contents: dict[str, bytes | None] = {part: state.stored.contents[NEXT + part] for part in PARTS if part != NUMBER}
@@ -177,13 +184,13 @@ def promotion(state: RotationState, now: datetime) -> Changes:
 
 
 def _digest(authority: x509.Certificate, targets: Sequence[Target]) -> str:
-    """A digest that differs after each change of a target or of what is staged: the soak then starts again."""
+    """Return a digest that changes with targets and staged CA; then the soak starts again."""
     parts = sorted(f"{target} {target.version}" for target in targets)
     return hashlib.sha256("\n".join([fingerprint(authority).hex(), *parts]).encode()).hexdigest()
 
 
 def _finish(state: RotationState, targets: Sequence[Target], now: datetime, settings: RotationSettings) -> Step:
-    """Return the step when the current generation is trusted everywhere: former ones are removed when not needed."""
+    """Return the step that verifies the current generation, removes former generations, or waits for the renewal."""
     current = state.current
     assert current is not None
     if not state.verified:
@@ -204,7 +211,7 @@ def _finish(state: RotationState, targets: Sequence[Target], now: datetime, sett
 
 
 def _retire(state: RotationState, targets: Sequence[Target], now: datetime, settings: RotationSettings) -> Step | None:
-    """Return the step that removes what the first target no longer needs, after the soak."""
+    """Return the step that removes unneeded CAs from the first target that has any, after the soak."""
     retirement = next((step for target in targets if (step := _retirement(state, target, now))), None)
     if retirement is None:
         return None
@@ -219,18 +226,17 @@ def _retire(state: RotationState, targets: Sequence[Target], now: datetime, sett
 
 
 def _retirement(state: RotationState, target: Target, now: datetime) -> Retire | None:
-    """Return what removes our former generations, and expired CAs, from a target. CAs of others stay."""
+    """Return the step that removes our former CAs, and expired CAs, from a target. Valid CAs of others stay."""
     ending = state.previous if state.previous_ends else None
-    bundles, gone = [], 0
+    bundles = []
     for entry in target.entries:
         dropped = [
-            one
-            for one in read_certificates(entry.bundle)
-            if one not in state.trusted and (number_of(one) is not None or expired(one, now) or one == ending)
+            ca
+            for ca in read_certificates(entry.bundle)
+            if ca not in state.trusted and (number_of(ca) is not None or expired(ca, now) or ca == ending)
         ]
-        gone += len(dropped)
-        bundles.append(without(entry.bundle, dropped) if dropped else entry.bundle)
-    if not gone:
+        bundles.append(remove_certificates(entry.bundle, dropped) if dropped else entry.bundle)
+    if bundles == [entry.bundle for entry in target.entries]:
         return None
     return Retire(f"{target} trusts CAs that are no longer needed", target, tuple(bundles))
 
@@ -254,16 +260,16 @@ def _tidy(state: RotationState) -> Changes | None:
     return Changes(contents, stamps) if contents or stamps else None
 
 
-def _clocks(skew: timedelta) -> Blocked | None:
+def _clock_problem(skew: timedelta) -> Blocked | None:
     """Return an obstacle if this machine's clock or the API server's is wrong."""
     if abs(skew) <= SKEW:
         return None
     side = "ahead of" if skew > timedelta() else "behind"
-    why = (
+    problem = (
         f"this machine's clock is {_seconds(abs(skew))} {side} the API server's: synchronize the clocks; they may "
         f"differ by {_seconds(SKEW)}"
     )
-    return Blocked((why,))
+    return Blocked((problem,))
 
 
 def _seconds(duration: timedelta) -> str:

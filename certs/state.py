@@ -1,4 +1,4 @@
-"""What the store's contents mean at a time."""
+"""Read the generations from the contents of a store."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from certs.bundle import LONGEST, anchor, fingerprint, is_authority, read_certificates, write_certificates
+from certs.bundle import PEM_LIMIT, anchor, fingerprint, is_authority, read_certificates, write_certificates
 from certs.generation import number_of
 from certs.names import ServerNames
 from certs.places import AUTHORITY, CERTIFICATE, KEY, NEXT, NUMBER, PARTS, PREVIOUS, Stamp, StoredCertificates, Target
@@ -18,15 +18,15 @@ from certs.validity import CLOCK_SKEW, Validity, overlap, renewal
 
 @dataclass(frozen=True)
 class Pair:
-    """A stored generation: may a server serve it, and may clients trust it?
+    """A stored generation, and whether it can be served and trusted.
 
     Attributes:
-        number: of the generation; 0 if there is no readable one.
+        number: number of the generation; 0 if it is not readable.
         authority: the CA that signed the leaf, if known.
         leaf: the certificate, if readable.
-        faults: why it cannot be served or trusted, one line each.
+        faults: why it cannot be served or trusted, a line each.
         missing: names that the leaf lacks.
-        validity: when leaf and CA hold.
+        validity: when both leaf and CA are valid.
     """
 
     number: int
@@ -37,8 +37,11 @@ class Pair:
     validity: Validity | None = None
 
 
-def judged(contents: Mapping[str, bytes], names: ServerNames, now: datetime | None, prefix: str = "") -> Pair | None:
-    """Judge the generation that is stored under a prefix, at any time without `now`; None if nothing is stored."""
+def read_pair(contents: Mapping[str, bytes], names: ServerNames, now: datetime | None, prefix: str = "") -> Pair | None:
+    """Read and check the generation that is stored under a prefix; None if there is none.
+
+    Without `now`, its times are not checked.
+    """
     parts = {part: contents.get(prefix + part, b"") for part in PARTS}
     if not any(parts.values()):
         return None
@@ -46,13 +49,13 @@ def judged(contents: Mapping[str, bytes], names: ServerNames, now: datetime | No
     if not chain:
         fault = f"{prefix}{CERTIFICATE} contains no readable certificate"
         return Pair(_written_number(parts[NUMBER]), faults=(fault,))
-    leaf, given = chain[0], read_certificates(parts[AUTHORITY])
-    authority = anchor(chain, given)
+    leaf, authorities = chain[0], read_certificates(parts[AUTHORITY])
+    authority = anchor(chain, authorities)
     validity = overlap(leaf, *([authority] if authority is not None else []))
     faults = (
         *_key_faults(parts[KEY], leaf, prefix),
         *_leaf_faults(leaf, prefix),
-        *_authority_faults(parts[AUTHORITY], given, authority, prefix),
+        *_authority_faults(parts[AUTHORITY], authorities, authority, prefix),
         *(_time_faults(validity, now, prefix) if now else ()),
     )
     number = number_of(authority) if authority is not None else None
@@ -72,7 +75,7 @@ def _written_number(text: bytes) -> int:
 
 def _key_faults(pem: bytes, leaf: x509.Certificate, prefix: str) -> Iterator[str]:
     try:
-        key = load_pem_private_key(pem, None) if len(pem) <= LONGEST else None
+        key = load_pem_private_key(pem, None) if len(pem) <= PEM_LIMIT else None
     except (ValueError, TypeError, UnsupportedAlgorithm):
         key = None
     if key is None:
@@ -95,13 +98,13 @@ def _leaf_faults(leaf: x509.Certificate, prefix: str) -> Iterator[str]:
 
 
 def _authority_faults(
-    pem: bytes, given: tuple[x509.Certificate, ...], authority: x509.Certificate | None, prefix: str
+    pem: bytes, authorities: tuple[x509.Certificate, ...], authority: x509.Certificate | None, prefix: str
 ) -> Iterator[str]:
     if authority is not None or not pem:
-        return  # a certificate of the user may come without its CA
-    if not given:
+        return  # users may provide a certificate without its CA
+    if not authorities:
         yield f"{prefix}{AUTHORITY} contains no readable certificate"
-    elif not any(map(is_authority, given)):
+    elif not any(map(is_authority, authorities)):
         yield f"{prefix}{AUTHORITY} is not a CA certificate"
     else:
         yield f"{prefix}{CERTIFICATE} is not signed by {prefix}{AUTHORITY}"
@@ -116,11 +119,11 @@ def _time_faults(validity: Validity, now: datetime, prefix: str) -> Iterator[str
 
 def _missing(leaf: x509.Certificate, names: ServerNames) -> tuple[str, ...]:
     try:
-        there = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        alternative_names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return (*names.dns_names, *map(str, names.ip_addresses))
-    dns_names = {name.lower() for name in there.get_values_for_type(x509.DNSName)}
-    addresses = set(there.get_values_for_type(x509.IPAddress))
+    dns_names = {name.lower() for name in alternative_names.get_values_for_type(x509.DNSName)}
+    addresses = set(alternative_names.get_values_for_type(x509.IPAddress))
     return (
         *(name for name in names.dns_names if name not in dns_names),
         *(str(address) for address in names.ip_addresses if address not in addresses),
@@ -132,11 +135,11 @@ class RotationState:
     """The generations in a store.
 
     Attributes:
-        current: the generation that is served, if there is one.
-        staged: the generation that is served next, if there is one that could be.
+        current: the generation that servers should serve, if there is one.
+        staged: the next generation, if there is one that can be served.
         previous: the CA of the generation before the current.
-        revoked: generations up to this number are revoked; -1 for none.
-        verified: whether all servers were seen to serve the current generation.
+        revoked: generations up to this number are revoked; -1 if none is.
+        verified: whether all servers were seen serving the current generation.
     """
 
     stored: StoredCertificates
@@ -148,12 +151,12 @@ class RotationState:
 
     @property
     def number(self) -> int:
-        """The current generation's number, or 0."""
+        """The number of the current generation, or 0."""
         return self.current.number if self.current else 0
 
     @property
     def previous_ends(self) -> bool:
-        """Whether the generation before the current is revoked, and nobody serves it any more."""
+        """Whether the previous generation is revoked, and no server serves it any more."""
         if self.previous is None or not self.verified:
             return False
         return (number_of(self.previous) or 0) <= self.revoked < self.number
@@ -162,41 +165,40 @@ class RotationState:
     def trusted(self) -> tuple[x509.Certificate, ...]:
         """The CAs that every target must trust now."""
         previous = None if self.previous_ends else self.previous
-        pairs = [pair.authority for pair in (self.current, self.staged) if pair is not None]
-        found = (one for one in (previous, *pairs) if one is not None)
-        return tuple(dict.fromkeys(found))
+        authorities = (previous, *(pair.authority for pair in (self.current, self.staged) if pair is not None))
+        return tuple(dict.fromkeys(authority for authority in authorities if authority is not None))
 
     @property
     def bundle(self) -> bytes:
-        """The same, as PEM."""
+        """The trusted CAs as PEM."""
         return write_certificates(self.trusted)
 
     def stamped(self, name: str) -> datetime | None:
-        """The time that is noted under a name."""
+        """Return the time of a stamp."""
         return read_time(self.stored.stamps.get(name, ""))
 
 
 def read_state(stored: StoredCertificates, names: ServerNames, now: datetime) -> RotationState:
-    """Read a store, whatever is in it."""
-    current = judged(stored.contents, names, now)
-    staged = judged(stored.contents, names, now, NEXT)
+    """Read the generations of a store, whatever it contains."""
+    current = read_pair(stored.contents, names, now)
+    staged = read_pair(stored.contents, names, now, NEXT)
     if staged is not None and not _usable(staged, current, now):
         staged = None
-    kept = (one for one in read_certificates(stored.contents.get(PREVIOUS, b"")) if is_authority(one))
+    former = (ca for ca in read_certificates(stored.contents.get(PREVIOUS, b"")) if is_authority(ca))
     revoked = stored.stamps.get(Stamp.REVOKED, "")
     leaf = current.leaf if current else None
     return RotationState(
         stored=stored,
         current=current,
         staged=staged,
-        previous=next((one for one in kept if not expired(one, now)), None),
+        previous=next((ca for ca in former if not expired(ca, now)), None),
         revoked=int(revoked) if revoked.isdigit() and len(revoked) <= 18 else -1,
         verified=leaf is not None and stored.stamps.get(Stamp.VERIFIED) == fingerprint(leaf).hex(),
     )
 
 
 def _usable(staged: Pair, current: Pair | None, now: datetime) -> bool:
-    """Whether a staged generation may be promoted: it is complete, has all names, and is newer than the current."""
+    """Return whether a staged generation may be promoted: complete, with all names, and newer than the current."""
     return (
         not staged.faults
         and not staged.missing
@@ -208,31 +210,31 @@ def _usable(staged: Pair, current: Pair | None, now: datetime) -> bool:
 
 
 def expired(certificate: x509.Certificate, now: datetime) -> bool:
-    """Whether it is expired by everybody's clock, also by one that is an hour behind."""
+    """Return whether a certificate is expired even for clocks that are an hour behind."""
     return certificate.not_valid_after_utc + CLOCK_SKEW < now
 
 
-def highest(targets: Iterable[Target]) -> int:
-    """The highest number of a generation that any target trusts; 0 where there is none."""
+def highest_number(targets: Iterable[Target]) -> int:
+    """Return the highest generation that any target trusts, as a number; 0 if there is none."""
     bundles = (entry.bundle for target in targets for entry in target.entries)
-    numbers = (number_of(one) for bundle in set(bundles) for one in read_certificates(bundle))
+    numbers = (number_of(ca) for bundle in set(bundles) for ca in read_certificates(bundle))
     return max((number for number in numbers if number), default=0)
 
 
 def read_time(text: str) -> datetime | None:
-    """The time that a stamp says, or None where it says none."""
+    """Return the time of a stamp's text; None if it is not a time with a zone."""
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found.astimezone(UTC) if found.tzinfo else None
+    return time.astimezone(UTC) if time.tzinfo else None
 
 
 def write_time(time: datetime) -> str:
-    """A stamp's text: whole seconds in UTC."""
+    """Return the text of a stamp: whole seconds in UTC."""
     return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def elapsed(since: datetime | None, now: datetime) -> timedelta:
-    """How long ago a stamp's time was; nothing where there is none, or where it is still to come."""
+    """Return the time since a stamp; zero if there is no stamp or it is in the future."""
     return max(now - since, timedelta()) if since is not None else timedelta()

@@ -1,4 +1,4 @@
-"""The steps of the rotation. Each is one act that any process can repeat, and the rotation may stop after any."""
+"""The steps of the rotation. Any process can repeat each step, and the rotation may stop after any step."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,7 +11,7 @@ from certs.places import Changes, Target
 class Stage:
     """Issue a generation of at least this number and store it beside the current one.
 
-    In an `emergency`, the current one cannot be served.
+    In an `emergency`, the current generation cannot be served.
     """
 
     why: str
@@ -30,7 +30,7 @@ class Trust:
 
 @dataclass(frozen=True)
 class Note:
-    """Change notes in the store, and nothing that is served."""
+    """Write notes to the store; served certificates do not change."""
 
     why: str
     changes: Changes
@@ -62,10 +62,10 @@ class Retire:
 
 @dataclass(frozen=True)
 class Wait:
-    """Do nothing `until` a time by the API server's clock, `then` go on.
+    """Wait `until` a time by the API server's clock. `then` says what follows.
 
     Attributes:
-        overdue: whether it takes longer than it should, so that a warning is logged.
+        overdue: whether to log a warning, because it takes too long.
         settled: whether the rotation is complete.
     """
 
@@ -78,13 +78,13 @@ class Wait:
 
 @dataclass(frozen=True)
 class Blocked:
-    """Do nothing until a person has changed something."""
+    """Wait until a person has fixed something."""
 
     reasons: tuple[str, ...]
 
     @property
     def why(self) -> str:
-        """All reasons."""
+        """All reasons as one text."""
         return "; ".join(self.reasons)
 
 

@@ -1,11 +1,11 @@
-"""From when to when a certificate holds."""
+"""The time in which certificates are valid, and their renewal."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from cryptography import x509
 
-# How far behind the issuer's clock a verifier's may be: what OPA's cert-controller grants too.
+# How far a verifier's clock may be behind the issuer's, as in OPA's cert-controller.
 CLOCK_SKEW = timedelta(hours=1)
 
 # Long enough to survive a quarter's change freeze, short enough that renewal is exercised.
@@ -14,21 +14,22 @@ LIFETIME = timedelta(days=90)
 
 @dataclass(frozen=True)
 class Validity:
-    """A span of time with both its ends; in UTC and whole seconds, as certificates have it."""
+    """A period including both ends, in UTC and whole seconds as in certificates."""
 
     not_before: datetime
     not_after: datetime
 
 
 def overlap(*certificates: x509.Certificate) -> Validity:
-    """When all of these certificates hold."""
+    """Return the period in which all certificates are valid."""
     return Validity(
-        max(one.not_valid_before_utc for one in certificates), min(one.not_valid_after_utc for one in certificates)
+        not_before=max(certificate.not_valid_before_utc for certificate in certificates),
+        not_after=min(certificate.not_valid_after_utc for certificate in certificates),
     )
 
 
 def validity_from(now: datetime, lifetime: timedelta = LIFETIME) -> Validity:
-    """A validity that ends `lifetime`, at least a second, after now; it began an hour ago, as clocks may be behind.
+    """Return a period from an hour ago, since clocks may be behind, until `lifetime` (at least a second) from now.
 
     Raises:
         ValueError: `now` has no time zone.
@@ -39,15 +40,15 @@ def validity_from(now: datetime, lifetime: timedelta = LIFETIME) -> Validity:
     return Validity(second - CLOCK_SKEW, second + lifetime - timedelta(microseconds=lifetime.microseconds))
 
 
-# So long before the end a renewal is due at the latest: time enough to fix what prevents it.
+# Renew at least this long before the end: time to fix what prevents it.
 AHEAD = timedelta(days=30)
 
 
 def renewal(validity: Validity) -> datetime:
-    """From when on the next generation is due: with a third of life left or 30 days, whichever is more.
+    """Return when the next generation is due: a third of the lifetime or 30 days before the end, whichever is more.
 
-    But never in the first half of life, or certificates of less than 60 days would be renewed without an end.
+    Never in the first half of the lifetime: certificates of less than 60 days would be renewed all the time.
     """
-    # The hour before the issuing is not lived.
-    life = validity.not_after - validity.not_before - CLOCK_SKEW
-    return validity.not_after - max(life / 3, min(AHEAD, life / 2))
+    # Without the hour before it was issued.
+    lifetime = validity.not_after - validity.not_before - CLOCK_SKEW
+    return validity.not_after - max(lifetime / 3, min(AHEAD, lifetime / 2))

@@ -1,20 +1,20 @@
-"""Pydantic models in, CustomResourceDefinitions out.
+"""Generate CustomResourceDefinitions from Pydantic models.
 
-`crd(of(Model, group="example.com", version="v1"))` gives the definition that an API server accepts, or a `SchemaError`
-that names the field and the fix. Any Pydantic model will do; `Model` is one that is as strict as the API server.
+`crd(of(Model, group="example.com", version="v1"))` returns a definition that API servers accept, or raises a
+`SchemaError` that names the field and the fix. It takes any Pydantic model; `Model` is as strict as the API server.
 
-What a type cannot say, a field says in `Annotated[…]`:
+Markers in `Annotated[…]` express what Python types cannot:
 
-- what server-side apply merges: `MapList`, `SetList`, `Atomic`, `GranularMap`, `AtomicMap`;
-- types of Kubernetes: `Annotated[dict[str, Any], EmbeddedResource]`, and so with `core_type("Toleration")` and
-  `pod_template("1.30")`; types in themselves are `Quantity`, `IntOrString`, `Time`, `PodTemplate` and `Volumes`;
-  `PreserveUnknown` is for what the schema does not know;
-- rules in CEL: `ValidationRule`, `Immutable`, `ImmutableOnceSet`; on a whole model by the decorator `rules`, which also
-  takes `exactly_one_of`, `at_most_one_of` and `at_least_one_of`. `escape` writes a JSON name as CEL does;
-- texts: `Doc`, and `Descriptions` for how much of them stays.
+- how server-side apply merges lists and maps: `MapList`, `SetList`, `Atomic`, `GranularMap`, `AtomicMap`
+- types of Kubernetes: `EmbeddedResource`, `core_type("Toleration")` and `pod_template("1.30")`, as in
+  `Annotated[dict[str, Any], EmbeddedResource]`. `Quantity`, `IntOrString`, `Time`, `PodTemplate` and `Volumes` are
+  types and need no `Annotated`. `PreserveUnknown` keeps fields that the schema does not list
+- rules in CEL: `ValidationRule`, `Immutable`, `ImmutableOnceSet`. The decorator `rules` adds rules to a whole model,
+  also `exactly_one_of`, `at_most_one_of` and `at_least_one_of`. `escape` escapes a JSON name for CEL
+- descriptions: `Doc`, and `Descriptions` for their length
 
-What a kind is beyond its models, a `CustomResource` says: `Names`, a `Version` for each version with its `Column`s,
-`Scale` and selectable fields, and a `Conversion` between them.
+A `CustomResource` adds what models do not contain: `Names`, a `Version` for each version with its `Column`s, `Scale`
+and selectable fields, and a `Conversion` between versions.
 """
 
 from importlib import import_module
@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from crdgen.resource.size import size as size
     from crdgen.resource.text import to_yaml as to_yaml
 
-# Each name is imported when it is first asked for: who has models loads no linter, and who lints no generator.
-_HOMES = {
+# Each name is imported on first use: models need no linter, and the linter needs no generator.
+_NAMES_BY_MODULE = {
     "escaping": "escape",
     "generate.errors": "SchemaError",
     "generate.pipeline": "structural_schema",
@@ -88,15 +88,15 @@ _HOMES = {
     "resource.size": "size",
     "resource.text": "to_yaml",
 }
-_HOME = dict(sorted((name, home) for home, names in _HOMES.items() for name in names.split()))
-__all__ = list(_HOME)
+_MODULE_BY_NAME = dict(sorted((name, module) for module, names in _NAMES_BY_MODULE.items() for name in names.split()))
+__all__ = list(_MODULE_BY_NAME)
 
 
 def __getattr__(name: str) -> Any:
     """Import an exported name."""
-    if name not in _HOME:
+    if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"crdgen.{_HOME[name]}"), name)
+    value = getattr(import_module(f"crdgen.{_MODULE_BY_NAME[name]}"), name)
     globals()[name] = value
     return value
 

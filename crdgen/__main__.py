@@ -1,4 +1,4 @@
-"""`python -m crdgen`: the command line; it needs pydantic and PyYAML only."""
+"""`python -m crdgen`: the command line. It needs only pydantic and PyYAML."""
 
 import sys
 

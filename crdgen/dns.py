@@ -1,4 +1,4 @@
-"""Names as Kubernetes wants them (k8s.io/apimachinery, pkg/util/validation and pkg/api/validate/content)."""
+"""Names that Kubernetes accepts (k8s.io/apimachinery, pkg/util/validation and pkg/api/validate/content)."""
 
 import re
 from typing import Final
@@ -17,7 +17,7 @@ KEY: Final = f"name or prefix.example.com/name; the name has at most {LABEL_LENG
 
 
 def is_label(text: str) -> bool:
-    """Return whether the text is a DNS label that begins with a letter (RFC 1035)."""
+    """Return whether the text is a DNS label that starts with a letter (RFC 1035)."""
     return len(text) <= LABEL_LENGTH and _LABEL_1035.fullmatch(text) is not None
 
 
@@ -32,7 +32,7 @@ def is_subdomain(text: str) -> bool:
 
 
 def is_key(text: str) -> bool:
-    """Return whether the text may be the key of a label, and in lower case of an annotation, or a finalizer."""
+    """Return whether the text may be a finalizer, the key of a label or, in lower case, of an annotation."""
     prefix, slash, name = text.rpartition("/")
     if slash and not is_subdomain(prefix):
         return False
@@ -40,13 +40,13 @@ def is_key(text: str) -> bool:
 
 
 def is_label_value(text: str) -> bool:
-    """Return whether the text may be the value of a label; an empty one may."""
+    """Return whether the text may be the value of a label, such as an empty text."""
     return not text or (len(text) <= LABEL_LENGTH and _KEY_NAME.fullmatch(text) is not None)
 
 
-def masked(prefix: str) -> str:
-    """Return the text whose form Kubernetes looks at where a text is the beginning of a name, and may end with a dash.
+def mask_trailing_dash(prefix: str) -> str:
+    """Return a prefix of names so that it can be checked as a name, although it may end with a dash.
 
-    Of its last two characters it makes one letter, whatever the first of them is.
+    Like Kubernetes, this replaces the last two characters by a letter, whatever the first of them is.
     """
     return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix

@@ -1,11 +1,11 @@
-"""Durations as Go writes them, which is how Kubernetes does: `1h30m`, `500ms`. Go's time.ParseDuration."""
+"""Durations of Kubernetes, such as `1h30m` and `500ms`; the syntax is that of Go's time.ParseDuration."""
 
 import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
-# In nanoseconds. The micro sign, and the Greek letter.
+# Units in nanoseconds. Microseconds have the micro sign or the Greek letter.
 _UNITS: Final = {
     "ns": 1,
     "us": 10**3,
@@ -19,33 +19,33 @@ _UNITS: Final = {
 _UNIT: Final = "|".join(_UNITS)
 DURATION_PATTERN: Final = rf"^[+-]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)({_UNIT}))+)$"
 _PART: Final = re.compile(rf"([0-9]*)(?:\.([0-9]*))?({_UNIT})")
-#: An int64 of nanoseconds, some 292 years.
+#: Largest duration in nanoseconds, an int64: 292 years.
 MOST: Final = 2**63 - 1
 _LONGEST: Final = timedelta(microseconds=MOST // 1000)
 
 
 def nanoseconds(text: str) -> int | None:
-    """Return the nanoseconds of a duration such as `1h30m`, or None for a text that Go would not take."""
+    """Return the nanoseconds of a duration such as `1h30m`, or None if Go does not accept the text."""
     sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
     if rest == "0":
         return 0
-    total = at = 0
-    while at < len(rest):
-        found = _PART.match(rest, at)
-        if not found or not (found[1] or found[2]):
+    total = position = 0
+    while position < len(rest):
+        match = _PART.match(rest, position)
+        if not match or not (match[1] or match[2]):
             return None
-        # Of longer numbers the value does not count: it is too long in any unit.
-        whole, unit = found[1].lstrip("0")[:20] or "0", _UNITS[found[3]]
-        total += int(whole) * unit + int(Decimal(f"0.{found[2] or 0}") * unit)
-        at = found.end()
+        # Longer numbers are too large in any unit: their exact value does not matter.
+        whole, unit = match[1].lstrip("0")[:20] or "0", _UNITS[match[3]]
+        total += int(whole) * unit + int(Decimal(f"0.{match[2] or 0}") * unit)
+        position = match.end()
     return sign * total if rest and total <= MOST + (sign < 0) else None
 
 
 def parse_duration(text: str) -> timedelta:
-    """Return the duration; what is finer than a microsecond is cut off.
+    """Return the duration, rounded down to microseconds.
 
     Raises:
-        ValueError: For a text that Go would not take, or a duration that it cannot hold.
+        ValueError: Go does not accept the text, or the duration is too long.
     """
     count = nanoseconds(text)
     if count is None:
@@ -55,10 +55,10 @@ def parse_duration(text: str) -> timedelta:
 
 
 def format_duration(duration: timedelta) -> str:
-    """Return the shortest text of the form that Go prints: `1h30m0s` is `1h30m` here.
+    """Return the shortest text of a duration: `1h30m`, where Go prints `1h30m0s`.
 
     Raises:
-        ValueError: For a duration that Go cannot hold.
+        ValueError: The duration is too long.
     """
     if abs(duration) > _LONGEST:
         raise ValueError(f"{duration} is longer than the 292 years that Kubernetes can hold")

@@ -1,4 +1,4 @@
-"""Escapes property names for CEL (k8s.io/apiserver, pkg/cel/escaping.go)."""
+"""Escape property names for CEL (k8s.io/apiserver, pkg/cel/escaping.go)."""
 
 import re
 from typing import Final
@@ -15,9 +15,9 @@ _NAME: Final = re.compile(r"[A-Za-z_./-][A-Za-z0-9_./-]*")
 
 
 def escape(name: str) -> str | None:
-    """Return the property's name in CEL, as `x__dash__prop` for `x-prop`; None if CEL cannot reach it."""
+    """Return the property's name in CEL, as `x__dash__prop` for `x-prop`; None if CEL cannot express it."""
     if not _NAME.fullmatch(name):
         return None
     if name in RESERVED:
         return f"__{name}__"
-    return re.sub(r"__|[-./]", lambda found: _WORDS[found[0]], name)
+    return re.sub(r"__|[-./]", lambda match: _WORDS[match[0]], name)

@@ -1,8 +1,8 @@
-"""String formats, as the API server checks them (k8s.io/kube-openapi, pkg/validation/strfmt).
+"""String formats with the checks of the API server (k8s.io/kube-openapi, pkg/validation/strfmt).
 
-Oddities that users meet are followed, because what the API server takes we must take;
-docs/reference/crdgen-fidelity.md lists where a text is judged otherwise. A format that is not in the table is not
-checked, by the API server neither.
+The checks repeat oddities that users may meet, because they must accept what the API server accepts.
+docs/reference/crdgen-fidelity.md lists the differences. Like the API server, they ignore formats that are not in the
+table.
 """
 
 import re
@@ -40,7 +40,7 @@ _EMAIL: Final = re.compile(rf"{_ADDRESS}|(?:{_NAME})<{_ADDRESS}>")
 _ESCAPE: Final = "%[0-9A-Fa-f]{2}"
 _SCHEME: Final = "[A-Za-z][A-Za-z0-9+.-]*:"
 _USER: Final = rf"(?:(?:[A-Za-z0-9._:~!$&'()*+,;=@-]|{_ESCAPE})*@)?"
-#: An address in brackets, or a name, which databases may write with several ports; then a port.
+#: An address in brackets, or a name, for databases with several ports; then a port.
 _HOST: Final = (
     r"(?:\[(?P<address>[0-9A-Fa-f:.]+)(?:%25[A-Za-z0-9._~-]+)?\]"
     r"|(?:[^\x00-\x20#/?@\\^`{|}%\x7f\[:]|%[89A-Fa-f][0-9A-Fa-f]|:[0-9]+,)*)(?::[0-9]*)?"
@@ -55,13 +55,13 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def is_uri(text: str) -> bool:
-    """Return whether the text is what a request may ask for: an absolute URL, or an absolute path."""
-    found = None if _CONTROL.search(text) else _URL.fullmatch(text)
+    """Return whether the text is an absolute URL or an absolute path."""
+    match = None if _CONTROL.search(text) else _URL.fullmatch(text)
     try:
-        IPv6Address((found and found["address"]) or "::")
+        IPv6Address((match and match["address"]) or "::")
     except ValueError:
         return False
-    return found is not None
+    return match is not None
 
 
 def is_date(text: str) -> bool:
@@ -69,7 +69,7 @@ def is_date(text: str) -> bool:
     if not _DATE.fullmatch(text):
         return False
     try:
-        # Go's calendar has a year 0, a leap year; Python's begins with 1.
+        # Go's calendar has a year 0, a leap year; Python's starts with 1.
         date.fromisoformat(f"2000{text[4:]}" if text.startswith("0000") else text)
     except ValueError:
         return False
@@ -77,14 +77,14 @@ def is_date(text: str) -> bool:
 
 
 def is_date_time(text: str) -> bool:
-    """Return whether the text is a date-time of RFC 3339; as in the API server, a second T ends what is looked at."""
+    """Return whether the text is a date-time of RFC 3339. Like the API server, ignore everything after a second T."""
     day, _, rest = text.lower().partition("t")
-    found = _TIME.fullmatch(rest.partition("t")[0])
-    return found is not None and is_date(day) and found[1] <= "23" and found[2] <= "59" and found[3] <= "59"
+    match = _TIME.fullmatch(rest.partition("t")[0])
+    return match is not None and is_date(day) and match[1] <= "23" and match[2] <= "59" and match[3] <= "59"
 
 
 def is_ipv4(text: str) -> bool:
-    """Return whether the text is an IPv4 address, or ends in one; leading zeros do not count, as in old objects."""
+    """Return whether the text is an IPv4 address, or ends with one; leading zeros are ignored, as in old objects."""
     return "." in text and _is_padded_ip(text)
 
 
@@ -94,10 +94,10 @@ def is_ipv6(text: str) -> bool:
 
 
 def is_cidr(text: str) -> bool:
-    """Return whether the text is an address, a slash and a prefix length; leading zeros count as in `is_ipv4`."""
+    """Return whether the text is an address, a slash and a prefix length; leading zeros are ignored here, too."""
     address, _, length = text.partition("/")
-    found = _LENGTH.fullmatch(length)
-    return found is not None and int(found[1]) <= (128 if ":" in address else 32) and _is_padded_ip(address)
+    match = _LENGTH.fullmatch(length)
+    return match is not None and int(match[1]) <= (128 if ":" in address else 32) and _is_padded_ip(address)
 
 
 def _is_padded_ip(text: str) -> bool:
@@ -127,9 +127,9 @@ _COUNTS: Final = re.compile(r"(?<![0-9])([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)")
 
 
 def duration(text: str) -> int | None:
-    """Return the nanoseconds of a duration of the format: Go's, or numbers with the names of units (`2 hours`).
+    """Return the nanoseconds of a duration of this format: Go's syntax, or numbers with names of units (`2 hours`).
 
-    All words with a number before them are looked at, and what is between is passed over. Go keeps 64 bits of the sum.
+    Only words after a number count; other text is ignored. The sum has 64 bits, as in Go.
     """
     exact = nanoseconds(text)
     if exact is not None:
@@ -147,7 +147,7 @@ def duration(text: str) -> int | None:
 
 
 def is_hostname(text: str) -> bool:
-    """Return whether the text is the name of a host, in ASCII; in one of one label a dash may also be the last sign."""
+    """Return whether the text is an ASCII host name. A name of a single label may also end with a dash."""
     return len(text) <= 255 and _HOSTNAME.fullmatch(text) is not None
 
 
@@ -165,8 +165,8 @@ is_uuid: Final = _uuid()
 is_byte: Final = _matching(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 
 
-#: Formats that the API server checks and that nobody gives to a field of a CRD: here any text is of them. `password` is
-#: no more than that anywhere.
+#: Formats that accept any text here. The API server checks them, but CRDs do not use them; it accepts any `password`,
+#: too.
 _UNCHECKED: Final = ("creditcard", "isbn", "isbn10", "isbn13", "password", "rgbcolor")
 
 FORMATS: Final[Mapping[str, Callable[[str], bool]]] = MappingProxyType(
@@ -198,5 +198,5 @@ _BY_NAME: Final = {name.replace("-", ""): check for name, check in FORMATS.items
 
 
 def text_format(name: Any) -> Callable[[str], bool] | None:
-    """Return the check of a format of texts by its name, whose dashes do not count, or None: nothing is checked."""
+    """Return the check of a string format by its name, ignoring dashes; None if there is no check."""
     return _BY_NAME.get(name.replace("-", "")) if isinstance(name, str) else None

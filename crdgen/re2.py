@@ -1,6 +1,6 @@
-r"""Patterns as the API server reads them: Go's regexp, whose syntax and linear time are those of RE2.
+r"""Compile patterns like the API server: Go's regexp has the syntax and the linear time of RE2.
 
-The library is RE2 itself, of which Go's regexp is a port. Where the two differ: docs/reference/crdgen-fidelity.md.
+The library is RE2 itself; Go's regexp is a port of it. docs/reference/crdgen-fidelity.md lists the differences.
 """
 
 import re
@@ -14,14 +14,14 @@ from crdgen.schema.look import utf8_as_read
 
 
 class PatternProblem(NamedTuple):
-    """What a pattern has that it may not have, as words that follow `it has`, and what to do about it."""
+    """An unsupported part of a pattern, as words after `it has`, and the fix."""
 
     what: str
     fix: str
 
 
 class InvalidPattern(ValueError):
-    """A pattern that Go does not compile."""
+    """A pattern that Go rejects."""
 
     def __init__(self, problem: PatternProblem) -> None:
         super().__init__(problem.what)
@@ -29,11 +29,11 @@ class InvalidPattern(ValueError):
 
 
 class LargePattern(ValueError):
-    """A pattern that Go compiles, and that takes more memory than a pattern gets here."""
+    """A pattern that Go accepts, but needs more memory than is allowed here."""
 
 
 def problem(pattern: str) -> PatternProblem | None:
-    """Return why Go does not compile the pattern, or None where it does."""
+    """Return why Go rejects the pattern, or None if it accepts it."""
     try:
         compiled(pattern)
     except (InvalidPattern, LargePattern) as error:
@@ -42,11 +42,11 @@ def problem(pattern: str) -> PatternProblem | None:
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Return whether the pattern is found in a text, in a time that is linear in the text, whatever the pattern is.
+    """Return a function that says whether a text contains the pattern, in linear time for any pattern.
 
     Raises:
-        InvalidPattern: Go does not compile it.
-        LargePattern: it is too large to be tried here.
+        InvalidPattern: Go rejects it.
+        LargePattern: it is too large.
     """
     search = compiled(pattern).search
     return lambda text: search(utf8_as_read(text)) is not None
@@ -54,14 +54,13 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 @lru_cache(maxsize=4096)
 def compiled(pattern: str, memory: int = 0) -> Any:
-    """Return the pattern compiled by RE2, which has the methods of Python's `re.Pattern`; its groups are not captured.
+    """Compile a pattern with RE2. The result has the methods of Python's `re.Pattern`, but no groups.
 
-    It may take so many bytes of memory; 0 is what RE2 gives, 8 MiB. Some patterns of 500 characters take a minute to
-    fill that.
+    `memory` is a limit in bytes; 0 is RE2's default, 8 MiB. Some patterns of 500 characters need a minute to fill it.
 
     Raises:
-        InvalidPattern: Go does not compile it.
-        LargePattern: it is too large to be tried here.
+        InvalidPattern: Go rejects it.
+        LargePattern: it is too large.
     """
     if len(pattern) > _LONGEST:
         raise LargePattern(f"more than {_LONGEST} characters")
@@ -71,15 +70,15 @@ def compiled(pattern: str, memory: int = 0) -> Any:
     try:
         return re2.compile(utf8_as_read(pattern).decode(), _options(memory))
     except re2.error as error:
-        said = error.args[0].decode("utf-8", "replace")
-    kind, _, part = said.partition(": ")
+        message = error.args[0].decode("utf-8", "replace")
+    kind, _, part = message.partition(": ")
     if kind == _TOO_LARGE:
-        raise LargePattern(said)
+        raise LargePattern(message)
     raise InvalidPattern(_problem(kind, part))
 
 
 def _problem(kind: str, part: str) -> PatternProblem:
-    """Return what is wrong, from the kind of mistake and the part of the pattern that RE2 names."""
+    """Return the problem for RE2's kind of error and part of the pattern."""
     for start, what, fix in _OTHER_LANGUAGES:
         if part.startswith(start) and kind in {"invalid perl operator", "invalid escape sequence"}:
             return PatternProblem(what, fix)
@@ -90,23 +89,23 @@ def _problem(kind: str, part: str) -> PatternProblem:
 def _options(memory: int) -> re2.Options:
     options = re2.Options()
     options.log_errors = False
-    # Whether a pattern is found, and where, is all that is asked; without groups RE2 need not use its slower matchers.
+    # Callers only need whether and where a pattern matches: without groups, RE2 can use its faster matchers.
     options.never_capture = True
     if memory:
         options.max_mem = memory
     return options
 
 
-#: RE2 reads some patterns in quadratic time: of so many characters, in less than a second.
+#: Longest pattern in characters. RE2 parses some patterns in quadratic time, these in less than a second.
 _LONGEST: Final = 2**16
 _TOO_LARGE: Final = "pattern too large - compile failed"
-#: An escape, what is in a class, a count that Go does not read and RE2 takes for plain text, one without a lower bound.
+#: An escape; the content of a class; a count that Go rejects and RE2 reads as text; a count without a lower bound.
 _PARTS: Final = re.compile(
     r"\\.|\[(\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*)(?:\]|\Z)|(\{[0-9]{9,}(?:,[0-9]*)?\})|\{,[0-9]+\}",
     re.ASCII | re.DOTALL,
 )
 _OUT: Final = ("a back-reference", "write the part out, or a rule")
-#: What other languages have: how it begins, what it is, what may be written instead.
+#: Syntax of other languages: how it begins, its name, the fix.
 _OTHER_LANGUAGES: Final = (
     ("(?=", "look-ahead", "write two patterns, or a rule"),
     ("(?!", "look-ahead", "write the excluded form as a rule"),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
 from typing import Final, TypeAlias
 
-from crdgen.dns import masked
+from crdgen.dns import mask_trailing_dash
 
 #: RFC 1123 and RFC 1035: longest label, longest whole name, in characters.
 LABEL_LIMIT = 63
@@ -120,7 +120,7 @@ def generate_name(text: str) -> str | None:
     The API server checks the beginning as if its last two characters were "a" where it ends in '-', and then the name
     that it made. Only what both take is right.
     """
-    return dns_subdomain(masked(text)) or dns_subdomain(text[:GENERATED_LIMIT] + "aaaaa")
+    return dns_subdomain(mask_trailing_dash(text)) or dns_subdomain(text[:GENERATED_LIMIT] + "aaaaa")
 
 
 def search_domain(text: str) -> str | None:

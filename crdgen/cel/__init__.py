@@ -1,15 +1,15 @@
-"""CEL rules of a schema: whether they compile, what they may cost, and what they say of an object.
+"""Compile CEL rules against a schema, estimate their cost, and evaluate them on objects.
 
-Needs the extra `cel`: Google's own library parses, types and evaluates the expressions (`engine`), with Kubernetes'
-functions added (`functions`, `declarations`), on JSON as rules see it (`values`); `errors` says what is wrong with an
-expression. The other libraries on PyPI do not type. What is ours, and why:
+Needs the extra `cel`: Google's own library parses, types and evaluates the expressions (`engine`), with the functions
+of Kubernetes (`functions`, `declarations`), on JSON as rules see it (`values`). `errors` rewrites its errors for
+authors of rules. Other libraries do not check types. What is ours, and why:
 
-- `cost`: the API server rejects rules by an estimate of their cost, which no library has; ours is rougher. It also
-  bounds what is evaluated here
-- `reading`, `tree`: the library gives the syntax tree as bytes of a message that no package has the classes of
-- `types`, and the descriptors in `engine`: the library types objects by protobuf descriptors only
+- `cost`: the API server rejects rules by their estimated cost. No library has the estimate; ours is rougher, and also
+  limits evaluations here
+- `reading`, `tree`: the library returns the syntax tree as a serialized message, and no package has classes for it
+- `types`, and the descriptors in `engine`: the library types objects only by protobuf descriptors
 
-`schema` is always that of `self`. Property names stand in rules as Kubernetes escapes them.
+`schema` is always the schema of `self`. Rules contain property names as Kubernetes escapes them.
 """
 
 import json
@@ -30,18 +30,20 @@ __all__ = [
     "EvaluationError",
     "NotEvaluated",
     "available",
-    "compiled",
+    "compile_expression",
     "uses_old_self",
 ]
 
-#: Why rules are not checked.
+#: Why rules are not evaluated.
 NOT_INSTALLED: Final = "the CEL library is not installed (pip install 'jobgate[cel]')"
 
-# Texts and comments of an expression, in which a name is none.
+# String literals and comments of an expression, in which names do not count.
 _QUOTES: Final = ("'''", '"""', "'", '"')
-_RAW: Final = "|".join(f"{quote}.*?{quote}" for quote in _QUOTES)
-_PLAIN: Final = "|".join(rf"{quote}(?:\\.|.)*?{quote}" for quote in _QUOTES)
-_TEXT: Final = re.compile(rf"\b[bB]?[rR][bB]?(?:{_RAW})|\b[bB]?(?:{_PLAIN})|(?:{_PLAIN})|//[^\n]*", re.DOTALL)
+_RAW_LITERALS: Final = "|".join(f"{quote}.*?{quote}" for quote in _QUOTES)
+_LITERALS: Final = "|".join(rf"{quote}(?:\\.|.)*?{quote}" for quote in _QUOTES)
+_LITERAL_OR_COMMENT: Final = re.compile(
+    rf"\b[bB]?[rR][bB]?(?:{_RAW_LITERALS})|\b[bB]?(?:{_LITERALS})|(?:{_LITERALS})|//[^\n]*", re.DOTALL
+)
 _OLD_SELF: Final = re.compile(r"(?<![\w.])oldSelf\b")
 
 
@@ -51,30 +53,30 @@ def available() -> bool:
     return find_spec("cel_expr_python") is not None and find_spec("google.protobuf") is not None
 
 
-def compiled(
+def compile_expression(
     expression: str, schema: Schema, *, root: bool = False, optional_old_self: bool = False
 ) -> "CompiledExpression":
-    """Return the compiled expression.
+    """Compile an expression.
 
     Args:
         expression: The rule or messageExpression.
         schema: The schema of `self`.
-        root: Whether self is a whole resource, of which rules see type and name even if the schema does not list them.
-        optional_old_self: Whether the rule says `optionalOldSelf`.
+        root: Whether self is a whole resource: rules see its type and name even if the schema does not list them.
+        optional_old_self: Whether the rule has `optionalOldSelf`.
 
     Raises:
         CompilationError: The API server would not compile it.
-        NotEvaluated: The library is not installed, or does not take the expression.
+        NotEvaluated: The library is not installed, or does not support the expression.
     """
     if not available():
         raise NotEvaluated(NOT_INSTALLED)
     from crdgen.cel.engine import compile_  # noqa: PLC0415 - the library is optional
 
-    # Types do not depend on rules, and one environment serves all rules of a field.
+    # Types do not depend on rules: all rules of a field share one environment.
     typed = {keyword: value for keyword, value in schema.items() if keyword != VALIDATIONS}
     return compile_(expression, json.dumps(typed, sort_keys=True), root=root, optional=optional_old_self)
 
 
 def uses_old_self(expression: str) -> bool:
-    """Return whether the expression is a transition rule: such a rule runs only where there is an old value."""
-    return _OLD_SELF.search(_TEXT.sub("''", expression)) is not None
+    """Return whether the expression is a transition rule, which runs only if there is an old value."""
+    return _OLD_SELF.search(_LITERAL_OR_COMMENT.sub("''", expression)) is not None

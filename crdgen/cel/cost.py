@@ -1,8 +1,8 @@
-"""A rough estimate of what an expression may cost, in the unit in which the API server limits the cost of rules.
+"""A rough estimate of an expression's cost, in the unit of the API server's limits.
 
-It walks the expression with sizes from the schema, or with what fits into a request. It follows the API server (cel-go,
-checker/cost.go; k8s.io/apiserver, pkg/cel/library/cost.go) closely enough to warn before a rule is rejected, and to
-bound what is evaluated here. How often a rule is evaluated is for the caller to say.
+It walks the expression with the bounds of the schema, or with the largest values that fit into a request. It follows
+the API server (cel-go, checker/cost.go; k8s.io/apiserver, pkg/cel/library/cost.go) closely enough to warn before a rule
+is rejected, and to bound evaluations here. The caller multiplies it by the number of evaluations.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,35 +13,35 @@ from crdgen.cel.tree import CelExpression
 from crdgen.cel.types import REQUEST, Type
 from crdgen.escaping import RESERVED
 
-#: What one expression may cost, times how often it may be evaluated, and all those of one schema together.
+#: Limits for the cost of an expression times the number of its evaluations, and for all expressions of a schema.
 #: (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/validation/validation.go)
-LIMIT, LIMIT_OF_ALL = 10_000_000, 100_000_000
+LIMIT, TOTAL_LIMIT = 10_000_000, 100_000_000
 
-#: The size that the API server takes for a value of which it knows nothing.
+#: The size that the API server assumes if it knows nothing about a value.
 UNKNOWN: Final = 2**64 - 1
-# What making a list, a map or an object costs.
+# Costs of creating a list, a map or an object.
 _LIST, _MAP, _OBJECT = 10, 30, 40
-# The longest pattern of a named format.
+# Length of the longest pattern of a named format.
 _FORMAT_PATTERN: Final = 128
-# A field is named if the estimate would be smaller by this part if the field were small.
-_PART: Final = 20
+# A field is reported if a small value would lower the estimate by at least a twentieth.
+_REPORTED_PART: Final = 20
 
-# Types whose values have the size 1: those of CEL, and Kubernetes' own.
+# Types whose values have the size 1: types of CEL, and prefixes of Kubernetes' types.
 _SCALARS: Final = frozenset({"bool", "double", "duration", "int", "timestamp", "uint"})
-_OWN: Final = ("kubernetes.", "net.")
-_TEXTS: Final = frozenset({"string", "bytes"})
+_KUBERNETES: Final = ("kubernetes.", "net.")
+_STRINGS: Final = frozenset({"string", "bytes"})
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What evaluating an expression once may cost, and the parts of the schema that make it expensive."""
+    """The highest cost of evaluating an expression once, and the parts of the schema that make it expensive."""
 
     cost: int
     places: tuple[Type, ...]
 
 
 class _Value(NamedTuple):
-    """The most characters, bytes or entries of a value; its place in the schema, or what is in a list or map."""
+    """A value's largest size in characters, bytes or entries; its place in the schema; the values of a list or map."""
 
     size: int
     place: Type | None = None
@@ -50,123 +50,126 @@ class _Value(NamedTuple):
 
 
 def estimate(tree: CelExpression, types: Mapping[int, str], self_type: Type) -> Estimate:
-    """Return about what a compiled expression costs at most."""
+    """Return the approximate highest cost of a compiled expression."""
     estimator = _Estimator(types, self_type)
-    cost, _ = estimator.of(tree)
+    cost, _ = estimator.estimate(tree)
     places = (
         place
         for place in estimator.places.values()
-        if (cost - _Estimator(types, self_type, small=place.path).of(tree)[0]) * _PART >= cost
+        if (cost - _Estimator(types, self_type, small=place.path).estimate(tree)[0]) * _REPORTED_PART >= cost
     )
     return Estimate(cost, tuple(places))
 
 
-def bound(tree: CelExpression, types: Mapping[int, str], self_type: Type, most: int) -> int:
-    """Return the same cost where no value that the expression is given is larger than `most`."""
-    return _Estimator(types, self_type, most=most, key=most).of(tree)[0]
+def cost_for_size(tree: CelExpression, types: Mapping[int, str], self_type: Type, max_size: int) -> int:
+    """Return the highest cost if no input value is larger than `max_size`."""
+    return _Estimator(types, self_type, unknown=max_size, key=max_size).estimate(tree)[0]
 
 
-def most_in_a_request(kind: Type) -> int:
-    """Return how many values of the type fit into a request."""
-    return REQUEST // (kind.least + 1)
+def count_in_request(kind: Type) -> int:
+    """Return the number of values of a type that fit into a request."""
+    return REQUEST // (kind.min_bytes + 1)
 
 
 class _Estimator:
-    """One walk over an expression; the place `small` counts as one entry.
+    """A walk over an expression.
 
-    `most` is the size of what is not known, `key` that of a map's keys, which the API server takes for nothing.
+    The value at the path `small` counts as one entry. `unknown` is the size of unknown values. `key` is the size of a
+    map's keys, which is 0 for the API server.
     """
 
     def __init__(
-        self, types: Mapping[int, str], self_type: Type, *, small: str = "", most: int = UNKNOWN, key: int = 0
+        self, types: Mapping[int, str], self_type: Type, *, small: str = "", unknown: int = UNKNOWN, key: int = 0
     ) -> None:
-        #: The places whose sizes were used, by path.
+        #: The parts of the schema whose sizes were used, by path.
         self.places: dict[str, Type] = {}
         self._types = types
         self._self = self_type
         self._small = small
-        self._most = most
+        self._unknown = unknown
         self._key = key
         self._locals: dict[str, _Value] = {}
 
-    def of(self, node: CelExpression) -> tuple[int, _Value]:
-        """Return the cost of an expression, and what is known of its value."""
-        cost, value = self._of(node)
+    def estimate(self, node: CelExpression) -> tuple[int, _Value]:
+        """Return the cost of an expression, and the size and type of its value."""
+        cost, value = self._estimate_node(node)
         kind = self._types.get(node.id, "dyn")
         if kind == "dyn" and value.place is not None:
             # The library does not type lists in lists.
             kind = value.place.name
-        is_small = kind in _SCALARS or kind.startswith(_OWN)
+        is_small = kind in _SCALARS or kind.startswith(_KUBERNETES)
         return cost, value._replace(kind=kind, size=1 if is_small else value.size)
 
-    def _of(self, node: CelExpression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of expression
+    def _estimate_node(self, node: CelExpression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of expression
         match node:
             case CelExpression("literal" | "unsigned", value):
                 return 0, _Value(len(value) if isinstance(value, str | bytes) else 1)
             case CelExpression("name", name):
                 return 1, self._locals.get(name) or self._at(self._self)
             case CelExpression("select" | "has", name, (operand,)):
-                cost, around = self.of(operand)
-                return cost + 1, _Value(1) if node.kind == "has" else self._field(around, name)
+                cost, parent = self.estimate(operand)
+                return cost + 1, _Value(1) if node.kind == "has" else self._field(parent, name)
             case CelExpression("list", _, items):
-                return self._written(_LIST, items, ())
+                return self._collection(_LIST, items, ())
             case CelExpression("map", _, entries):
-                return self._written(_MAP, entries[1::2], entries[::2])
+                return self._collection(_MAP, entries[1::2], entries[::2])
             case CelExpression("call" | "method"):
                 return self._call(node)
             case CelExpression("loop"):
                 return self._loop(node)
             case _:
-                return _OBJECT + sum(self.of(part)[0] for part in node.parts), _Value(self._most)
+                return _OBJECT + sum(self.estimate(part)[0] for part in node.parts), _Value(self._unknown)
 
     def _at(self, place: Type | None) -> _Value:
         if place is None:
-            return _Value(self._most)
-        return _Value(1 if place.path == self._small else min(place.most, self._most), place, kind=place.name)
+            return _Value(self._unknown)
+        return _Value(1 if place.path == self._small else min(place.max_size, self._unknown), place, kind=place.name)
 
-    def _field(self, around: _Value, name: str) -> _Value:
-        """Return a field; the API server does not know the size of one with a reserved word that is not escaped."""
-        return self._at(around.place.fields.get(name) if around.place and name not in RESERVED else None)
+    def _field(self, parent: _Value, name: str) -> _Value:
+        """Return a field. The API server knows no size for fields that rules call by an unescaped reserved word."""
+        return self._at(parent.place.fields.get(name) if parent.place and name not in RESERVED else None)
 
-    def _inner(self, around: _Value) -> _Value:
-        """Return an item of a list, or a value of a map."""
-        return around.inner or self._at(around.place.inner if around.place else None)
+    def _inner(self, collection: _Value) -> _Value:
+        """Return the largest item of a list, or value of a map."""
+        return collection.inner or self._at(collection.place.inner if collection.place else None)
 
     def _size(self, value: _Value) -> int:
-        """Return the size of a value, and remember that it was used."""
+        """Return the size of a value, and record that it was used."""
         if value.place is not None and value.place.keyword:
             self.places[value.place.path] = value.place
         return value.size
 
-    def _written(self, cost: int, values: Iterable[CelExpression], keys: Iterable[CelExpression]) -> tuple[int, _Value]:
-        """Return the cost of a list or map that is written out, with its largest value."""
-        found = [self.of(value) for value in values]
-        cost += sum(each for each, _ in found) + sum(self.of(key)[0] for key in keys)
-        return cost, _Value(len(found), inner=max((value for _, value in found), key=self._size, default=_Value(0)))
+    def _collection(
+        self, cost: int, values: Iterable[CelExpression], keys: Iterable[CelExpression]
+    ) -> tuple[int, _Value]:
+        """Return the cost of a list or map literal, with its largest value."""
+        parts = [self.estimate(value) for value in values]
+        cost += sum(part_cost for part_cost, _ in parts) + sum(self.estimate(key)[0] for key in keys)
+        return cost, _Value(len(parts), inner=max((value for _, value in parts), key=self._size, default=_Value(0)))
 
     def _loop(self, node: CelExpression) -> tuple[int, _Value]:
         variable, second, accumulator = node.value
-        cost, over = self.of(node.parts[0])
-        count = self._size(over)
-        began, initial = self.of(node.parts[1])
+        cost, collection = self.estimate(node.parts[0])
+        count = self._size(collection)
+        initial_cost, initial = self.estimate(node.parts[1])
         outer = self._locals
-        key = _Value(1 if over.kind.startswith("list") else self._key, kind="int")
-        value = self._inner(over)
-        single = value if over.kind.startswith("list") else key
+        key = _Value(1 if collection.kind.startswith("list") else self._key, kind="int")
+        value = self._inner(collection)
+        single = value if collection.kind.startswith("list") else key
         names = {variable: key, second: value} if second else {variable: single}
         self._locals = outer | names | {accumulator: initial}
-        condition, _ = self.of(node.parts[2])
-        step, made = self.of(node.parts[3])
-        # What `map` and `filter` make grows with each step; what `optMap` names does not.
+        condition, _ = self.estimate(node.parts[2])
+        step, produced = self.estimate(node.parts[3])
+        # The list of `map` and `filter` grows with each step; the variable of `optMap` does not.
         grows = node.parts[1].kind in {"list", "map"} and node.parts[0] != CelExpression("list", ())
-        self._locals = outer | {accumulator: _Value(count, inner=made.inner) if grows else initial}
-        ended, result = self.of(node.parts[4])
+        self._locals = outer | {accumulator: _Value(count, inner=produced.inner) if grows else initial}
+        result_cost, result = self.estimate(node.parts[4])
         self._locals = outer
-        return cost + began + ended + count * (condition + step), result
+        return cost + initial_cost + result_cost + count * (condition + step), result
 
     def _call(self, node: CelExpression) -> tuple[int, _Value]:  # noqa: PLR0911 - one for each kind of call
-        found = [self.of(part) for part in node.parts]
-        costs, values = [cost for cost, _ in found], [value for _, value in found]
+        parts = [self.estimate(part) for part in node.parts]
+        costs, values = [cost for cost, _ in parts], [value for _, value in parts]
         total = sum(costs)
         match node.value:
             case "_?_:_":
@@ -179,30 +182,30 @@ class _Estimator:
                 return total + 1, _Value(1)
             case "dyn":
                 return total + 1, values[0]._replace(place=None, inner=self._inner(values[0]))
-            case "_!=_" if values[0].kind.startswith(_OWN):
-                # The API server knows what `==` of its own types costs, and not what `!=` does.
-                return total + self._most, _Value(1)
+            case "_!=_" if values[0].kind.startswith(_KUBERNETES):
+                # The API server knows the cost of `==` for its own types, but not of `!=`.
+                return total + self._unknown, _Value(1)
             case "lists.range":
-                # Nothing bounds a number that is not written out.
+                # Only a literal has a bound.
                 number = node.parts[0]
                 count = max(0, number.value) if number.kind == "literal" else UNKNOWN
                 return total + count + _LIST, _Value(count, inner=_Value(1))
         sizes = [self._size(value) for value in values] or [1]
         inner = self._inner(values[0]) if values and values[0].kind.startswith("list") else _Value(1)
-        price = _PRICES.get(node.value)
-        item = inner.size if inner.place or inner.kind in _TEXTS else 1
-        cost, size = price(_Sizes(sizes[0], sizes[-1], item, sum(sizes))) if price else (1, None)
+        cost_of = _CALL_COSTS.get(node.value)
+        item = inner.size if inner.place or inner.kind in _STRINGS else 1
+        cost, size = cost_of(_Sizes(sizes[0], sizes[-1], item, sum(sizes))) if cost_of else (1, None)
         if node.value == "string" and values[0].kind not in {"bytes", "dyn"}:
             size = None
-        made = inner if node.value in _OF_ITEMS else None
+        items = inner if node.value in _RETURNS_ITEMS else None
         if node.value == "_+_":
             inners = [value.inner or self._inner(value) for value in values if value.kind.startswith("list")]
-            made = max(inners, key=self._size, default=None)
-        return total + cost, _Value(max(self._most, sum(sizes)) if size is None else size, inner=made)
+            items = max(inners, key=self._size, default=None)
+        return total + cost, _Value(max(self._unknown, sum(sizes)) if size is None else size, inner=items)
 
 
 class _Sizes(NamedTuple):
-    """The sizes that a call walks: of its first and last argument, of an item of the first, and of all together."""
+    """Sizes of a call's arguments: the first, the last, an item of the first, and their sum."""
 
     first: int
     last: int
@@ -211,13 +214,13 @@ class _Sizes(NamedTuple):
 
 
 def _tenth(size: int) -> int:
-    """Return what walking over so many characters costs."""
+    """Return the cost of reading a string of this size."""
     return -(-size // 10)
 
 
-#: What a call costs beside its arguments, and the size of its result; None where the API server does not know it. Calls
-#: that are not listed cost 1.
-_PRICES: Final[dict[str, Callable[[_Sizes], tuple[int, int | None]]]] = {
+#: The cost of a call without its arguments, and the size of its result, or None if the API server does not know it.
+#: Calls that are not listed cost 1.
+_CALL_COSTS: Final[dict[str, Callable[[_Sizes], tuple[int, int | None]]]] = {
     **dict.fromkeys(("url", "lowerAscii", "upperAscii", "substring", "trim"), lambda of: (_tenth(of.first), of.first)),
     **dict.fromkeys(
         ("quantity", "isQuantity", "semver", "isSemver", "ip", "isIP", "cidr", "isCIDR", "format", "ip.isCanonical"),
@@ -249,5 +252,5 @@ _PRICES: Final[dict[str, Callable[[_Sizes], tuple[int, int | None]]]] = {
     "strings.quote": lambda of: (_tenth(of.first), of.first * 2 + 2),
     "validate": lambda of: (-(-_tenth(of.last) * _FORMAT_PATTERN // 4), None),
 }
-#: Functions whose result is a list of the items of the first argument.
-_OF_ITEMS: Final = frozenset({"distinct", "sort", "@sortByAssociatedKeys", "slice", "reverse"})
+#: Functions that return a list of items of the first argument.
+_RETURNS_ITEMS: Final = frozenset({"distinct", "sort", "@sortByAssociatedKeys", "slice", "reverse"})

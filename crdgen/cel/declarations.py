@@ -1,7 +1,7 @@
-"""The functions that rules may call in Kubernetes 1.36, as they are declared to the CEL library.
+"""Declarations of the functions of Kubernetes 1.36 for the CEL library.
 
-The libraries for texts (version 2), lists (version 3), sets, optional values and comprehensions over two variables are
-the CEL library's own; `crdgen.cel.functions` has the others.
+The CEL library itself has the functions for strings (version 2), lists (version 3), sets, optional values and
+comprehensions over two variables; `crdgen.cel.functions` has the others.
 """
 
 import json
@@ -22,7 +22,7 @@ from crdgen.cel.values import text_of
 _EXTENSIONS: Final = ({"name": "optional"}, {"name": "sets"}, {"name": "lists"}, {"name": "strings", "version": 2})
 _TWO_VARIABLES: Final = {"name": "two-var-comprehensions"}
 
-#: Comparisons of numbers of two types, which the library evaluates, and does not know when it types.
+#: Comparisons of numbers of two types: the library evaluates them, but does not know their types.
 _NUMBERS: Final = ("int", "uint", "double")
 _COMPARISONS: Final = tuple(
     f"{operator}({left}, {right}) -> bool"
@@ -32,45 +32,43 @@ _COMPARISONS: Final = tuple(
     if left != right
 )
 
-#: Names before a dot that belong to the function, and are no target.
+#: Names before a dot that belong to the function's name and are not its target.
 _NAMESPACES: Final = frozenset({"ip", "format", "cel"})
 _LINE: Final = re.compile(r"(?:(?P<target>[\w<>]+)\.)?(?P<name>[\w@<>=]+)\((?P<arguments>.*)\) -> (?P<result>.+)")
 _NAME: Final = re.compile(rf"\b({'|'.join(OPAQUE)})\b")
 _DYNAMIC: Final = re.compile(r"\b(list|map|optional_type)<(?:[^<>]|<[^<>]*>)*>")
 _ANY: Final = {"list": "list<dyn>", "map": "map<dyn,dyn>", "optional_type": "dyn"}
-#: The one field of the messages that Kubernetes' own values are here: a reserved word, which no expression can read.
+#: The only field of messages for values of Kubernetes' own types: a reserved word, which no expression can read.
 _FIELD: Final = "in"
 
 
-def checking(pool: DescriptorPool, variables: list[dict[str, Any]]) -> Any:
-    """Return an environment that types rules."""
+def typing_environment(pool: DescriptorPool, variables: list[dict[str, Any]]) -> Any:
+    """Return an environment that checks the types of rules."""
     config = {"variables": variables, "extensions": [*_EXTENSIONS, _TWO_VARIABLES]}
     return _environment(pool, config, dict.fromkeys([*FUNCTIONS, *ONLY_TYPED, *_COMPARISONS]))
 
 
-def running() -> Any:
-    """Return the environment that evaluates what was typed; there, self may be anything, and objects are maps."""
+def evaluating_environment() -> Any:
+    """Return the environment that evaluates rules with checked types. Objects are maps there."""
     pool = DescriptorPool()
     describe_opaque(pool)
     classes = {
         kind: message_factory.GetMessageClass(pool.FindMessageTypeByName(name)) for kind, (name, _) in OPAQUE.items()
     }
     config = {"variables": [{"name": name, "type_name": "dyn"} for name in ("self", "oldSelf")]}
-    # When it runs, a list is a list, a map is a map and an object is an object to it, whatever is in them.
-    alike: dict[str, tuple[str, dict[tuple[str, ...], Callable[..., Any]]]] = {}
+    # During evaluation, the library does not distinguish lists, maps or objects by their contents.
+    overloads: dict[str, tuple[str, dict[tuple[str, ...], Callable[..., Any]]]] = {}
     for line, function in (FUNCTIONS | STOPGAPS).items():
-        _, forms = alike.setdefault(_untyped(line), (line, {}))
-        forms.setdefault(
-            tuple(kind for kind in _parts(line)[2] if kind in OPAQUE), _converting(line, function, classes)
-        )
-    functions = {_dynamic(line): _chosen(forms) for line, forms in alike.values()}
+        _, forms = overloads.setdefault(_untyped(line), (line, {}))
+        forms.setdefault(tuple(kind for kind in _parts(line)[2] if kind in OPAQUE), _converter(line, function, classes))
+    functions = {_dynamic(line): _dispatcher(forms) for line, forms in overloads.values()}
     return _environment(pool, config | {"extensions": _EXTENSIONS}, functions)
 
 
 def describe_opaque(pool: DescriptorPool) -> None:
-    """Add Kubernetes' own types to the messages that an environment knows.
+    """Add Kubernetes' own types to a pool, as messages.
 
-    As types that only have a name the library checks them, and does not hand them to Python.
+    The library also supports types without fields, but does not pass their values to Python.
     """
     for name, _ in OPAQUE.values():
         package, _, message = name.rpartition(".")
@@ -81,20 +79,20 @@ def describe_opaque(pool: DescriptorPool) -> None:
 
 
 def _environment(pool: DescriptorPool, config: Any, functions: Mapping[str, Callable[..., Any] | None]) -> Any:
-    declared = cel.CelExtension("kubernetes", [_declared(*each) for each in functions.items()])
-    # JSON is YAML, and made fifty times as fast.
-    return cel.NewEnv(pool, config=cel.NewEnvConfigFromYaml(json.dumps(config)), extensions=[declared])
+    extension = cel.CelExtension("kubernetes", [_declaration(line, function) for line, function in functions.items()])
+    # JSON is valid YAML, and is written fifty times as fast.
+    return cel.NewEnv(pool, config=cel.NewEnvConfigFromYaml(json.dumps(config)), extensions=[extension])
 
 
-def _declared(line: str, function: Callable[..., Any] | None) -> Any:
+def _declaration(line: str, function: Callable[..., Any] | None) -> Any:
     member, name, types, result = _parts(line)
-    more = {} if function is None else {"impl": function}
-    overload = cel.Overload(line, _type(result), [_type(kind) for kind in types], member, **more)
+    implementation = {} if function is None else {"impl": function}
+    overload = cel.Overload(line, _type(result), [_type(kind) for kind in types], member, **implementation)
     return cel.FunctionDecl(name, [overload])
 
 
 def _parts(line: str) -> tuple[bool, str, list[str], str]:
-    """Return whether a function has a target, its name, the types of target and arguments, and that of its result."""
+    """Return whether a function has a target, its name, the types of target and arguments, and its result's type."""
     match = _LINE.fullmatch(line)
     assert match, line
     target, name, types = match["target"], match["name"], match["arguments"].split(", ") if match["arguments"] else []
@@ -104,23 +102,23 @@ def _parts(line: str) -> tuple[bool, str, list[str], str]:
 
 
 def _dynamic(line: str) -> str:
-    """Return the line with nothing said of what is in lists and maps, nor of the result, but for Kubernetes' own."""
-    call, _, result = _DYNAMIC.sub(lambda found: _ANY[found[1]], line).partition(" -> ")
+    """Replace the types of items, values and results by `dyn`, except for Kubernetes' own types."""
+    call, _, result = _DYNAMIC.sub(lambda match: _ANY[match[1]], line).partition(" -> ")
     return f"{call} -> {result if result in OPAQUE else 'dyn'}"
 
 
 def _untyped(line: str) -> str:
-    """Return what the library tells overloads apart by when it evaluates."""
+    """Return the part of a line that distinguishes overloads during evaluation."""
     return _NAME.sub("object", _dynamic(line)).partition(" -> ")[0]
 
 
-def _chosen(forms: dict[tuple[str, ...], Callable[..., Any]]) -> Callable[..., Any]:
-    """Return the function that calls the overload which takes those of Kubernetes' own values that it is given."""
+def _dispatcher(forms: dict[tuple[str, ...], Callable[..., Any]]) -> Callable[..., Any]:
+    """Return a function that calls an overload, chosen by the Kubernetes types among the arguments."""
     kinds = {OPAQUE[kind][0]: kind for kind in OPAQUE}
 
     def call(*arguments: Any) -> Any:
-        given = (kinds[each.DESCRIPTOR.full_name] for each in arguments if hasattr(each, "DESCRIPTOR"))
-        function = forms.get(tuple(given))
+        types = (kinds[value.DESCRIPTOR.full_name] for value in arguments if hasattr(value, "DESCRIPTOR"))
+        function = forms.get(tuple(types))
         if function is None:
             raise ValueError("no such overload")
         return function(*arguments)
@@ -129,35 +127,35 @@ def _chosen(forms: dict[tuple[str, ...], Callable[..., Any]]) -> Callable[..., A
 
 
 def _type(text: str) -> Any:
-    return cel.Type(_NAME.sub(lambda found: OPAQUE[found[0]][0], text))
+    return cel.Type(_NAME.sub(lambda match: OPAQUE[match[0]][0], text))
 
 
-def _converting(line: str, function: Callable[..., Any], classes: dict[str, Any]) -> Callable[..., Any]:
-    """Return the function with Kubernetes' own values as the library holds them: messages with one text."""
+def _converter(line: str, function: Callable[..., Any], classes: dict[str, Any]) -> Callable[..., Any]:
+    """Return the function for the library, in which values of Kubernetes' own types are messages with one string."""
     _, _, types, result = _parts(line)
     readers = [OPAQUE[kind][1] if kind in OPAQUE else None for kind in types]
-    made = classes.get(result.removeprefix("optional_type<").removesuffix(">"))
+    message_class = classes.get(result.removeprefix("optional_type<").removesuffix(">"))
 
     def call(*arguments: Any) -> Any:
-        values = (read(getattr(each, _FIELD)) if read else each for read, each in zip(readers, arguments, strict=True))
-        value = function(*values)
-        return made(**{_FIELD: str(value)}) if made else _given(value)
+        pairs = zip(readers, arguments, strict=True)
+        value = function(*(read(getattr(argument, _FIELD)) if read else argument for read, argument in pairs))
+        return message_class(**{_FIELD: str(value)}) if message_class else _result(value)
 
     return call
 
 
-def _given(value: Any) -> Any:
-    """Return a result as the library takes it."""
+def _result(value: Any) -> Any:
+    """Convert a result for the library."""
     match value:
         case str():
             return text_of(value)
         case datetime():
-            made = Timestamp()
-            made.FromDatetime(value)
-            return made
+            timestamp = Timestamp()
+            timestamp.FromDatetime(value)
+            return timestamp
         case timedelta():
-            length = Duration()
-            length.FromTimedelta(value)
-            return length
+            duration = Duration()
+            duration.FromTimedelta(value)
+            return duration
         case _:
             return value

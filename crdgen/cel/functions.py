@@ -1,7 +1,7 @@
-"""Kubernetes' own functions of CEL (k8s.io/apiserver, pkg/cel/library), which the CEL library does not have.
+"""The CEL functions that Kubernetes adds (k8s.io/apiserver, pkg/cel/library), and the CEL library does not have.
 
-Each line of `FUNCTIONS` is an overload: `target.name(arguments) -> result`, or `name(arguments) -> result` without a
-target, and what it does. Types are CEL's, or of Kubernetes (`OPAQUE`). A ValueError is the error of the call.
+Each line of `FUNCTIONS` is an overload, `target.name(arguments) -> result` or `name(arguments) -> result`, and its
+implementation. Types are CEL's or Kubernetes' own (`OPAQUE`). A call fails with a ValueError.
 """
 
 import re
@@ -36,13 +36,13 @@ _PREFIX_LENGTH: Final = re.compile(r".*/(0|[1-9][0-9]{0,2})", re.ASCII)
 
 
 def _quantity(text: str) -> Fraction:
-    found = _QUANTITY.fullmatch(text)
-    if not found or not (found[2] or found[3]) or not text:
+    match = _QUANTITY.fullmatch(text)
+    if not match or not (match[2] or match[3]) or not text:
         raise ValueError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
-    amount, suffix = Fraction(f"{found[2] or 0}.{found[3] or 0}"), found[4]
+    amount, suffix = Fraction(f"{match[2] or 0}.{match[3] or 0}"), match[4]
     amount *= _SCALES[suffix] if suffix in _SCALES else Fraction(10) ** int(suffix[1:])
-    # What is finer than nano is rounded up, away from zero.
-    return Fraction(ceil(amount * _NANO), _NANO) * (-1 if found[1] == "-" else 1)
+    # Amounts finer than nano are rounded away from zero.
+    return Fraction(ceil(amount * _NANO), _NANO) * (-1 if match[1] == "-" else 1)
 
 
 def _is_integer(amount: Fraction) -> bool:
@@ -92,7 +92,7 @@ def _is_link_local_multicast(ip: _Address) -> bool:
     return ip.packed[0] == 0xFF and ip.packed[1] & 0x0F == 0x02
 
 
-def _holds(cidr: _Network, ip: _Address) -> bool:
+def _contains(cidr: _Network, ip: _Address) -> bool:
     return ip in cidr.network
 
 
@@ -101,26 +101,26 @@ def _covers(outer: _Network, inner: _Network) -> bool:
 
 
 def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    found = [match[0] for match in re2.compiled(pattern).finditer(text)] if limit else []
-    return found if limit < 0 else found[:limit]
+    matches = [match[0] for match in re2.compiled(pattern).finditer(text)] if limit else []
+    return matches if limit < 0 else matches[:limit]
 
 
 def _find(text: str, pattern: str) -> str:
-    found = re2.compiled(pattern).search(text)
-    return str(found[0]) if found else ""
+    match = re2.compiled(pattern).search(text)
+    return str(match[0]) if match else ""
 
 
-def _most(choose: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
-    def most(values: list[Any]) -> Any:
+def _of_nonempty(choose: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+    def checked(values: list[Any]) -> Any:
         if not values:
             raise ValueError(f"{choose.__name__} called on empty list")
         return choose(values)
 
-    return most
+    return checked
 
 
-def _last_index_of(values: list[Any], wanted: Any) -> int:
-    return len(values) - 1 - values[::-1].index(wanted) if wanted in values else -1
+def _last_index_of(values: list[Any], value: Any) -> int:
+    return len(values) - 1 - values[::-1].index(value) if value in values else -1
 
 
 def _url(text: str) -> str:
@@ -137,20 +137,20 @@ def _hostname(url: str) -> str:
     return _host(url)[1:].partition("]")[0] if _host(url).startswith("[") else _host(url).partition(":")[0]
 
 
-def _reads(read: Callable[..., Any]) -> Callable[..., bool]:
-    """Return the function that tells whether a text can be read so."""
+def _accepts(read: Callable[..., Any]) -> Callable[..., bool]:
+    """Return a function that says whether `read` accepts its arguments."""
 
-    def tell(*arguments: Any) -> bool:
+    def accepts(*arguments: Any) -> bool:
         try:
             read(*arguments)
         except ValueError:
             return False
         return True
 
-    return tell
+    return accepts
 
 
-#: Kubernetes' own types: what the API server calls them, and how a value is read from its text.
+#: Kubernetes' own types: their names on the API server, and how to read a value from its text.
 OPAQUE: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "Quantity": ("kubernetes.Quantity", Fraction),
     "Semver": ("kubernetes.Semver", str),
@@ -162,7 +162,7 @@ OPAQUE: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "quantity(string) -> Quantity": _quantity,
-    "isQuantity(string) -> bool": _reads(_quantity),
+    "isQuantity(string) -> bool": _accepts(_quantity),
     "sign(Quantity) -> int": lambda amount: _order(amount, 0),
     "Quantity.isGreaterThan(Quantity) -> bool": lambda left, right: left > right,
     "Quantity.isLessThan(Quantity) -> bool": lambda left, right: left < right,
@@ -183,7 +183,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "URL.getEscapedPath() -> string": lambda url: quote(urlsplit(url).path, safe=_IN_PATHS) if "/" in url else "",
     "URL.getQuery() -> map<string,list<string>>": lambda url: parse_qs(urlsplit(url).query, keep_blank_values=True),
     "ip(string) -> IP": _ip,
-    "isIP(string) -> bool": _reads(_ip),
+    "isIP(string) -> bool": _accepts(_ip),
     "ip.isCanonical(string) -> bool": lambda text: str(_ip(text)) == text,
     "IP.family() -> int": lambda ip: ip.version,
     "IP.isUnspecified() -> bool": lambda ip: ip.is_unspecified,
@@ -193,9 +193,9 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "IP.isGlobalUnicast() -> bool": _is_global,
     "string(IP) -> string": str,
     "cidr(string) -> CIDR": _cidr,
-    "isCIDR(string) -> bool": _reads(_cidr),
-    "CIDR.containsIP(string) -> bool": lambda cidr, text: _holds(cidr, _ip(text)),
-    "CIDR.containsIP(IP) -> bool": _holds,
+    "isCIDR(string) -> bool": _accepts(_cidr),
+    "CIDR.containsIP(string) -> bool": lambda cidr, text: _contains(cidr, _ip(text)),
+    "CIDR.containsIP(IP) -> bool": _contains,
     "CIDR.containsCIDR(string) -> bool": lambda cidr, text: _covers(cidr, _cidr(text)),
     "CIDR.containsCIDR(CIDR) -> bool": _covers,
     "CIDR.ip() -> IP": lambda cidr: cidr.ip,
@@ -205,15 +205,15 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "string.find(string) -> string": _find,
     "string.findAll(string) -> list<string>": _find_all,
     "string.findAll(string, int) -> list<string>": _find_all,
-    "list<dyn>.indexOf(dyn) -> int": lambda values, wanted: values.index(wanted) if wanted in values else -1,
+    "list<dyn>.indexOf(dyn) -> int": lambda values, value: values.index(value) if value in values else -1,
     "list<dyn>.lastIndexOf(dyn) -> int": _last_index_of,
     **{
         f"list<{kind}>.{name}": function
         for kind in ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
         for name, function in (
             ("isSorted() -> bool", lambda values: all(left <= right for left, right in pairwise(values))),
-            (f"min() -> {kind}", _most(min)),
-            (f"max() -> {kind}", _most(max)),
+            (f"min() -> {kind}", _of_nonempty(min)),
+            (f"max() -> {kind}", _of_nonempty(max)),
         )
     },
     **{
@@ -222,12 +222,12 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     },
 }
 
-#: The names of formats of texts.
+#: Names of string formats.
 FORMATS: Final = (
     *("dns1123Label", "dns1123Subdomain", "dns1035Label", "qualifiedName", "dns1123LabelPrefix", "labelValue", "uri"),
     *("dns1123SubdomainPrefix", "dns1035LabelPrefix", "uuid", "byte", "date", "datetime"),
 )
-#: What is typed, and not evaluated: versions, and formats, which give optional values, as no function in Python can.
+#: Functions that are typed, but not evaluated: versions, and formats, since functions in Python return no optionals.
 ONLY_TYPED: Final = (
     *(f"format.{name}() -> Format" for name in FORMATS),
     *("format.named(string) -> optional_type<Format>", "Format.validate(string) -> optional_type<list<string>>"),
@@ -236,8 +236,8 @@ ONLY_TYPED: Final = (
     *("Semver.compareTo(Semver) -> int", "Semver.major() -> int", "Semver.minor() -> int", "Semver.patch() -> int"),
 )
 
-#: What the library's own comprehensions over maps leave out.
+#: Functions that the library's own comprehensions over maps need and lack.
 STOPGAPS: Final[dict[str, Callable[..., Any]]] = {
-    "cel.@mapInsert(map<dyn,dyn>, dyn, dyn) -> map<dyn,dyn>": lambda made, key, value: {**made, key: value},
-    "cel.@mapInsert(map<dyn,dyn>, map<dyn,dyn>) -> map<dyn,dyn>": lambda made, more: {**made, **more},
+    "cel.@mapInsert(map<dyn,dyn>, dyn, dyn) -> map<dyn,dyn>": lambda entries, key, value: {**entries, key: value},
+    "cel.@mapInsert(map<dyn,dyn>, map<dyn,dyn>) -> map<dyn,dyn>": lambda entries, more: {**entries, **more},
 }

@@ -1,7 +1,7 @@
-"""The syntax tree and the types of a compiled expression, read from what the CEL library serializes.
+"""Read the syntax tree and the types of a compiled expression, which the CEL library serializes.
 
-The message is cel.expr.CheckedExpr; no package has its Python classes. So it is read as a message whose fields are all
-unknown, by their numbers.
+The message is cel.expr.CheckedExpr. No package has Python classes for it, so it is read as a message of unknown fields,
+by their numbers.
 """
 
 import struct
@@ -22,22 +22,22 @@ _WELL_KNOWN: Final = {2: "timestamp", 3: "duration"}
 
 
 def read(serialized: bytes) -> tuple[CelExpression, Mapping[int, str]]:
-    """Return the tree of a serialized expression, and the type of each of its parts, by the part's number."""
+    """Return the tree of a serialized expression, and the types of its nodes by their numbers."""
     message = _fields(_fields(serialized)[2][0])
     types = {entry[1][0]: _type(entry[2][0]) for entry in map(_fields, message.get(3, ()))}
     return _node(message[4][0]), types
 
 
 def _fields(data: bytes) -> _Fields:
-    """Return the values of each field of a message, by its number."""
-    found: _Fields = {}
-    for each in UnknownFieldSet(Empty.FromString(data)):
-        found.setdefault(each.field_number, []).append(each.data)
-    return found
+    """Return the values of a message's fields by their numbers."""
+    values: _Fields = {}
+    for unknown in UnknownFieldSet(Empty.FromString(data)):
+        values.setdefault(unknown.field_number, []).append(unknown.data)
+    return values
 
 
 def _type(data: bytes) -> str:  # noqa: PLR0911 - one for each kind of type
-    """Return a type as `list(int)`; `object` for what has fields, `dyn` for what is not typed."""
+    """Return a type, as `list(int)`; `object` for types with fields, `dyn` for unknown types."""
     for number, (value, *_) in _fields(data).items():
         match number:
             case 3 | 4:

@@ -1,4 +1,4 @@
-"""The syntax tree of a compiled expression. It needs no CEL library; `reading` makes it of what that serializes."""
+"""The syntax tree of a compiled expression. It needs no CEL library; `reading` creates it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class CelExpression:
-    """An expression, with what is below it; two that are the same have the same `str`.
+    """An expression with its parts. Equal expressions have the same `str`.
 
     | kind | value | parts |
     |---|---|---|
@@ -15,25 +15,25 @@ class CelExpression:
     | `name` | the name | |
     | `select`, `has` | the field | its operand |
     | `call`, `method` | the function, or operator | the arguments; of a method, the target before them |
-    | `message` | its type, the fields, which are optional | their values |
+    | `message` | its type, the fields, which fields are optional | their values |
     | `list`, `map` | which entries are optional | the items; the keys and values in turn |
-    | `loop`: `all`, `map`, … | the variable, the second one, the accumulator | range, start, condition, step, result |
+    | `loop`: `all`, `map`, … | both variables, the accumulator | range, start, condition, step, result |
     """
 
     kind: str
     value: Any = None
     parts: "tuple[CelExpression, ...]" = ()
-    #: Its number, by which its type is known; 0 for one that nobody compiled.
+    #: Key of its type; 0 if it was not compiled.
     id: int = field(default=0, compare=False, repr=False)
 
 
 def walk(node: CelExpression) -> Iterator[CelExpression]:
-    """Yield the node and all below it."""
+    """Yield a node and all its descendants."""
     yield node
     for part in node.parts:
         yield from walk(part)
 
 
-def rewritten(node: CelExpression, rule: Callable[[CelExpression], CelExpression]) -> CelExpression:
-    """Return the tree with each node replaced by what the rule makes of it, the innermost first."""
-    return rule(replace(node, parts=tuple(rewritten(part, rule) for part in node.parts)))
+def rewrite(node: CelExpression, rule: Callable[[CelExpression], CelExpression]) -> CelExpression:
+    """Return the tree with the rule applied to each node, the innermost first."""
+    return rule(replace(node, parts=tuple(rewrite(part, rule) for part in node.parts)))

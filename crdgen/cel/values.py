@@ -1,4 +1,4 @@
-"""JSON as rules see it, for the CEL library (k8s.io/apiserver, pkg/cel/common/valuesunstructured.go)."""
+"""Convert JSON to the CEL library's values for rules (k8s.io/apiserver, pkg/cel/common/valuesunstructured.go)."""
 
 import base64
 import binascii
@@ -14,70 +14,70 @@ from crdgen.escaping import escape
 from crdgen.formats import duration
 from crdgen.schema.look import as_read
 
-#: The key of an object's fields that no schema describes: rules compare them, and cannot name them.
+#: Key for an object's fields that are not in the schema: rules compare them, but cannot read them.
 _HIDDEN: Final = ""
 
 
 def value_of(value: Any, kind: Type) -> Any:  # noqa: PLR0911 - one for each type
-    """Return the value as the library takes it. What is not of its type stays as it is, and fails where it is read."""
+    """Convert a value for the library. Values of another type are kept; rules that read them fail."""
     match value:
         case dict() if kind.name == "object":
             return _object(value, kind)
         case dict() if kind.inner:
-            return {text_of(key): value_of(each, kind.inner) for key, each in value.items()}
+            return {text_of(key): value_of(entry, kind.inner) for key, entry in value.items()}
         case list() if kind.inner:
-            return [value_of(each, kind.inner) for each in value]
+            return [value_of(item, kind.inner) for item in value]
         case str():
-            read = _TEXTS.get(kind.timed or kind.name)
+            read = _TEXTS.get(kind.time_format or kind.name)
             return text_of(value) if read is None else _read(read, text_of(value))
         case int() if kind.name == "double" and not isinstance(value, bool):
             return float(value)
         case float() if kind.name == "int":
-            # The schema takes 3.0 for an integer, and a rule that reads it fails.
+            # The schema accepts 3.0 as an integer; rules that read it fail.
             return str(value)
         case _:
             return value
 
 
 def text_of(text: str) -> str:
-    """Return a text as the library takes it: it ends one at a NUL, so that is another control character."""
+    """Convert a string for the library, which ends strings at NUL: so that becomes another control character."""
     return as_read(text).replace("\0", "\1")
 
 
-def in_order(old: Any, value: Any, kind: Type) -> Any:
-    """Return the old value with its sets and map lists in the order of the new one, where order does not matter.
+def reorder(old: Any, value: Any, kind: Type) -> Any:
+    """Return the old value with its sets and map lists in the order of the new value.
 
-    The library compares lists by their order; so the two are equal where they are to the API server.
+    The library compares lists in order; after this, the two are equal if they are equal on the API server.
     """
     if isinstance(old, dict) and isinstance(value, dict):
         types = {key: kind.inner or kind.fields.get(escape(key) or "") for key in old}
         return {
-            key: in_order(each, value.get(key), inner) if (inner := types[key]) else each for key, each in old.items()
+            key: reorder(entry, value.get(key), inner) if (inner := types[key]) else entry for key, entry in old.items()
         }
     if not isinstance(old, list) or not isinstance(value, list) or kind.keys is None or kind.inner is None:
         return old
-    places = {_identity(item, kind.keys): place for place, item in enumerate(value)}
-    found = sorted(old, key=lambda item: places.get(_identity(item, kind.keys), len(value)))
-    held = (places.get(_identity(item, kind.keys)) for item in found)
-    return [item if at is None else in_order(item, value[at], kind.inner) for item, at in zip(found, held, strict=True)]
+    indexes = {_identity(item, kind.keys): index for index, item in enumerate(value)}
+    indexed = [(indexes.get(_identity(item, kind.keys)), item) for item in old]
+    indexed.sort(key=lambda pair: len(value) if pair[0] is None else pair[0])
+    return [item if index is None else reorder(item, value[index], kind.inner) for index, item in indexed]
 
 
 def _identity(item: Any, keys: tuple[str, ...] | None) -> str:
-    """Return what tells an item of a list from others."""
+    """Return a text that identifies an item of a list."""
     return json.dumps([item.get(key) for key in keys] if keys and isinstance(item, dict) else item, sort_keys=True)
 
 
 def _object(value: dict[str, Any], kind: Type) -> dict[str, Any]:
-    seen: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     hidden: dict[str, Any] = {}
-    for key, each in value.items():
+    for key, content in value.items():
         name = escape(key)
         field = kind.fields.get(name) if name else None
         if name is None or field is None:
-            hidden[key] = each
-        elif each is not None:
-            seen[name] = value_of(each, field)
-    return seen | {_HIDDEN: json.dumps(hidden, sort_keys=True)} if hidden else seen
+            hidden[key] = content
+        elif content is not None:
+            fields[name] = value_of(content, field)
+    return fields | {_HIDDEN: json.dumps(hidden, sort_keys=True)} if hidden else fields
 
 
 def _read(read: Callable[[str], Any], text: str) -> Any:
@@ -88,17 +88,18 @@ def _read(read: Callable[[str], Any], text: str) -> Any:
 
 
 def _timestamp(text: str) -> Timestamp:
-    made = Timestamp()
-    made.FromJsonString(text)
-    return made
+    timestamp = Timestamp()
+    timestamp.FromJsonString(text)
+    return timestamp
 
 
 def _duration(text: str) -> Duration:
-    made, count = Duration(), duration(text)
-    if count is None:
+    nanoseconds = duration(text)
+    if nanoseconds is None:
         raise ValueError(text)
-    made.FromNanoseconds(count)
-    return made
+    message = Duration()
+    message.FromNanoseconds(nanoseconds)
+    return message
 
 
 _TEXTS: Final[dict[str, Callable[[str], Any]]] = {

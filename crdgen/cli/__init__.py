@@ -1,4 +1,4 @@
-"""The command line, `python -m crdgen`: one file per command, with its help, its arguments, and what runs it.
+"""The command line, `python -m crdgen`: one file per command, with its help, arguments and implementation.
 
 Exit status: 0 for success; 1 for a negative result (rejected, breaking, out of date, too large); 2 for unusable input.
 Errors go to standard error, one per line.
@@ -31,7 +31,7 @@ _COMMANDS: Final = {
 
 
 def main(argv: Sequence[str], program: str = "crdgen") -> int:
-    """Run a command line, given without the program's name, and return the exit status; raises nothing."""
+    """Run a command line without the program's name, and return the exit status; never raises."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -61,7 +61,7 @@ def _run(argv: list[str], program: str) -> int:
         return stop.code if isinstance(stop.code, int) else 2
     except (UsageError, SchemaError) as error:
         errors = error.errors if isinstance(error, SchemaError) else (error,)
-        return max(_fail(name, str(one)) for one in errors)
+        return max(_fail(name, str(each)) for each in errors)
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - users get one line to report, not a traceback

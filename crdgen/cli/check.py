@@ -37,7 +37,7 @@ EXAMPLES: Final = """
 """
 
 
-_SHAPE: Final = "add a table [[tool.crdgen.files]] for each model, with `model`, and `crd` or `docs` or both"
+_USAGE: Final = "add a table [[tool.crdgen.files]] for each model, with `model`, and `crd` or `docs` or both"
 
 
 class GeneratedFiles(BaseModel):
@@ -57,30 +57,30 @@ class GeneratedFiles(BaseModel):
 
 def listing(project: Mapping[str, Any]) -> list[GeneratedFiles]:
     """Return the entries of a parsed pyproject.toml."""
-    found = members(mapping(project, "tool", "crdgen").get("files"))
-    if not found:
-        raise UsageError(f"no [[tool.crdgen.files]]: {_SHAPE}")
-    return [_entry(index, one) for index, one in enumerate(found)]
+    entries = members(mapping(project, "tool", "crdgen").get("files"))
+    if not entries:
+        raise UsageError(f"no [[tool.crdgen.files]]: {_USAGE}")
+    return [_entry(index, entry) for index, entry in enumerate(entries)]
 
 
-def _entry(index: int, found: Any) -> GeneratedFiles:
-    at = f"tool.crdgen.files[{index}]"
+def _entry(index: int, entry: Any) -> GeneratedFiles:
+    path = f"tool.crdgen.files[{index}]"
     try:
-        entry = GeneratedFiles.model_validate(found)
+        files = GeneratedFiles.model_validate(entry)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join([at, *map(str, first["loc"])])
-        raise UsageError(f"{place}: {first['msg']}: {_SHAPE}") from error
-    if entry.crd is None and entry.docs is None:
-        raise UsageError(f"{at}: lists no file: {_SHAPE}")
-    return entry
+        field = ".".join([path, *map(str, first["loc"])])
+        raise UsageError(f"{field}: {first['msg']}: {_USAGE}") from error
+    if files.crd is None and files.docs is None:
+        raise UsageError(f"{path}: lists no file: {_USAGE}")
+    return files
 
 
-def _difference(file: str, kept: str | None, wanted: str) -> str:
+def _difference(file: str, current: str | None, expected: str) -> str:
     """Return the unified diff that updates a file, which may not exist."""
-    before = [] if kept is None else kept.splitlines(keepends=True)
-    name = "/dev/null" if kept is None else file
-    lines = unified_diff(before, wanted.splitlines(keepends=True), name, f"{file} (generated)")
+    before = [] if current is None else current.splitlines(keepends=True)
+    name = "/dev/null" if current is None else file
+    lines = unified_diff(before, expected.splitlines(keepends=True), name, f"{file} (generated)")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
@@ -97,19 +97,19 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run the command, and return the exit status."""
-    wanted = _wanted(options)
-    outdated = {file: text for file, text in wanted.items() if _kept(file) != text}
+    expected = _expected(options)
+    outdated = {file: text for file, text in expected.items() if _current(file) != text}
     for file, text in outdated.items():
         if options.write:
             write(Path(file), text)
             sys.stderr.write(f"{file}: written\n")
         else:
-            sys.stdout.write(_difference(file, _kept(file), text))
+            sys.stdout.write(_difference(file, _current(file), text))
             sys.stderr.write(f"{file}: out of date\n")
     return int(bool(outdated) and not options.write)
 
 
-def _wanted(options: Namespace) -> dict[str, str]:
+def _expected(options: Namespace) -> dict[str, str]:
     """Return the expected texts by file name."""
     if options.file is not None:
         if options.model is None:
@@ -128,15 +128,15 @@ def _wanted(options: Namespace) -> dict[str, str]:
 
 def _files(entry: GeneratedFiles, folder: Path) -> dict[str, str]:
     definition = definition_of(entry.model, Namespace(**entry.model_dump()))
-    found = {}
+    texts = {}
     if entry.crd is not None:
-        found[str(folder / entry.crd)] = to_yaml(definition)
+        texts[str(folder / entry.crd)] = to_yaml(definition)
     if entry.docs is not None:
-        found[str(folder / entry.docs)] = page(definition)
-    return found
+        texts[str(folder / entry.docs)] = page(definition)
+    return texts
 
 
-def _kept(file: str) -> str | None:
+def _current(file: str) -> str | None:
     try:
         return Path(file).read_bytes().decode("utf-8", "replace")
     except FileNotFoundError:

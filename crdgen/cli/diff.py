@@ -16,7 +16,7 @@ from crdgen.cli.sources import (
     name_of,
     output_argument,
     parsed,
-    understood,
+    require_v1,
     write_json,
 )
 from crdgen.diff import EVERYTHING, Change, diff
@@ -24,9 +24,9 @@ from crdgen.reading import Manifest
 
 
 def at_revision(path: str, revision: str) -> dict[str, bytes]:
-    """Return the texts of a file, or of all files below a directory, at a git revision, by name."""
-    here = Path(path).absolute()
-    folder, name = (here, ".") if here.is_dir() else (here.parent, here.name)
+    """Return the contents of a file, or of all files below a directory, at a git revision, by name."""
+    absolute = Path(path).absolute()
+    folder, name = (absolute, ".") if absolute.is_dir() else (absolute.parent, absolute.name)
     if not folder.is_dir():
         raise UsageError(f"{path}: no such file or directory")
     commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
@@ -35,16 +35,16 @@ def at_revision(path: str, revision: str) -> dict[str, bytes]:
     tree = commit.decode().strip()
     listed = _git(folder, "ls-tree", "-r", "-z", "--name-only", tree, "--", name) or b""
     names = [entry.decode("utf-8", "surrogateescape") for entry in listed.split(b"\x00")]
-    return {found: _git(folder, "show", f"{tree}:./{found}") or b"" for found in names if found}
+    return {file: _git(folder, "show", f"{tree}:./{file}") or b"" for file in names if file}
 
 
 def _git(folder: Path, *arguments: str) -> bytes | None:
-    """Return what git prints, or None where it fails."""
+    """Return the output of git, or None if it fails."""
     program = which("git")
     if program is None:
         raise UsageError("git is not installed: specify two files instead")
-    done = subprocess.run([program, "-C", str(folder), *arguments], capture_output=True, check=False)  # noqa: S603
-    return done.stdout if done.returncode == 0 else None
+    result = subprocess.run([program, "-C", str(folder), *arguments], capture_output=True, check=False)  # noqa: S603
+    return result.stdout if result.returncode == 0 else None
 
 
 ABOUT: Final = """Compare CRDs and report what each change breaks:
@@ -75,15 +75,15 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run the command, and return the exit status."""
-    old, new = map(understood, _sides(options.files, options.against))
-    # Only two explicitly named files may rename their CRD; otherwise another name is another CRD.
-    named = options.against is None and all(Path(file).is_file() for file in options.files)
-    found = dict(_compared(old, new, by_name=not named))
+    old, new = map(require_v1, _sides(options.files, options.against))
+    # Only two given files may rename their CRD; otherwise another name means another CRD.
+    two_files = options.against is None and all(Path(file).is_file() for file in options.files)
+    changes_by_name = dict(_changes(old, new, by_name=not two_files))
     if options.output == "json":
-        write_json([_entry(name, change) for name, changes in found.items() for change in changes])
+        write_json([_entry(name, change) for name, changes in changes_by_name.items() for change in changes])
     else:
-        sys.stdout.write(_text(found))
-    return int(any(change.breaks for changes in found.values() for change in changes))
+        sys.stdout.write(_text(changes_by_name))
+    return int(any(change.breaks for changes in changes_by_name.values() for change in changes))
 
 
 def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list[Manifest]]:
@@ -104,31 +104,31 @@ def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list
     ]
     if not old and not texts:
         sys.stderr.write(f"{path}: does not exist at {revision}: every CRD is new\n")
-    # A directory may have no CRD left.
+    # A directory may have lost its last CRD.
     new = definitions(path, some=old == [] or Path(path).is_file())
     return old, new
 
 
-def _compared(old: list[Manifest], new: list[Manifest], *, by_name: bool) -> Iterator[tuple[str, list[Change]]]:
+def _changes(old: list[Manifest], new: list[Manifest], *, by_name: bool) -> Iterator[tuple[str, list[Change]]]:
     if len(old) == len(new) == 1 and not by_name:
         yield name_of(new[0]), diff(old[0].object, new[0].object)
         return
-    was, now = ({name_of(one): one.object for one in side} for side in (old, new))
-    for name in {**was, **now}:
-        if name not in now:
+    before, after = ({name_of(manifest): manifest.object for manifest in side} for side in (old, new))
+    for name in {**before, **after}:
+        if name not in after:
             what = "the CRD is removed, which deletes all its objects"
             yield name, [Change("", what, EVERYTHING, "keep it as long as clusters have objects of the kind")]
-        elif name not in was:
+        elif name not in before:
             yield name, [Change("", "the CRD is new")]
         else:
-            yield name, diff(was[name], now[name])
+            yield name, diff(before[name], after[name])
 
 
-def _text(found: dict[str, list[Change]]) -> str:
-    lines = [line for name, changes in found.items() for line in _lines(name, changes)]
-    every = [change for changes in found.values() for change in changes]
-    breaking = sum(bool(change.breaks) for change in every)
-    lines.append(f"{breaking} breaking, {len(every) - breaking} compatible")
+def _text(changes_by_name: dict[str, list[Change]]) -> str:
+    lines = [line for name, changes in changes_by_name.items() for line in _lines(name, changes)]
+    all_changes = [change for changes in changes_by_name.values() for change in changes]
+    breaking = sum(bool(change.breaks) for change in all_changes)
+    lines.append(f"{breaking} breaking, {len(all_changes) - breaking} compatible")
     return "\n".join(lines) + "\n"
 
 
@@ -155,6 +155,6 @@ def _entry(name: str, change: Change) -> dict[str, Any]:
         "version": change.version,
         "path": change.path,
         "what": change.what,
-        "breaks": [str(one) for one in change.breaks],
+        "breaks": [str(affected) for affected in change.breaks],
         "fix": change.fix,
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from crdgen.cli.models import model_arguments, subject, subject_argument
-from crdgen.cli.sources import definitions, name_of, understood, write
+from crdgen.cli.sources import definitions, name_of, require_v1, write
 from crdgen.docs import page
 
 ABOUT: Final = """Print a Markdown reference page per kind: fields with types, defaults and bounds, rules, example.
@@ -29,10 +29,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run the command, and return the exit status."""
-    found = subject(options) or {
-        name_of(manifest): manifest.object for manifest in understood(definitions(options.subject))
+    definitions_by_name = subject(options) or {
+        name_of(manifest): manifest.object for manifest in require_v1(definitions(options.subject))
     }
-    pages = {name: page(definition) for name, definition in found.items()}
+    pages = {name: page(definition) for name, definition in definitions_by_name.items()}
     if options.output_dir is None:
         sys.stdout.write("\n".join(pages.values()))
         return 0

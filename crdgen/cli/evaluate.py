@@ -26,7 +26,7 @@ EXAMPLES: Final = """
   crdgen eval widget.yaml --crd crds/widgets.yaml --output yaml        # the object as stored
 """
 
-_WORDS: Final = {
+_REASONS: Final = {
     ErrorType.REQUIRED: "Required value",
     ErrorType.NOT_SUPPORTED: "Unsupported value",
     ErrorType.TOO_LONG: "Too long",
@@ -36,13 +36,13 @@ _WORDS: Final = {
 
 
 class _Verdict(NamedTuple):
-    """The result for one object: what becomes of it, and the fields that it loses or gets, by path."""
+    """The result for an object, with the fields that are pruned, otherwise dropped, and defaulted, by path."""
 
     manifest: Manifest
     name: str
     result: Evaluation
     pruned: dict[str, Any]
-    left: dict[str, Any]
+    dropped: dict[str, Any]
     defaulted: dict[str, Any]
 
     @property
@@ -61,12 +61,13 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Run the command, and return the exit status."""
     definition = _definition(options.crd)
-    stored = {_key(one.object): one.object for one in (objects(options.old) if options.old else [])}
-    ours = [one for one in objects(options.file) if _is_of(definition, one.object)]
-    if not ours:
+    old_manifests = objects(options.old) if options.old else []
+    stored = {_key(manifest.object): manifest.object for manifest in old_manifests}
+    manifests = [manifest for manifest in objects(options.file) if _is_of(definition, manifest.object)]
+    if not manifests:
         kind = f"{mapping(definition, 'spec').get('group')} {mapping(definition, 'spec', 'names').get('kind')}"
         raise UsageError(f"{options.file}: contains no {kind}, the kind that {options.crd} defines")
-    verdicts = [_verdict(definition, one, stored.get(_key(one.object))) for one in ours]
+    verdicts = [_verdict(definition, manifest, stored.get(_key(manifest.object))) for manifest in manifests]
     if options.output == "json":
         write_json([_entry(verdict) for verdict in verdicts])
     else:
@@ -89,27 +90,27 @@ def _definition(file: str) -> dict[str, Any]:
     return definition
 
 
-def _is_of(definition: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+def _is_of(definition: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
     group, kind = mapping(definition, "spec").get("group"), mapping(definition, "spec", "names").get("kind")
-    return found.get("kind") == kind and str(found.get("apiVersion")).partition("/")[0] == group
+    return document.get("kind") == kind and str(document.get("apiVersion")).partition("/")[0] == group
 
 
 def _verdict(definition: Mapping[str, Any], manifest: Manifest, old: Any) -> _Verdict:
-    written = manifest.object
     try:
-        found = evaluate(definition, written, old=old)
+        result = evaluate(definition, manifest.object, old=old)
     except ValueError as error:
         raise UsageError(f"{manifest.file}:{manifest.line}: {error}") from error
-    for sentence in found.unchecked:
+    for sentence in result.unchecked:
         sys.stderr.write(f"{manifest.file}:{manifest.line}: note: {sentence}\n")
-    gone = dict(missing(written, found.object))
-    pruned = {path: gone.pop(path) for path in found.pruned if path in gone}
-    return _Verdict(manifest, name_of(manifest), found, pruned, gone, dict(missing(found.object, written)))
+    dropped = dict(missing(manifest.object, result.object))
+    pruned = {path: dropped.pop(path) for path in result.pruned if path in dropped}
+    defaulted = dict(missing(result.object, manifest.object))
+    return _Verdict(manifest, name_of(manifest), result, pruned, dropped, defaulted)
 
 
-def _key(found: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    metadata = mapping(found, "metadata")
-    return found.get("kind"), metadata.get("namespace"), metadata.get("name")
+def _key(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    metadata = mapping(document, "metadata")
+    return document.get("kind"), metadata.get("namespace"), metadata.get("name")
 
 
 def _lines(verdict: _Verdict) -> Iterator[str]:
@@ -118,7 +119,7 @@ def _lines(verdict: _Verdict) -> Iterator[str]:
     yield f"{verdict.place}: {kind} {verdict.name}: {word}"
     for path, value in verdict.pruned.items():
         yield f"  - {path}: {shown(value, 200)} is pruned: the field is not declared"
-    for path, value in verdict.left.items():
+    for path, value in verdict.dropped.items():
         why = "null is removed" if value is None else f"{shown(value, 200)} is ignored: only its subresource writes it"
         yield f"  - {path}: {why}"
     for path, value in verdict.defaulted.items():
@@ -132,9 +133,9 @@ def _lines(verdict: _Verdict) -> Iterator[str]:
 
 
 def _cause(violation: Violation) -> str:
-    """Return what `kubectl` prints of a cause: path, reason, value, message."""
+    """Return a cause as `kubectl` prints it: path, reason, value, message."""
     value = "" if violation.reason is ErrorType.REQUIRED else f"{shown(violation.value, 200)}: "
-    return f"{_path(violation.path)}: {_WORDS.get(violation.reason, 'Invalid value')}: {value}{violation.message}"
+    return f"{_path(violation.path)}: {_REASONS.get(violation.reason, 'Invalid value')}: {value}{violation.message}"
 
 
 def _path(steps: tuple[str | int, ...]) -> str:
@@ -148,11 +149,11 @@ def _entry(verdict: _Verdict) -> dict[str, Any]:
         "name": verdict.name,
         "accepted": not verdict.result.violations,
         "pruned": verdict.pruned,
-        "left": verdict.left,
+        "left": verdict.dropped,
         "defaulted": verdict.defaulted,
         "causes": [
-            {"field": _path(one.path), "reason": str(one.reason), "value": one.value, "message": one.message}
-            for one in verdict.result.violations
+            {"field": _path(cause.path), "reason": str(cause.reason), "value": cause.value, "message": cause.message}
+            for cause in verdict.result.violations
         ],
         "object": verdict.result.object,
     }

@@ -35,27 +35,27 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run the command, and return the exit status."""
-    found: dict[str, list[Finding]] = {}
+    findings_by_file: dict[str, list[Finding]] = {}
     broken = False
     for file in (file for path in options.files for file in files(path)):
         try:
-            found.update(_lint(file))
+            findings_by_file.update(_lint(file))
         except UsageError as error:
             sys.stderr.write(f"{error}\n")
             broken = True
-    if not found and not broken:
+    if not findings_by_file and not broken:
         raise UsageError(f"{', '.join(options.files)}: no {KIND} found")
     match options.output:
         case "text":
-            sys.stdout.write(text(found))
+            sys.stdout.write(text(findings_by_file))
         case "json":
-            write_json(entries(found))
+            write_json(entries(findings_by_file))
         case "sarif":
-            write_json(sarif(found))
+            write_json(sarif(findings_by_file))
     if broken:
         return 2
-    every = [finding for findings in found.values() for finding in findings]
-    return int(any(options.strict or finding.severity is LintSeverity.ERROR for finding in every))
+    all_findings = [finding for findings in findings_by_file.values() for finding in findings]
+    return int(any(options.strict or finding.severity is LintSeverity.ERROR for finding in all_findings))
 
 
 def _lint(file: str) -> dict[str, list[Finding]]:
@@ -67,10 +67,10 @@ def _lint(file: str) -> dict[str, list[Finding]]:
             sys.stderr.write(
                 f"{manifest.file}:{manifest.line}: warning: {key} is a duplicate key: the last value is used\n"
             )
-        found_here = lint(manifest.object)
+        found = lint(manifest.object)
         if len(manifests) > 1:
-            found_here = [replace(finding, path=f"{name_of(manifest)}: {finding.path}") for finding in found_here]
-        findings += found_here
+            found = [replace(finding, path=f"{name_of(manifest)}: {finding.path}") for finding in found]
+        findings += found
     return {manifests[0].file: findings} if manifests else {}
 
 
@@ -80,7 +80,7 @@ def text(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
         f"{file}: {finding.severity}: {finding.path or '(document)'}: {finding.problem}\n"
         f"    {finding.fix} [{finding.rule}]\n"
         for file, findings in findings_by_file.items()
-        for finding in sorted(findings, key=lambda found: found.severity is not LintSeverity.ERROR)
+        for finding in sorted(findings, key=lambda finding: finding.severity is not LintSeverity.ERROR)
     ]
     return "".join([*paragraphs, _summary(findings_by_file)])
 
@@ -95,9 +95,9 @@ def entries(findings_by_file: Mapping[str, Sequence[Finding]]) -> list[dict[str,
 
 
 def _summary(findings_by_file: Mapping[str, Sequence[Finding]]) -> str:
-    every = [finding for findings in findings_by_file.values() for finding in findings]
-    errors = sum(finding.severity is LintSeverity.ERROR for finding in every)
-    parts = [_count(errors, "error"), _count(len(every) - errors, "warning")]
+    all_findings = [finding for findings in findings_by_file.values() for finding in findings]
+    errors = sum(finding.severity is LintSeverity.ERROR for finding in all_findings)
+    parts = [_count(errors, "error"), _count(len(all_findings) - errors, "warning")]
     return f"{_count(len(findings_by_file), 'file')}: {', '.join(parts)}\n"
 
 
@@ -110,7 +110,7 @@ _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def sarif(findings_by_file: Mapping[str, Sequence[Finding]]) -> dict[str, Any]:
     """Return the findings as one SARIF run."""
-    severities = {found.rule: str(found.severity) for findings in findings_by_file.values() for found in findings}
+    severities = {finding.rule: str(finding.severity) for findings in findings_by_file.values() for finding in findings}
     rules = [{"id": name, "defaultConfiguration": {"level": severities[name]}} for name in sorted(severities)]
     results = [_result(file, finding) for file, findings in findings_by_file.items() for finding in findings]
     run = {"tool": {"driver": {"name": "crdgen lint", "rules": rules}}, "results": results}

@@ -1,4 +1,4 @@
-"""Imports `MODULE:MODEL`, a model or a custom resource in the user's code."""
+"""Import `MODULE:MODEL`: a model or a CustomResource in the user's code."""
 
 import re
 import sys
@@ -23,16 +23,16 @@ def subject_argument(parser: ArgumentParser) -> None:
     parser.add_argument("subject", metavar="FILE|MODULE:MODEL", help="a file or directory of CRDs, -, or a model")
 
 
-def subject(options: Namespace, **otherwise: str) -> dict[str, dict[str, Any]]:
-    """Return the CRD of the subject by its name, if that is a model and not a file."""
+def subject(options: Namespace, **defaults: str) -> dict[str, dict[str, Any]]:
+    """Return the CRD of the subject by its name, if the subject is a model; nothing if it is a file."""
     if not _TARGET.fullmatch(options.subject) or Path(options.subject).exists():
         return {}
-    definition = definition_of(options.subject, options, **otherwise)
+    definition = definition_of(options.subject, options, **defaults)
     return {definition["metadata"]["name"]: definition}
 
 
 def model_arguments(parser: ArgumentParser) -> None:
-    """Add the flags that name a model's resource."""
+    """Add the flags for the names of a model's resource."""
     names = parser.add_argument_group("names", "Names of the custom resource. Not needed for a CustomResource object.")
     names.add_argument("--group", metavar="G", help="the API group, such as example.com")
     names.add_argument("--version", metavar="V", help="the version, such as v1alpha1")
@@ -45,38 +45,38 @@ def model_arguments(parser: ArgumentParser) -> None:
     names.add_argument("--scope", choices=["Namespaced", "Cluster"], help="scope of the objects (default: Namespaced)")
 
 
-def definition_of(target: str, options: Namespace, **otherwise: str) -> dict[str, Any]:
-    """Return the CRD of `MODULE:MODEL`, with the names from the options, or else the given group and version."""
-    found = _load(target)
+def definition_of(target: str, options: Namespace, **defaults: str) -> dict[str, Any]:
+    """Return the CRD of `MODULE:MODEL`, with the names from the options, or else from the defaults."""
+    model = _load(target)
     names = {flag: getattr(options, flag) for flag in _FLAGS if getattr(options, flag)}
-    if isinstance(found, CustomResource):
+    if isinstance(model, CustomResource):
         if names:
             flags = ", ".join(f"--{flag}" for flag in names)
             raise UsageError(f"{target} is a CustomResource, which has its own names: remove {flags}")
-        return crd(found)
-    names = otherwise | names
+        return crd(model)
+    names = defaults | names
     if not {"group", "version"} <= names.keys():
         raise UsageError(f"{target} is a model: add --group example.com and --version v1")
-    return crd(of(found, **names))
+    return crd(of(model, **names))
 
 
 def _load(target: str) -> type[Any] | CustomResource:
     module, _, attributes = target.partition(":")
     if not _TARGET.fullmatch(target) or module.endswith(".py"):
         raise UsageError(f"{target}: must be MODULE:MODEL, such as shop.models:OrderSpec")
-    found = _imported(module)
+    loaded = _import(module)
     for attribute in attributes.split("."):
         try:
-            found = getattr(found, attribute)
+            loaded = getattr(loaded, attribute)
         except AttributeError as error:
-            near = get_close_matches(attribute, dir(found), 1)
+            near = get_close_matches(attribute, dir(loaded), 1)
             raise UsageError(f"{target}: {module} has no {attributes}{f': use {near[0]}' if near else ''}") from error
-    if isinstance(found, CustomResource) or is_described(found):
-        return cast("type[Any] | CustomResource", found)
+    if isinstance(loaded, CustomResource) or is_described(loaded):
+        return cast("type[Any] | CustomResource", loaded)
     raise UsageError(f"{target}: must be a Pydantic model, a dataclass, a TypedDict or a crdgen.CustomResource")
 
 
-def _imported(name: str) -> Any:
+def _import(name: str) -> Any:
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -89,7 +89,7 @@ def _imported(name: str) -> Any:
 
 
 def _place(error: BaseException) -> str:
-    """Return the last line of the user's code in the traceback."""
+    """Return the place in the user's code where the error happened."""
     if isinstance(error, SyntaxError):
         return f" ({error.filename}:{error.lineno})"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]

@@ -47,24 +47,24 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run the command, and return the exit status."""
-    found = subject(options, group="example.com", version="v1") or {
+    crds = subject(options, group="example.com", version="v1") or {
         name_of(manifest): manifest.object for manifest in definitions(options.subject)
     }
     if options.output == "json":
-        write_json([_entry(name, definition, options) for name, definition in found.items()])
+        write_json([_entry(name, definition, options) for name, definition in crds.items()])
     else:
-        sys.stdout.write("\n".join("".join(_lines(name, one, options)) for name, one in found.items()))
-    return int(any(annotations(definition) > options.limit for definition in found.values()))
+        sys.stdout.write("\n".join("".join(_lines(name, definition, options)) for name, definition in crds.items()))
+    return int(any(annotations(definition) > options.limit for definition in crds.values()))
 
 
 def _entry(name: str, definition: Mapping[str, Any], options: Namespace) -> dict[str, Any]:
-    kept = annotations(definition)
+    used = annotations(definition)
     return {
         "name": name,
         "bytes": size(definition),
-        "annotations": kept,
+        "annotations": used,
         "limit": options.limit,
-        "fits": kept <= options.limit,
+        "fits": used <= options.limit,
         "parts": [
             {"path": part.path, "bytes": part.size, "descriptions": part.descriptions}
             for part in _shown(parts(definition), size(definition), options.depth)
@@ -74,25 +74,25 @@ def _entry(name: str, definition: Mapping[str, Any], options: Namespace) -> dict
 
 
 def _lines(name: str, definition: Mapping[str, Any], options: Namespace) -> Iterator[str]:
-    whole, kept = size(definition), annotations(definition)
-    yield f"{name}: {whole:,} bytes of compact JSON\n"
-    if kept <= options.limit:
-        yield f"client-side apply: {kept:,} of {options.limit:,} bytes ({kept / max(options.limit, 1):.0%})\n"
+    total, used = size(definition), annotations(definition)
+    yield f"{name}: {total:,} bytes of compact JSON\n"
+    if used <= options.limit:
+        yield f"client-side apply: {used:,} of {options.limit:,} bytes ({used / max(options.limit, 1):.0%})\n"
     else:
-        yield f"client-side apply: fails, {kept - options.limit:,} bytes over the limit of {options.limit:,}; "
+        yield f"client-side apply: fails, {used - options.limit:,} bytes over the limit of {options.limit:,}; "
         yield "use `kubectl apply --server-side`, or make it smaller\n"
     yield f"\n{'bytes':>11}  {'share':>5}  {'descriptions':>12}  field\n"
-    for part in _shown(parts(definition), whole, options.depth):
-        yield f"{part.size:>11,}  {part.size / whole:>5.0%}  {part.descriptions:>12,}  {part.path}\n"
-    if found := [f"{-saved:>11,}  {how}\n" for how, saved in savings(definition).items()]:
-        yield f"\npossible savings, each on its own:\n{''.join(found[:_SAVINGS])}"
+    for part in _shown(parts(definition), total, options.depth):
+        yield f"{part.size:>11,}  {part.size / total:>5.0%}  {part.descriptions:>12,}  {part.path}\n"
+    if lines := [f"{-saved:>11,}  {how}\n" for how, saved in savings(definition).items()]:
+        yield f"\npossible savings, each on its own:\n{''.join(lines[:_SAVINGS])}"
 
 
-def _shown(found: tuple[SizedField, ...], whole: int, depth: int | None) -> Iterator[SizedField]:
-    """Yield the parts down to a depth, or those with a share of at least `_SHARE`; the largest first."""
-    for part in sorted(found, key=lambda part: -part.size):
-        if depth is None and part.size < _SHARE * whole:
+def _shown(fields: tuple[SizedField, ...], total: int, depth: int | None) -> Iterator[SizedField]:
+    """Yield the parts down to a depth, or those with a share of at least `_SHARE`; largest first."""
+    for part in sorted(fields, key=lambda part: -part.size):
+        if depth is None and part.size < _SHARE * total:
             continue
         yield part
         if depth is None or depth > 1:
-            yield from _shown(part.parts, whole, None if depth is None else depth - 1)
+            yield from _shown(part.parts, total, None if depth is None else depth - 1)

@@ -1,4 +1,4 @@
-"""Reads objects from files, directories and standard input as `kubectl` does, and writes files and JSON."""
+"""Read objects from files, directories and standard input like `kubectl`, and write files and JSON."""
 
 import json
 import sys
@@ -13,12 +13,12 @@ from crdgen.schema.look import mapping
 
 
 class UsageError(Exception):
-    """Input that cannot be used. The message is one line: where, what is wrong, what would be right."""
+    """Unusable input. The message is one line: the place, the problem and the fix."""
 
 
 KIND: Final = "CustomResourceDefinition"
 VERSION: Final = "apiextensions.k8s.io/v1"
-#: Largest file that is read, in bytes: thousands of objects. A text takes many times its length as values.
+#: Limit of a file in bytes, enough for thousands of objects. Parsed, it needs many times the memory.
 LARGEST: Final = 64 << 20
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 _TEMPLATE: Final = "; if this is a Helm template, render it first: helm template CHART"
@@ -30,7 +30,7 @@ def objects(file: str) -> list[Manifest]:
 
 
 def content(file: str) -> bytes:
-    """Return what is in a file, or on standard input for `-`."""
+    """Return the bytes of a file, or of standard input for `-`."""
     try:
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
             text = stream.read(LARGEST + 1)
@@ -51,34 +51,34 @@ def parsed(text: bytes, file: str) -> list[Manifest]:
 
 
 def definitions(path: str, *, some: bool = True) -> list[Manifest]:
-    """Return the CRDs in a file, below a directory, or from standard input; `some` says that there must be one."""
-    found = [manifest for file in files(path) for manifest in objects(file) if manifest.object.get("kind") == KIND]
-    if some and not found:
+    """Return the CRDs in a file, below a directory, or from standard input; with `some`, there must be at least one."""
+    manifests = [manifest for file in files(path) for manifest in objects(file) if manifest.object.get("kind") == KIND]
+    if some and not manifests:
         raise UsageError(f"{path}: contains no {KIND}")
-    return found
+    return manifests
 
 
-def understood(manifests: Sequence[Manifest]) -> list[Manifest]:
-    """Return the CRDs, if they are of the version that can be compared and documented."""
+def require_v1(manifests: Sequence[Manifest]) -> list[Manifest]:
+    """Return the CRDs, or raise if a CRD has another version than v1, which is compared and documented."""
     for manifest in manifests:
-        if (found := manifest.object.get("apiVersion")) != VERSION:
-            raise UsageError(f"{manifest.file}:{manifest.line}: apiVersion is {found}: must be {VERSION}")
+        if (version := manifest.object.get("apiVersion")) != VERSION:
+            raise UsageError(f"{manifest.file}:{manifest.line}: apiVersion is {version}: must be {VERSION}")
     return list(manifests)
 
 
 def one_definition(path: str) -> Manifest:
     """Return the only CRD in a file."""
-    found = definitions(path)
-    if len(found) > 1:
-        names = ", ".join(name_of(manifest) for manifest in found)
-        raise UsageError(f"{path}: contains {len(found)} CRDs ({names}): must contain one")
-    return found[0]
+    manifests = definitions(path)
+    if len(manifests) > 1:
+        names = ", ".join(name_of(manifest) for manifest in manifests)
+        raise UsageError(f"{path}: contains {len(manifests)} CRDs ({names}): must contain one")
+    return manifests[0]
 
 
 def files(path: str) -> list[str]:
-    """Return the file itself, or the files below a directory that mention CRDs: not every YAML file is a manifest.
+    """Return the file itself, or the files below a directory that mention CRDs, since not all YAML files are manifests.
 
-    A file that cannot be read is among them, to be reported by its name.
+    The list includes files that cannot be read, so that they are reported.
     """
     folder = Path(path)
     try:
@@ -90,10 +90,10 @@ def files(path: str) -> list[str]:
 
 
 def in_folder(folder: Path, pattern: str) -> list[Path]:
-    """Return the YAML and JSON files that match a pattern, and symbolic links to nothing, which are to be reported."""
-    next(folder.iterdir(), None)  # raises an error if the directory cannot be read, which glob() takes for empty
-    found = (file for file in sorted(folder.glob(pattern)) if file.suffix in SUFFIXES)
-    return [file for file in found if file.is_file() or not file.exists()]
+    """Return the YAML and JSON files that match a pattern, and broken symbolic links, so that they are reported."""
+    next(folder.iterdir(), None)  # raises an error if the directory cannot be read; for glob() it would be empty
+    matches = (file for file in sorted(folder.glob(pattern)) if file.suffix in SUFFIXES)
+    return [file for file in matches if file.is_file() or not file.exists()]
 
 
 def name_of(manifest: Manifest) -> str:
@@ -110,7 +110,7 @@ def _mentions_definitions(file: Path) -> bool:
 
 
 def write(file: Path, text: str) -> None:
-    """Write a file, and the directories that it is in."""
+    """Write a file, and create its directories."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode())

@@ -1,5 +1,5 @@
-"""Decodes JSON as Go does before Kubernetes validates it.
+"""Decode JSON like Go, before Kubernetes validates it.
 
-- `decoder`: the types; decodes a document, and collects wrong types and unknown fields
+- `decoder`: types, and a decoder that collects wrong types and unknown fields
 - `objectmeta`: the types of ObjectMeta
 """

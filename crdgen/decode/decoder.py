@@ -1,7 +1,7 @@
-"""Decodes JSON into what the API server sees, by the shapes of Go's types, and collects what it cannot read or drops.
+"""Decode JSON like the API server, by the shapes of Go's types, and collect wrong types and unknown fields.
 
-Rules check the decoded form only, so they never see a wrong type: nulls and unknown fields are gone, and a value of a
-wrong type counts as left out.
+Rules only check the decoded form, so they never see a wrong type: nulls, unknown fields and values of a wrong type are
+absent from it.
 """
 
 import base64
@@ -17,7 +17,7 @@ from crdgen.formats import is_date_time
 
 _INT32: Final = 2**31
 _INT64: Final = 2**63
-# The last step of a path, with the keys or places below it: `labels[example.com/name]`.
+# The last step of a path, with its keys or indexes: `labels[example.com/name]`.
 _LAST: Final = re.compile(r"[^.\[\]]+(?:\[[^\[\]]*\])*$")
 _ABSENT: Final = object()
 
@@ -26,7 +26,7 @@ DEPTH: Final = 160
 
 
 class Scalar(Enum):
-    """A value that has no fields."""
+    """Type of a value without fields."""
 
     TEXT = auto()
     BOOLEAN = auto()
@@ -40,14 +40,14 @@ class Scalar(Enum):
 
 @dataclass(frozen=True)
 class ListOf:
-    """A list; a null in it is the item's zero value."""
+    """A list; a null item becomes the zero value."""
 
     item: "Shape"
 
 
 @dataclass(frozen=True)
 class MapOf:
-    """An object with any keys."""
+    """An object with arbitrary keys."""
 
     value: "Shape"
 
@@ -57,7 +57,7 @@ class Struct:
     """An object with these fields.
 
     Attributes:
-        hints: What to do about a field that is none of these but known elsewhere, by its name.
+        hints: Fixes by name, for unknown fields that are known in other objects.
     """
 
     fields: Mapping[str, "Shape"]
@@ -66,7 +66,7 @@ class Struct:
 
 @dataclass(frozen=True)
 class Choice:
-    """A struct or another shape, with a decoder of its own, below which unknown fields are never reported."""
+    """A struct or another shape. Its Go type has its own decoder, and never reports unknown fields."""
 
     struct: Struct
     other: Scalar | ListOf
@@ -79,7 +79,7 @@ TEXT_MAP = MapOf(Scalar.TEXT)
 
 
 def fields(shape: Shape, *names: str) -> dict[str, Shape]:
-    """Return several fields of one shape."""
+    """Return several fields of the same shape."""
     return dict.fromkeys(names, shape)
 
 
@@ -89,7 +89,7 @@ def struct(**fields: Shape) -> Struct:
 
 
 class DecodingProblem(NamedTuple):
-    """A value that cannot be decoded, or an unknown field; one that is unseen is dropped even by strict decoding."""
+    """A value that cannot be decoded, or an unknown field; an `unseen` field is dropped even by strict decoding."""
 
     path: str
     problem: str
@@ -106,7 +106,7 @@ class Decoder:
     problems: list[DecodingProblem] = field(default_factory=list)
 
     def read(self, value: Any, shape: Shape, path: str) -> Any:
-        """Return the decoded value, or its zero value where it cannot be read."""
+        """Return the decoded value, or the zero value if it cannot be decoded."""
         decoded = self._read(value, shape, path, seen=True)
         return zero(shape) if decoded is _ABSENT else decoded
 
@@ -131,14 +131,14 @@ class Decoder:
         fields = shape.fields
         result = {}
         for name, child in value.items():
-            at = under(path, name)
-            known = fields.get(name) if isinstance(name, str) else None
-            if known is None:
+            field_path = under(path, name)
+            field_shape = fields.get(name) if isinstance(name, str) else None
+            if field_shape is None:
                 fix = shape.hints.get(name, "remove it") if shape.hints else "remove it, or correct its spelling"
                 problem = f"{name} is unknown to the API server"
-                self.problems.append(DecodingProblem(at, problem, fix, child, unknown=True, unseen=not seen))
+                self.problems.append(DecodingProblem(field_path, problem, fix, child, unknown=True, unseen=not seen))
                 continue
-            decoded = self._read(child, known, at, seen=seen)
+            decoded = self._read(child, field_shape, field_path, seen=seen)
             if decoded is not _ABSENT:
                 result[name] = decoded
         return result
@@ -159,7 +159,7 @@ class Decoder:
         return [zero(shape.item) if child is _ABSENT else child for child in decoded]
 
     def _choice(self, value: Any, shape: Choice, path: str) -> Any:
-        """Decode a type with its own UnmarshalJSON, which accepts nearly anything and never reports unknown fields."""
+        """Decode a type with its own UnmarshalJSON, which accepts nearly anything and ignores unknown fields."""
         if isinstance(value, Mapping):
             return self._struct(value, shape.struct, path, seen=False)
         if isinstance(shape.other, Scalar):
@@ -167,14 +167,14 @@ class Decoder:
         return self._list(value, shape.other, path, seen=False) if isinstance(value, list) else []
 
     def _scalar(self, value: Any, shape: Scalar, path: str) -> Any:
-        is_right, wanted, _ = _SCALARS[shape]
-        return value if is_right(value) else self._wrong(path, value, wanted)
+        is_valid, expected, _ = _SCALARS[shape]
+        return value if is_valid(value) else self._wrong(path, value, expected)
 
-    def _wrong(self, path: str, value: Any, wanted: str) -> Any:
-        found = _LAST.search(path)
-        keyword = found[0] if found else path
-        fix = _FIXES.get(keyword, f"write {wanted}")
-        self.problems.append(DecodingProblem(path, f"{keyword} must be {wanted}", fix, value))
+    def _wrong(self, path: str, value: Any, expected: str) -> Any:
+        match = _LAST.search(path)
+        keyword = match[0] if match else path
+        fix = _FIXES.get(keyword, f"write {expected}")
+        self.problems.append(DecodingProblem(path, f"{keyword} must be {expected}", fix, value))
         return _ABSENT
 
 
@@ -194,7 +194,7 @@ def is_too_deep(document: Any) -> bool:
     """Return whether the document is nested more deeply than `DEPTH`, or contains itself."""
     level: list[Mapping[Any, Any] | list[Any]] = [[document]]
     for _ in range(DEPTH + 1):
-        # A part that is shared, as YAML's aliases are, counts once.
+        # A shared part, such as a YAML alias, counts once.
         lists = (value.values() if isinstance(value, Mapping) else value for value in level)
         inner = {id(child): child for values in lists for child in values}
         level = [child for child in inner.values() if isinstance(child, Mapping | list)]
@@ -227,7 +227,7 @@ def _is_base64(value: Any) -> bool:
 
 
 def _is_json(value: Any) -> bool:
-    """Return whether JSON can hold the value: YAML knows dates, and numbers that are none."""
+    """Return whether JSON can represent the value: YAML also has dates, infinity and NaN."""
     if isinstance(value, Mapping):
         return all(isinstance(key, str) and _is_json(child) for key, child in value.items())
     if isinstance(value, list):
@@ -235,7 +235,7 @@ def _is_json(value: Any) -> bool:
     return value is None or isinstance(value, str | bool) or _is_number(value)
 
 
-#: Of each scalar: whether a value is one, what a message asks for, and Go's zero value.
+#: For each scalar: a check of values, its name in messages, and Go's zero value.
 _SCALARS: Final[dict[Scalar, tuple[Callable[[Any], bool], str, Any]]] = {
     Scalar.ANY: (_is_json, "JSON", None),
     Scalar.TEXT: (lambda value: isinstance(value, str), "a text", ""),
@@ -250,7 +250,7 @@ _SCALARS: Final[dict[Scalar, tuple[Callable[[Any], bool], str, Any]]] = {
         "",
     ),
 }
-# What newer drafts of JSON Schema say otherwise.
+# Fixes for keywords that newer drafts of JSON Schema changed.
 _BOUND: Final = "write the number as minimum or maximum, and true here"
 _FIXES: Final = {
     "exclusiveMaximum": _BOUND,

@@ -29,7 +29,7 @@ OBJECT_META: Final = struct(
 
 
 _TEXT: Final = {"type": "string"}
-#: The same as a schema, for the columns of `kubectl get`.
+#: ObjectMeta as a schema, for the columns of `kubectl get`.
 METADATA: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {

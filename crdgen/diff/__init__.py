@@ -1,12 +1,12 @@
-"""Compares two CRDs and reports what each change breaks: one family of changes per file.
+"""Compare two CRDs and report what each change breaks: one family of changes per file.
 
 - `change`: a change, and the same field in two schemas
 - `definition`, `versions`: the CRD, and the walk over its schemas
-- `shapes`, `fields`, `values`, `bounds`, `rules`: what is asked of each field
-- `unchanged`: what a rule says of a value that is as it was
+- `shapes`, `fields`, `values`, `bounds`, `rules`: changes of a field's schema
+- `unchanged`: whether a rule accepts a value that does not change
 
-A change that is said not to break stored objects does not: whatever was valid is valid, and loses nothing. Where that
-is not known, as for two patterns, a break is assumed.
+A change that does not break stored objects according to this package never does: valid objects stay valid and lose
+nothing. If that is unknown, for example for two patterns, the change counts as breaking.
 """
 
 from collections.abc import Mapping
@@ -20,6 +20,6 @@ __all__ = ["EVERYTHING", "Break", "Change", "diff"]
 
 
 def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
-    """Return all changes from one CRD to another, breaking ones first. Raises nothing, whatever the JSON."""
-    found = [*names(old, new), *conversion(old, new), *versions(old, new)]
-    return sorted(found, key=lambda change: (not change.breaks, change.version, change.path, change.what))
+    """Return all changes from one CRD to another, breaking changes first. Accepts any JSON."""
+    changes = [*names(old, new), *conversion(old, new), *versions(old, new)]
+    return sorted(changes, key=lambda change: (not change.breaks, change.version, change.path, change.what))

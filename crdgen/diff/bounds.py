@@ -7,7 +7,7 @@ from crdgen.diff.change import REJECTS, Change, SchemaPair
 from crdgen.evaluate.scalars import unfit_bounds
 from crdgen.schema.look import number, shown
 
-#: Each bound, with the word that makes it exclusive, which way it bounds, and what its absence means.
+#: Bounds: the keyword, the keyword that makes it exclusive, its sign (1 for minimum), and the value if it is absent.
 _BOUNDS: Final = (
     *((word, "", 1, 0) for word in ("minLength", "minItems", "minProperties")),
     *((word, "", -1, None) for word in ("maxLength", "maxItems", "maxProperties")),
@@ -18,19 +18,22 @@ _Bound: TypeAlias = tuple[float, bool] | None
 
 
 def bounds(pair: SchemaPair) -> Iterator[Change]:
-    """Yield each bound that is tighter or looser."""
+    """Yield the bounds that are tighter or looser."""
     for keyword, exclusive, sign, absent in _BOUNDS:
         old, new = (_bound(schema, keyword, exclusive) for schema in (pair.old, pair.new))
         if old == new:
             continue
-        was, now = (absent if one is None else sign * one[0] for one in (old, new))
-        is_shut = bool(new and new[1] and not (old and old[1]))
-        # Integers are held against the whole part of a bound, so that one near the old one is tighter where it shuts.
-        more = now is not None and (was is None or now > was or (is_shut and (now == was or now + 2 > was)))
-        yield _changed(pair, keyword, old, new, tighter=more or _is_unfit(pair.new, keyword))
+        was, now = (absent if bound is None else sign * bound[0] for bound in (old, new))
+        is_now_exclusive = bool(new and new[1] and not (old and old[1]))
+        # Integers are compared with the whole part of a bound: an exclusive bound may be tighter though it is looser by
+        # less than 2.
+        is_tighter = now is not None and (
+            was is None or now > was or (is_now_exclusive and (now == was or now + 2 > was))
+        )
+        yield _change(pair, keyword, old, new, tighter=is_tighter or _is_unfit(pair.new, keyword))
     old, new = (_bound(schema, "multipleOf", "") for schema in (pair.old, pair.new))
     if old != new:
-        yield _changed(pair, "multipleOf", old, new, tighter=new is not None)
+        yield _change(pair, "multipleOf", old, new, tighter=new is not None)
 
 
 def _bound(schema: Mapping[str, Any], keyword: str, exclusive: str) -> _Bound:
@@ -39,13 +42,13 @@ def _bound(schema: Mapping[str, Any], keyword: str, exclusive: str) -> _Bound:
 
 
 def _is_unfit(schema: Mapping[str, Any], keyword: str) -> bool:
-    """Return whether the bound is no value of the type, so that it rejects all of them."""
-    typed = {key: schema[key] for key in ("type", "format") if isinstance(schema.get(key), str)}
+    """Return whether the bound is not a value of the type, so that the schema rejects all values."""
+    type_keywords = {key: schema[key] for key in ("type", "format") if isinstance(schema.get(key), str)}
     bound = number(schema.get(keyword))
-    return bound is not None and bool(unfit_bounds(typed | {keyword: bound}))
+    return bound is not None and bool(unfit_bounds(type_keywords | {keyword: bound}))
 
 
-def _changed(pair: SchemaPair, keyword: str, old: _Bound, new: _Bound, *, tighter: bool) -> Change:
+def _change(pair: SchemaPair, keyword: str, old: _Bound, new: _Bound, *, tighter: bool) -> Change:
     if old is None:
         what = f"{keyword} {_shown(new)} is new"
     else:

@@ -13,8 +13,8 @@ class Break(StrEnum):
     """What a change may break.
 
     - `stored`: objects in etcd are rejected at their next write, lose data, or cannot be read
-    - `clients`: a manifest, typed client or controller that worked before is rejected, or gets what it does not expect
-    - `apply`: server-side apply loses track of who owns what, or merges otherwise
+    - `clients`: a manifest, typed client or controller that worked before is rejected, or reads unexpected values
+    - `apply`: server-side apply loses field ownership, or merges differently
     """
 
     STORED = "stored"
@@ -22,7 +22,7 @@ class Break(StrEnum):
     APPLY = "apply"
 
 
-#: What rejects a value that was taken before: objects that hold it, and clients that send it.
+#: The breaks if a value is no longer valid: of objects that contain it, and of clients that send it.
 REJECTS = (Break.STORED, Break.CLIENTS)
 EVERYTHING = (Break.STORED, Break.CLIENTS, Break.APPLY)
 
@@ -32,12 +32,12 @@ class Change:
     """A change in the new CRD.
 
     Attributes:
-        path: the field of an object of that version, as `spec.tasks[].replicas`; without a version, the CRD's own.
+        path: the field of an object of the version, as `spec.tasks[].replicas`; without a version, of the CRD.
         what: what changed, with both values.
         breaks: what it may break; empty for a compatible change.
         fix: how to avoid the break; empty for a compatible change.
-        version: the version whose schema it is in; `v1 → v2` where two versions are compared; empty for the CRD.
-        text: whether it is in words for people only, such as a description.
+        version: the version whose schema changed; `v1 → v2` if two versions are compared; empty for the CRD.
+        text: whether only text for people changed, such as a description.
     """
 
     path: str
@@ -52,12 +52,12 @@ class Change:
         """Return version and path, as `v1 spec.replicas`."""
         return f"{self.version} {self.path}".strip()
 
-    def of(self, version: str) -> "Change":
-        """Return the same change as one of a version's schema."""
+    def in_version(self, version: str) -> "Change":
+        """Return the change with a version."""
         return replace(self, version=version)
 
 
-_JUDGING: Final = (*BRANCHES, "not", "enum", "maxProperties", VALIDATIONS)
+_WHOLE_VALUE_KEYWORDS: Final = (*BRANCHES, "not", "enum", "maxProperties", VALIDATIONS)
 
 
 @dataclass(frozen=True)
@@ -68,54 +68,56 @@ class SchemaPair:
         path: the field, as `spec.tasks[].replicas`; empty at the root.
         old: its schema before.
         new: its schema now.
-        watched: whether a field around it is now judged as a whole, by a rule, a branch, an enum, a maxProperties or
-            as member of a set: a default that is filled in below it changes what is judged.
-        traced: whether the API server knows what the field was before a write; not below lists that are no map lists,
-            where rules have no oldSelf.
+        in_checked_value: whether a parent's value is checked as a whole, by a rule, a branch, an enum, maxProperties,
+            or as an item of a set. Then a new default in this field changes the checked value.
+        has_old_self: whether rules of this field have oldSelf; not below lists, except map lists.
     """
 
     path: str
     old: Mapping[str, Any]
     new: Mapping[str, Any]
-    watched: bool = False
-    traced: bool = True
+    in_checked_value: bool = False
+    has_old_self: bool = True
 
     def field(self, name: str) -> "SchemaPair":
-        """Return the pair of a property that both have."""
+        """Return the pair of a property that both schemas have."""
         path = f"{self.path}.{name}" if self.path else name
-        return self._below(path, mapping(self.old, "properties", name), mapping(self.new, "properties", name))
+        return self._child(path, mapping(self.old, "properties", name), mapping(self.new, "properties", name))
 
     def items(self) -> "SchemaPair":
-        """Return the pair of the items of a list."""
-        pair = self._below(f"{self.path}[]", mapping(self.old, "items"), mapping(self.new, "items"))
-        return replace(pair, traced=self.traced and self.new.get(LIST_TYPE) == "map")
+        """Return the pair of a list's items."""
+        pair = self._child(f"{self.path}[]", mapping(self.old, "items"), mapping(self.new, "items"))
+        return replace(pair, has_old_self=self.has_old_self and self.new.get(LIST_TYPE) == "map")
 
     def values(self) -> "SchemaPair":
-        """Return the pair of the values of a map."""
+        """Return the pair of a map's values."""
         key = "additionalProperties"
-        return self._below(f"{self.path}.*", mapping(self.old, key), mapping(self.new, key))
+        return self._child(f"{self.path}.*", mapping(self.old, key), mapping(self.new, key))
 
     def for_new(self, keep: str) -> str:
-        """Return the advice to keep what is taken, and to reject more in new objects only; clients break by that."""
-        rule = "a rule `oldSelf.hasValue() || (…)` with optionalOldSelf, or by " if self.traced else ""
+        """Return the advice to accept the old values, and to reject more only in new objects, which breaks clients."""
+        rule = "a rule `oldSelf.hasValue() || (…)` with optionalOldSelf, or by " if self.has_old_self else ""
         return f"{keep}, and reject more in new objects only, by {rule}a webhook"
 
     def change(self, what: str, *breaks: Break, fix: str = "") -> Change:
         """Return a change of this field."""
         return Change(self.path, what, breaks, fix)
 
-    def _below(self, path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> "SchemaPair":
-        return SchemaPair(path, old, new, self.watched or is_judged_whole(self.new), self.traced)
+    def _child(self, path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> "SchemaPair":
+        return SchemaPair(path, old, new, self.in_checked_value or checks_whole_value(self.new), self.has_old_self)
 
 
 Family: TypeAlias = Callable[[SchemaPair], Iterator[Change]]
 
 
-def is_judged_whole(schema: Mapping[str, Any]) -> bool:
-    """Return whether a keyword of the schema looks at what is below the field, and not at the field itself only."""
-    return any(schema.get(keyword) not in (None, [], {}) for keyword in _JUDGING) or schema.get(LIST_TYPE) == "set"
+def checks_whole_value(schema: Mapping[str, Any]) -> bool:
+    """Return whether a keyword of the schema checks the value with everything below it."""
+    return (
+        any(schema.get(keyword) not in (None, [], {}) for keyword in _WHOLE_VALUE_KEYWORDS)
+        or schema.get(LIST_TYPE) == "set"
+    )
 
 
 def required(schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names that an object must have."""
+    """Return the names of required fields."""
     return frozenset(words(schema.get("required")))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from crdgen.diff.change import REJECTS, Break, Change, SchemaPair, is_judged_whole, required
+from crdgen.diff.change import REJECTS, Break, Change, SchemaPair, checks_whole_value, required
 from crdgen.diff.rules import is_strict
 from crdgen.schema import INT_OR_STRING, PRESERVE
 from crdgen.schema.look import canonical, mapping, shown
@@ -12,16 +12,16 @@ _FIX: Final = "keep the default in this version, and change it in a new one"
 
 
 def defaults(pair: SchemaPair) -> Iterator[Change]:
-    """Yield the change of a default; null is none.
+    """Yield the change of a default; null counts as no default.
 
-    Objects keep the default that they were stored with: what changes is what a manifest that leaves the field out asks
-    for, and what objects have that were stored before there was a default.
+    Stored objects keep their values. Manifests without the field get the new default, and so do objects that were
+    stored without the field.
     """
     old, new = pair.old.get("default"), pair.new.get("default")
     if canonical(old) == canonical(new):
         return
     if old is None:
-        yield _new(pair, shown(new))
+        yield _new_default(pair, shown(new))
     elif new is None:
         what = f"default {shown(old)} is removed: manifests without the field mean something else, or are rejected"
         yield pair.change(what, *REJECTS, fix="keep the default")
@@ -30,8 +30,8 @@ def defaults(pair: SchemaPair) -> Iterator[Change]:
         yield pair.change(what, Break.CLIENTS, fix=_FIX)
 
 
-def _new(pair: SchemaPair, value: str) -> Change:
-    if pair.watched or is_strict(pair.new):
+def _new_default(pair: SchemaPair, value: str) -> Change:
+    if pair.in_checked_value or is_strict(pair.new):
         what = f"default {value} is new, and affects a rule, branch or bound of the field or of a parent"
         return pair.change(what, *REJECTS, fix="add no default")
     return pair.change(f"default {value} is new; stored objects without the field are read with the default")
@@ -42,22 +42,22 @@ _TAKES_ANYTHING: Final = frozenset({PRESERVE, "description", "title", "example",
 
 
 def fields(pair: SchemaPair) -> Iterator[Change]:
-    """Yield the changes of which fields there are, and of which there must be."""
-    yield from _gone(pair)
+    """Yield fields that are removed, new, or change whether they are required."""
+    yield from _removed(pair)
     yield from _added(pair)
     yield from _required(pair)
 
 
-def _gone(pair: SchemaPair) -> Iterator[Change]:
+def _removed(pair: SchemaPair) -> Iterator[Change]:
     new = mapping(pair.new, "properties")
     for name in mapping(pair.old, "properties"):
         if name in new:
             continue
         if pair.new.get(PRESERVE):
-            yield _of(pair, name, "the field is no longer described; its values are kept unchecked")
+            yield _field_change(pair, name, "the field is no longer described; its values are kept unchecked")
         else:
             what = "the field is removed: stored values are pruned at the next write, and strict clients are rejected"
-            yield _of(pair, name, what, *REJECTS, fix=f"keep it and describe it as deprecated; or {_CONVERT}")
+            yield _field_change(pair, name, what, *REJECTS, fix=f"keep it and describe it as deprecated; or {_CONVERT}")
 
 
 def _added(pair: SchemaPair) -> Iterator[Change]:
@@ -72,16 +72,16 @@ def _added(pair: SchemaPair) -> Iterator[Change]:
         takes_anything = schema.get(PRESERVE) and not schema.get(INT_OR_STRING) and schema.keys() <= _TAKES_ANYTHING
         if was_open and not takes_anything:
             what = "the field is new; unknown fields were kept here, so that stored values may not fit it"
-            yield _of(pair, name, what, *REJECTS, fix=f"leave it open, with {PRESERVE} and no type{optional}")
-        elif "default" in schema and (_is_judged(pair) or is_strict(schema)):
+            yield _field_change(pair, name, what, *REJECTS, fix=f"leave it open, with {PRESERVE} and no type{optional}")
+        elif "default" in schema and (_is_checked_whole(pair) or is_strict(schema)):
             what = "the field is new, and its default counts in a rule or bound of it or of the object around it"
-            yield _of(pair, name, what, *REJECTS, fix=f"add it without a default{optional}")
+            yield _field_change(pair, name, what, *REJECTS, fix=f"add it without a default{optional}")
         elif name in must and schema.get("default") is None:
             what = "the field is new and required: stored objects and clients do not have it"
-            fix = "do not require it" if _is_judged(pair) else "give it a default, or do not require it"
-            yield _of(pair, name, what, *REJECTS, fix=fix)
+            fix = "do not require it" if _is_checked_whole(pair) else "give it a default, or do not require it"
+            yield _field_change(pair, name, what, *REJECTS, fix=fix)
         else:
-            yield _of(pair, name, "the field is new")
+            yield _field_change(pair, name, "the field is new")
 
 
 def _required(pair: SchemaPair) -> Iterator[Change]:
@@ -92,18 +92,20 @@ def _required(pair: SchemaPair) -> Iterator[Change]:
         if name not in both and name in mapping(pair.new, "properties"):
             continue  # reported as a new field
         if schema.get("default") is not None:
-            yield _of(pair, name, "is now required, and has a default")
+            yield _field_change(pair, name, "is now required, and has a default")
         else:
-            default = "give it a default; or " if name in both and not _is_judged(pair) else ""
-            yield _of(pair, name, "is now required", *REJECTS, fix=default + pair.for_new("do not require it"))
+            default = "give it a default; or " if name in both and not _is_checked_whole(pair) else ""
+            yield _field_change(
+                pair, name, "is now required", *REJECTS, fix=default + pair.for_new("do not require it")
+            )
     for name in sorted((was - now) & both):
-        yield _of(pair, name, "is no longer required; who reads it may not find it")
+        yield _field_change(pair, name, "is no longer required; who reads it may not find it")
 
 
-def _is_judged(pair: SchemaPair) -> bool:
-    """Return whether one more field of an object may break what judges the object as a whole."""
-    return pair.watched or is_judged_whole(pair.new)
+def _is_checked_whole(pair: SchemaPair) -> bool:
+    """Return whether another field of an object may violate a check of the object as a whole."""
+    return pair.in_checked_value or checks_whole_value(pair.new)
 
 
-def _of(pair: SchemaPair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:
+def _field_change(pair: SchemaPair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:
     return Change(f"{pair.path}.{name}".lstrip("."), what, breaks, fix)

@@ -1,4 +1,4 @@
-"""Changes of type, of which fields are kept, and of list and map types, by which server-side apply merges."""
+"""Changes of types, of preserved fields, and of list and map types, by which server-side apply merges."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -12,17 +12,18 @@ _NEW_FIELD: Final = "keep the field and add one of another name, or add a versio
 
 
 def incompatible(pair: SchemaPair) -> Iterator[Change]:
-    """Yield the change of type after which old values are rejected; what is below is then not looked at."""
-    if not _taken(pair.old) <= _taken(pair.new):
+    """Yield a change of type that rejects old values; schemas below it are then not compared."""
+    if not _accepted_types(pair.old) <= _accepted_types(pair.new):
         what = f"{_name(pair.old)} is now {_name(pair.new)}"
         yield pair.change(what, *EVERYTHING, fix=_NEW_FIELD)
-    elif _form(pair.old) != _form(pair.new) and not _keeps(pair):
-        what = f"{_FORMS[_form(pair.old)]} is now {_FORMS[_form(pair.new)]}: undeclared fields are pruned"
+    elif _object_form(pair.old) != _object_form(pair.new) and not _keeps_fields(pair):
+        old, new = _OBJECT_FORMS[_object_form(pair.old)], _OBJECT_FORMS[_object_form(pair.new)]
+        what = f"{old} is now {new}: undeclared fields are pruned"
         yield pair.change(what, *EVERYTHING, fix=f"{_NEW_FIELD}, or set {PRESERVE}")
 
 
 def shapes(pair: SchemaPair) -> Iterator[Change]:
-    """Yield changes of type after which all old values are still taken."""
+    """Yield changes of type that accept all old values."""
     same = _name(pair.old) == _name(pair.new)
     if not same:
         what = f"{_name(pair.old)} is now {_name(pair.new)}; typed clients cannot read other values"
@@ -34,8 +35,8 @@ def shapes(pair: SchemaPair) -> Iterator[Change]:
     elif was and not now:
         what = "unknown fields are now pruned: what stored objects have there is lost"
         yield pair.change(what, *REJECTS, fix=f"keep {PRESERVE}")
-    elif _form(pair.old) != _form(pair.new):
-        yield pair.change(f"{_FORMS[_form(pair.old)]} is now {_FORMS[_form(pair.new)]}")
+    elif _object_form(pair.old) != _object_form(pair.new):
+        yield pair.change(f"{_OBJECT_FORMS[_object_form(pair.old)]} is now {_OBJECT_FORMS[_object_form(pair.new)]}")
     for keyword in ("items", EMBEDDED):
         has, had = bool(pair.new.get(keyword)), bool(pair.old.get(keyword))
         if has != had:
@@ -43,8 +44,8 @@ def shapes(pair: SchemaPair) -> Iterator[Change]:
             yield pair.change(what, *REJECTS, fix=f"leave {keyword} as it was")
 
 
-def _taken(schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return the JSON types that are taken; an integer is a number."""
+def _accepted_types(schema: Mapping[str, Any]) -> frozenset[str]:
+    """Return the accepted JSON types; integers are numbers."""
     kind = schema.get("type")
     if schema.get(INT_OR_STRING):
         return frozenset({"integer", "string"})
@@ -60,7 +61,7 @@ def _name(schema: Mapping[str, Any]) -> str:
     return kind if isinstance(kind, str) and kind in _ALL else "anything"
 
 
-_FORMS: Final = {
+_OBJECT_FORMS: Final = {
     "named": "an object of named fields",
     "map": "a map",
     "open map": "a map of anything",
@@ -69,9 +70,9 @@ _FORMS: Final = {
 }
 
 
-def _form(schema: Mapping[str, Any]) -> str:
-    """Return how an object's fields are known."""
-    if "object" not in _taken(schema):
+def _object_form(schema: Mapping[str, Any]) -> str:
+    """Return which fields an object may have, as a key of `_OBJECT_FORMS`."""
+    if "object" not in _accepted_types(schema):
         return ""
     extra = schema.get("additionalProperties")
     if isinstance(extra, Mapping):
@@ -81,13 +82,13 @@ def _form(schema: Mapping[str, Any]) -> str:
     return "open map" if extra else "named"
 
 
-def _keeps(pair: SchemaPair) -> bool:
-    """Return whether what the old form keeps is kept by the new one."""
-    forms = _form(pair.old), _form(pair.new)
+def _keeps_fields(pair: SchemaPair) -> bool:
+    """Return whether the new form keeps all fields that the old form keeps."""
+    forms = _object_form(pair.old), _object_form(pair.new)
     if forms in {("named", "open"), ("map", "open"), ("open map", "open"), ("open", "named")}:
-        return True  # of what is no longer open, `shapes` tells
+        return True  # `shapes` reports objects that are no longer open
     if forms == ("map", "open map"):
-        return _taken(mapping(pair.old, "additionalProperties")).isdisjoint({"array", "object"})
+        return _accepted_types(mapping(pair.old, "additionalProperties")).isdisjoint({"array", "object"})
     return "" in forms
 
 
@@ -105,8 +106,8 @@ def topology(pair: SchemaPair) -> Iterator[Change]:
         if now == "atomic":
             yield pair.change(f"{what}: owners of items become owners of the whole list", Break.APPLY, fix=_FIX)
         else:
-            twice = "two items that are the same" if now == "set" else "two items of the same key"
-            text = f"{what}: stored lists with {twice} are rejected, and their items have no owner"
+            duplicates = "two items that are the same" if now == "set" else "two items of the same key"
+            text = f"{what}: stored lists with {duplicates} are rejected, and their items have no owner"
             yield pair.change(text, Break.STORED, Break.CLIENTS, Break.APPLY, fix=_FIX)
     elif now == "map":
         yield from _keys(pair)

@@ -1,4 +1,4 @@
-"""Changes of enum, pattern, format, nullable, and of branches, which are compared as they are written."""
+"""Changes of enum, pattern, format, nullable, and of branches, which are compared literally."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -11,12 +11,12 @@ from crdgen.schema.look import canonical, members, shown
 
 _KEEP: Final = "keep accepting the old values"
 
-#: Formats of which the second takes all that the first one takes; integers of 64 bits fit into a float of 32.
+#: Pairs of formats: the second accepts all values of the first. Integers of 64 bits fit into a float of 32 bits.
 _WIDER: Final = frozenset({("int32", "int64"), ("int32", "float"), ("int64", "float")})
 
 
 def values(pair: SchemaPair) -> Iterator[Change]:
-    """Yield changes of which values a field takes."""
+    """Yield changes of a field's valid values."""
     yield from _enum(pair)
     yield from _pattern(pair)
     yield from _format(pair)
@@ -31,7 +31,7 @@ def _enum(pair: SchemaPair) -> Iterator[Change]:
         yield pair.change(f"any value is valid, no longer only {_listed(old)}")
     if not old or not new:
         return
-    was, now = ({canonical(value): value for value in one} for one in (old, new))
+    was, now = ({canonical(value): value for value in enum} for enum in (old, new))
     for key in was.keys() - now.keys():
         yield pair.change(
             f"value {shown(was[key])} is removed", *REJECTS, fix="keep the value, described as deprecated"
@@ -68,25 +68,25 @@ def _format(pair: SchemaPair) -> Iterator[Change]:
 
 
 def _is_wider(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Return whether the new format takes all that the old one took."""
-    was, now = _checked(old), _checked(new)
+    """Return whether the new format accepts all values of the old format."""
+    was, now = _checked_format(old), _checked_format(new)
     return now is None or was == now or (was, now) in _WIDER
 
 
-def _checked(schema: Mapping[str, Any]) -> str | None:
-    """Return the format that the API server checks for values of the type, dashes aside; None where it checks none.
+def _checked_format(schema: Mapping[str, Any]) -> str | None:
+    """Return the format that the API server checks for values of the type, without dashes; None if it checks none.
 
-    Integers without one have 64 bits.
+    Integers without a format have 64 bits.
     """
     name, kind = schema.get("format"), schema.get("type")
-    plain = name.replace("-", "") if isinstance(name, str) else ""
+    without_dashes = name.replace("-", "") if isinstance(name, str) else ""
     if kind == "integer":
-        return plain if plain in RANGES else "int64"
+        return without_dashes if without_dashes in RANGES else "int64"
     if kind == "number":
-        return plain if plain == "float" else None
-    if text_format(name) is None or (plain == "password" and (kind or schema.get(INT_OR_STRING))):
-        return None  # any text is a password; where there is no type, nothing else is one
-    return plain
+        return without_dashes if without_dashes == "float" else None
+    if text_format(name) is None or (without_dashes == "password" and (kind or schema.get(INT_OR_STRING))):
+        return None  # every string is a password; without a type, only strings are
+    return without_dashes
 
 
 def _null(pair: SchemaPair) -> Iterator[Change]:
@@ -103,13 +103,13 @@ def _listed(enum: list[Any]) -> str:
 
 
 def branches(pair: SchemaPair) -> Iterator[Change]:
-    """Yield changes of branches, which count as breaking if that cannot be ruled out."""
+    """Yield changes of branches, which count as breaking unless they certainly are not."""
     for keyword in BRANCHES:
         was, now = _branches(pair.old, keyword), _branches(pair.new, keyword)
         if was != now:
-            # Of all, fewer take more; of several, one more does; of exactly one, another may be one too many.
-            more = set(now) <= set(was) if keyword == "allOf" else bool(was) and set(was) <= set(now)
-            yield _branch_change(pair, keyword, tighter=bool(now) and not (more and keyword != "oneOf"))
+            # Fewer branches of allOf, or more of anyOf, accept more; another branch of oneOf may be one too many.
+            accepts_more = set(now) <= set(was) if keyword == "allOf" else bool(was) and set(was) <= set(now)
+            yield _branch_change(pair, keyword, tighter=bool(now) and not (accepts_more and keyword != "oneOf"))
     before, after = pair.old.get("not"), pair.new.get("not")
     if canonical(before) != canonical(after):
         yield _branch_change(pair, "not", tighter=after is not None)
@@ -125,5 +125,5 @@ def _branch_change(pair: SchemaPair, keyword: str, *, tighter: bool) -> Change:
 def _branches(schema: Mapping[str, Any], keyword: str) -> list[str]:
     listed = members(schema.get(keyword))
     if keyword == "anyOf" and schema.get(INT_OR_STRING) and listed == EITHER:
-        return []  # the usual way to write int-or-string, which says nothing more
+        return []  # the usual way to write int-or-string, without further meaning
     return sorted(map(canonical, listed))

@@ -1,4 +1,4 @@
-"""Changes of versions, of each one's schema field by field, and between versions that objects are converted to."""
+"""Changes of versions, of their schemas field by field, and between versions that objects are converted between."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -22,33 +22,35 @@ _SERVE: Final = "keep it served, marked deprecated, while clients use it"
 
 
 def versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield the changes of each version, of their schemas, and between versions that objects must pass."""
-    was, now = (named(mapping(one, "spec").get("versions")) for one in (old, new))
+    """Yield the changes of versions, of their schemas, and between versions that objects are converted between."""
+    was, now = (named(mapping(crd, "spec").get("versions")) for crd in (old, new))
     for name, version in was.items():
         if name not in now:
-            yield _gone(name, version, words(mapping(old, "status").get("storedVersions")), _ask(old))
+            yield _removed(
+                name, version, words(mapping(old, "status").get("storedVersions")), _compare_with_cluster(old)
+            )
     for name, version in now.items():
         if name not in was:
             yield Change(_path(name), "the version is new")
         else:
             yield from _flags(name, was[name], version)
-            yield from (change.of(name) for change in views(was[name], version))
-            yield from (change.of(name) for change in schemas(schema_of(was[name]), schema_of(version)))
+            yield from (change.in_version(name) for change in views(was[name], version))
+            yield from (change.in_version(name) for change in schemas(schema_of(was[name]), schema_of(version)))
     yield from _between(was, now, converts=strategy(new) != "None")
 
 
-def _ask(crd: Mapping[str, Any]) -> str:
-    """Return the advice to compare with what the cluster has, whose status tells where objects are stored."""
+def _compare_with_cluster(crd: Mapping[str, Any]) -> str:
+    """Return the advice to compare with the CRD in the cluster: its status lists the stored versions."""
     name = mapping(crd, "metadata").get("name", "NAME")
     return f"or compare with the CRD of the cluster, `kubectl get crd {name} -o yaml`: its {_STATUS} has the answer"
 
 
-def _gone(name: str, version: Mapping[str, Any], stored: list[str], ask: str) -> Change:
-    """Return what the removal of a version breaks; `stored` is what the old CRD's status names, if it says so.
+def _removed(name: str, version: Mapping[str, Any], stored: list[str], compare_hint: str) -> Change:
+    """Return the change by the removal of a version; `stored` are the stored versions in the old CRD's status, if any.
 
-    A file tells only where objects are stored now: an earlier revision may have stored them in any version. The API
-    server rejects to remove a version that the status names (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/
-    validation, ValidateCustomResourceDefinitionStoredVersions).
+    A file only says in which version objects are stored now: an earlier revision may have stored them in any version.
+    The API server rejects the removal of a version in the status (k8s.io/apiextensions-apiserver,
+    pkg/apis/apiextensions/validation, ValidateCustomResourceDefinitionStoredVersions).
     """
     served = version.get("served") is True
     rejected = f"the API server rejects that while {_STATUS} names it"
@@ -57,14 +59,14 @@ def _gone(name: str, version: Mapping[str, Any], stored: list[str], ask: str) ->
         return Change(_path(name), what, REJECTS, _MIGRATE)
     if not stored:
         what = f"the version is removed, and objects may be stored in it since an earlier revision: {rejected}"
-        return Change(_path(name), what, REJECTS if served else (Break.STORED,), f"{_MIGRATE}; {ask}")
+        return Change(_path(name), what, REJECTS if served else (Break.STORED,), f"{_MIGRATE}; {compare_hint}")
     if served:
         what = f"the version is removed, which {_STATUS} does not name: clients that use it get a 404"
         return Change(_path(name), what, (Break.CLIENTS,), _SERVE)
     return Change(_path(name), f"the version is removed, which was not served, and {_STATUS} does not name it")
 
 
-#: What is said of a flag of a version that is now on, and now off.
+#: Flags of a version, with the texts for being set and unset.
 _FLAGS: Final = {
     "served": (
         "the version is now served",
@@ -80,42 +82,44 @@ _FLAGS: Final = {
 
 def _flags(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     for flag, (on, off) in _FLAGS.items():
-        was, now = old.get(flag) is True, new.get(flag) is True
-        if was and not now:
+        was_set, is_set = old.get(flag) is True, new.get(flag) is True
+        if was_set and not is_set:
             breaks = ((Break.CLIENTS,), _SERVE) if flag == "served" else ((), "")
             yield Change(f"{_path(name)}.{flag}", off, *breaks)
-        if now and not was:
+        if is_set and not was_set:
             yield Change(f"{_path(name)}.{flag}", on)
     if old.get("deprecationWarning") != new.get("deprecationWarning"):
         yield Change(f"{_path(name)}.deprecationWarning", "the warning changed", text=True)
 
 
 def _between(
-    was: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]], *, converts: bool
+    old_versions: Mapping[str, Mapping[str, Any]], new_versions: Mapping[str, Mapping[str, Any]], *, converts: bool
 ) -> Iterator[Change]:
-    """Yield what objects lose on the way from the schema that they were stored with to one that they now meet.
+    """Yield changes for objects that are converted from an old version to a new version.
 
-    Without a webhook, only the apiVersion is converted. A client of the new version is none of the old one's.
+    Without a webhook, conversion only changes the apiVersion. Clients do not break: they use one version only.
     """
-    before = _stored(was)
-    after = _stored(now)
-    pairs: list[tuple[str | None, str | None]] = [(before, name) for name in now if name not in was]
-    pairs += [(name, after) for name in was if name not in now]
-    if before in now and after in was and before != after:
-        pairs.append((before, after))
+    old_storage = _storage_version(old_versions)
+    new_storage = _storage_version(new_versions)
+    pairs: list[tuple[str | None, str | None]] = [
+        (old_storage, name) for name in new_versions if name not in old_versions
+    ]
+    pairs += [(name, new_storage) for name in old_versions if name not in new_versions]
+    if old_storage in new_versions and new_storage in old_versions and old_storage != new_storage:
+        pairs.append((old_storage, new_storage))
     for old, new in dict.fromkeys(pairs):
         if old is None or new is None:
             continue
-        for change in schemas(schema_of(was[old]), schema_of(now[new])):
+        for change in schemas(schema_of(old_versions[old]), schema_of(new_versions[new])):
             if change.text:
                 continue
-            breaks = () if converts else tuple(one for one in change.breaks if one is Break.STORED)
+            breaks = () if converts else tuple(affected for affected in change.breaks if affected is Break.STORED)
             fix = f"{change.fix}; or convert by a webhook" if breaks else ""
-            yield replace(change.of(f"{old} → {new}"), breaks=breaks, fix=fix)
+            yield replace(change.in_version(f"{old} → {new}"), breaks=breaks, fix=fix)
 
 
-def _stored(found: Mapping[str, Mapping[str, Any]]) -> str | None:
-    return next((name for name, version in found.items() if version.get("storage") is True), None)
+def _storage_version(versions_by_name: Mapping[str, Mapping[str, Any]]) -> str | None:
+    return next((name for name, version in versions_by_name.items() if version.get("storage") is True), None)
 
 
 def _path(name: str) -> str:
@@ -144,8 +148,8 @@ def schemas(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
 def _walk(pair: SchemaPair) -> Iterator[Change]:
     if canonical(pair.old) == canonical(pair.new):
         return
-    if found := list(incompatible(pair)):  # Nothing below can be compared.
-        yield from found
+    if changes := list(incompatible(pair)):  # schemas below cannot be compared
+        yield from changes
         return
     yield from (change for family in _FAMILIES for change in family(pair))
     new = mapping(pair.new, "properties")

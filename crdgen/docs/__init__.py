@@ -1,9 +1,9 @@
 """Reference documentation as Markdown, from a CRD or a schema.
 
-- `page`: the page of a kind, from its CRD, the table of fields below a schema, and what is demanded across fields
-- `types`: what a field may hold, in words
-- `example`: the least object that the schema takes
-- `markdown`: tables, code and text that mean what they say
+- `page`: the page of a kind from its CRD: tables of fields, rules, columns, an example
+- `types`: the type of a field in words
+- `example`: a minimal valid object
+- `markdown`: tables, code and escaped text
 """
 
 from crdgen.docs.page import fields, page

@@ -1,13 +1,13 @@
-"""The least object that a schema takes."""
+"""A minimal valid object for a schema."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from crdgen.docs.types import kubernetes_type
 from crdgen.evaluate import Evaluator
-from crdgen.evaluate.evaluation import decoded
+from crdgen.evaluate.evaluation import decode_schema
 from crdgen.lint import check_structural
-from crdgen.schema import INT_OR_STRING
+from crdgen.schema import INT_OR_STRING, Schema
 from crdgen.schema.look import mapping, members, number
 
 _TEXTS: Final = {
@@ -28,30 +28,30 @@ _POD_TEMPLATE: Final = {"spec": {"containers": [{"name": "main", "image": "examp
 
 
 def example(head: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return an object with this head (apiVersion, kind, metadata), what is required, and the examples of authors.
+    """Return an object with this head (apiVersion, kind, metadata), required fields, and the examples of authors.
 
-    It is None where a pattern, a branch or a rule asks for what cannot be guessed.
+    It is None if a pattern, a branch or a rule requires values that cannot be guessed.
     """
     if check_structural(dict(schema)):
-        return None  # of what is no schema, there are no objects
-    held = decoded(dict(schema))
-    body = _object(held)
-    spec = mapping(held, "properties", "spec")
+        return None  # an invalid schema has no objects
+    decoded: Schema = decode_schema(dict(schema))
+    body = _object(decoded)
+    spec = mapping(decoded, "properties", "spec")
     if spec and "spec" not in body:
         body["spec"] = _value(spec)
-    found = {**head, **{key: value for key, value in body.items() if key not in head and key != "status"}}
-    evaluator = Evaluator(held)
-    return None if evaluator.validate(evaluator.default(evaluator.prune(found))) else found
+    document = {**head, **{key: value for key, value in body.items() if key not in head and key != "status"}}
+    evaluator = Evaluator(decoded)
+    return None if evaluator.validate(evaluator.default(evaluator.prune(document))) else document
 
 
 def _value(schema: Mapping[str, Any]) -> Any:
-    given = [schema[keyword] for keyword in ("example", "default") if keyword in schema]
-    if given := [*given, *members(schema.get("enum"))]:
-        return given[0]
+    values = [schema[keyword] for keyword in ("example", "default") if keyword in schema]
+    if values := [*values, *members(schema.get("enum"))]:
+        return values[0]
     if kubernetes_type(schema) == "PodTemplateSpec":
         return _POD_TEMPLATE
-    make = _OF_TYPE.get(str(schema.get("type")))
-    return make(schema) if make else 1 if schema.get(INT_OR_STRING) is True else {}
+    value_of = _VALUES_BY_TYPE.get(str(schema.get("type")))
+    return value_of(schema) if value_of else 1 if schema.get(INT_OR_STRING) is True else {}
 
 
 def _object(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _text(schema: Mapping[str, Any]) -> str:
     return text.ljust(min(int(least), 64), "x")[: None if most is None else int(most)]
 
 
-_OF_TYPE: Final[dict[str, Callable[[Mapping[str, Any]], Any]]] = {
+_VALUES_BY_TYPE: Final[dict[str, Callable[[Mapping[str, Any]], Any]]] = {
     "array": _list,
     "boolean": lambda _: True,
     "integer": _number,

@@ -1,36 +1,36 @@
-"""Markdown that means what it says: text of others is escaped, code is fenced by what it does not hold."""
+"""Write Markdown: text is escaped, and code has fences that it does not contain."""
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-# A pair of backticks around something: an author's code.
+# Code between backticks.
 _CODE: Final = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-# `_` is emphasis at the edge of a word only; `&` matters before what looks like an entity.
+# `_` is emphasis only at the edge of a word; `&` is special only in front of an entity.
 _SPECIAL: Final = re.compile(r"[\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-# What begins a block at the start of a line.
+# Characters that begin a block at the start of a line.
 _BLOCK: Final = re.compile(r"^(\s*)([-+>#=]|\d+(?=[.)]))", re.MULTILINE)
 
 
 def escape(text: str) -> str:
-    """Return text as Markdown shows it, on one line; what the author has put between backticks stays code."""
+    """Escape text for Markdown, on one line; code between backticks stays code."""
     line = " ".join(text.split())
     parts: list[str] = []
     end = 0
-    for found in _CODE.finditer(line):
-        parts += [_escaped(line[end : found.start()]), code(found[2].strip())]
-        end = found.end()
-    return "".join([*parts, _escaped(line[end:])])
+    for match in _CODE.finditer(line):
+        parts += [_escape_line(line[end : match.start()]), code(match[2].strip())]
+        end = match.end()
+    return "".join([*parts, _escape_line(line[end:])])
 
 
 def paragraph(text: str) -> str:
-    """Return text as a paragraph of its own, which begins no list, heading or quotation."""
-    # Of `1.` the point is escaped, since digits cannot be.
-    return _BLOCK.sub(lambda found: f"{found[0]}\\" if found[2].isdigit() else f"{found[1]}\\{found[2]}", escape(text))
+    """Return text as a paragraph that does not become a list, heading or quotation."""
+    # In `1.` the point is escaped, since digits cannot be.
+    return _BLOCK.sub(lambda match: f"{match[0]}\\" if match[2].isdigit() else f"{match[1]}\\{match[2]}", escape(text))
 
 
 def code(text: str, *, in_table: bool = True) -> str:
-    """Return text as inline code; in a table a bar is escaped, which elsewhere would show the backslash."""
+    """Return text as inline code. In tables, `|` must be escaped; elsewhere the backslash would be visible."""
     if not text:
         return ""
     runs = [len(run) for run in re.findall("`+", text)]
@@ -42,17 +42,17 @@ def code(text: str, *, in_table: bool = True) -> str:
 
 
 def block(text: str, language: str) -> str:
-    """Return text as a block of code."""
+    """Return text as a code block."""
     longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of cells that are Markdown already."""
+    """Return a table; its cells are Markdown."""
     lines = [head, ["---" for _ in head], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(lambda found: f"\\{found[0]}" if found[0] != "&" else "&amp;", text)
+def _escape_line(text: str) -> str:
+    return _SPECIAL.sub(lambda match: f"\\{match[0]}" if match[0] != "&" else "&amp;", text)

@@ -1,4 +1,4 @@
-"""The page of a kind, from its CRD, and the table of the fields below a schema."""
+"""The page of a kind from its CRD, and tables of fields."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from crdgen.docs.example import example
 from crdgen.docs.markdown import block, code, escape, paragraph, table
 from crdgen.docs.types import LONGEST, kubernetes_type, type_of, value
-from crdgen.generate.mixed import SHUT
+from crdgen.generate.mixed import TYPE_EXCLUSIONS
 from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.resource.text import to_yaml
 from crdgen.schema import INT_OR_STRING, VALIDATIONS
@@ -16,11 +16,11 @@ _KUBERNETES = ("apiVersion", "kind", "metadata")
 
 
 def page(crd: Mapping[str, Any], comment: str = "") -> str:
-    """Return the page of a kind as Markdown; the comment is on top, unseen by readers."""
+    """Return the page of a kind as Markdown; the comment at its top is not rendered."""
     spec = mapping(crd, "spec")
     names = mapping(spec, "names")
     versions = named(spec.get("versions"))
-    stored = next((one for one in versions.values() if one.get("storage") is True), {})
+    stored = next((version for version in versions.values() if version.get("storage") is True), {})
     parts = [f"<!-- {comment.replace('--', '- -')} -->"] if comment else []
     parts += [f"# {escape(str(names.get('kind', '')))}", *_text(schema_of(stored)), _identity(crd, spec, names)]
     if len(versions) != 1 or any(version.get("deprecated") for version in versions.values()):
@@ -69,20 +69,20 @@ def _version(crd: Mapping[str, Any], name: str, version: Mapping[str, Any], leve
     if "status" in own:
         yield f"{level} Status"
         yield fields({"status": mapping(own, "status")})
-    found = list(rules("", schema))
-    if found:
+    rule_lines = [f"- {line}" for line in rules("", schema)]
+    if rule_lines:
         yield f"{level} Rules"
-        yield "\n".join(f"- {line}" for line in found)
+        yield "\n".join(rule_lines)
     yield from _views(version, level)
     head = {
         "apiVersion": f"{mapping(crd, 'spec').get('group')}/{name}",
         "kind": mapping(crd, "spec", "names").get("kind"),
         "metadata": {"name": "example"},
     }
-    least = example(head, schema)
-    if least is not None:
+    document = example(head, schema)
+    if document is not None:
         yield f"{level} Example"
-        yield block(to_yaml(least), "yaml")
+        yield block(to_yaml(document), "yaml")
 
 
 def _views(version: Mapping[str, Any], level: str) -> Iterator[str]:
@@ -109,76 +109,76 @@ def _views(version: Mapping[str, Any], level: str) -> Iterator[str]:
 def _text(schema: Mapping[str, Any]) -> Iterator[str]:
     text = schema.get("description")
     if isinstance(text, str):
-        yield from (paragraph(one) for one in text.split("\n") if one.strip())
+        yield from (paragraph(line) for line in text.split("\n") if line.strip())
 
 
 _HEAD: Final = ("field", "type", "default", "")
 
 
 def fields(schemas: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the table of the fields below some schemas, each with the path where it stands.
+    """Return a table of all fields in the schemas, given by path.
 
-    What Kubernetes documents itself, pod templates and volumes, is named and not entered.
+    Fields of pod templates and volumes are left out: Kubernetes documents them.
     """
-    return table(_HEAD, [row for path, schema in schemas.items() for row in _below(path, schema)])
+    return table(_HEAD, [row for path, schema in schemas.items() for row in _rows(path, schema)])
 
 
-def _below(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def _rows(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     if kubernetes_type(schema):
         return
     required = members(schema.get("required"))
     properties = mapping(schema, "properties")
     for name in properties:
-        field, at = mapping(properties, name), f"{path}.{name}".lstrip(".")
+        field, field_path = mapping(properties, name), f"{path}.{name}".lstrip(".")
         default = value(field["default"]) if "default" in field else "required" if name in required else ""
-        yield code(at), type_of(field), default, _words(field)
-        yield from _below(at, field)
+        yield code(field_path), type_of(field), default, _description(field)
+        yield from _rows(field_path, field)
     for key, step in (("items", "[]"), ("additionalProperties", ".*")):
         if isinstance(schema.get(key), Mapping):
-            yield from _below(f"{path}{step}", schema[key])
+            yield from _rows(f"{path}{step}", schema[key])
 
 
-def _words(schema: Mapping[str, Any]) -> str:
+def _description(schema: Mapping[str, Any]) -> str:
     text = schema.get("description")
-    words = [escape(text)] if isinstance(text, str) and text else []
+    parts = [escape(text)] if isinstance(text, str) and text else []
     if "example" in schema:
-        words.append(f"Example: {value(schema['example'])}.")
-    return " ".join(words)
+        parts.append(f"Example: {value(schema['example'])}.")
+    return " ".join(parts)
 
 
 _ALTERNATIVES: Final = {"oneOf": "exactly one of", "anyOf": "at least one of", "allOf": "all of"}
 
 
 def rules(path: str, schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each rule at a field and below it, as Markdown."""
+    """Yield a line of Markdown for each rule of a field and of the fields below it."""
     if kubernetes_type(schema):
         return
-    at = code(path) or "the object"
+    place = code(path) or "the object"
     for text, rule in named(schema.get(VALIDATIONS), "rule").items():
         message = rule.get("message")
         if isinstance(message, str) and message:
-            yield f"{at}: {escape(message)} ({code(text, in_table=False)})"
+            yield f"{place}: {escape(message)} ({code(text, in_table=False)})"
         else:
-            yield f"{at}: {code(text, in_table=False)}"
+            yield f"{place}: {code(text, in_table=False)}"
     for line in (*_pattern(schema), *_branches(schema)):
-        yield f"{at}: {line}"
+        yield f"{place}: {line}"
     for step, child in children(schema):
         yield from rules(f"{path}{step}".lstrip("."), child)
 
 
 def _pattern(schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the pattern that the table of fields does not show."""
+    """Yield the pattern if it is too long for the table of fields."""
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and pattern != QUANTITY_PATTERN and len(pattern) > LONGEST:
         yield f"matches {code(pattern, in_table=False)}"
 
 
 def _branches(schema: Mapping[str, Any]) -> Iterator[str]:
-    for keyword, said in _ALTERNATIVES.items():
-        branches = [branch for branch in members(schema.get(keyword)) if branch not in SHUT.values()]
+    for keyword, phrase in _ALTERNATIVES.items():
+        branches = [branch for branch in members(schema.get(keyword)) if branch not in TYPE_EXCLUSIONS.values()]
         if branches and schema.get(INT_OR_STRING) is not True:
-            yield f"{said} {', '.join(map(_branch, branches))}"
-    if mapping(schema, "not") and schema["not"] != SHUT["boolean"]["not"]:
+            yield f"{phrase} {', '.join(map(_branch, branches))}"
+    if mapping(schema, "not") and schema["not"] != TYPE_EXCLUSIONS["boolean"]["not"]:
         yield f"not {_branch(schema['not'])}"
 
 

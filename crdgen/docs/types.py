@@ -1,18 +1,18 @@
-"""What a field may hold, in words."""
+"""The type of a field in words."""
 
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.docs.markdown import code
-from crdgen.generate.mixed import SHUT
+from crdgen.generate.mixed import TYPE_EXCLUSIONS
 from crdgen.quantities import QUANTITY_PATTERN
 from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, PRESERVE
 from crdgen.schema.look import mapping, members, number
 
-_SMALLEST: Final = -(2**31)
-_LARGEST: Final = 2**31 - 1
-#: A longer pattern would be all that is seen of a table.
+_INT32_MIN: Final = -(2**31)
+_INT32_MAX: Final = 2**31 - 1
+#: Longest pattern in a table; longer patterns would fill it.
 LONGEST: Final = 40
 
 
@@ -22,27 +22,29 @@ def type_of(schema: Mapping[str, Any]) -> str:
     return f"{text}, or null" if schema.get("nullable") is True else text
 
 
-def value(found: Any) -> str:
+def value(content: Any) -> str:
     """Return a JSON value as code."""
-    return code(json.dumps(found, ensure_ascii=False))
+    return code(json.dumps(content, ensure_ascii=False))
 
 
 def kubernetes_type(schema: Mapping[str, Any]) -> str:
-    """Return the name of a type whose fields are Kubernetes' own, or nothing."""
+    """Return the name of the Kubernetes type that a schema describes, or nothing."""
     properties = mapping(schema, "properties")
     if "containers" in mapping(properties, "spec", "properties"):
         return "PodTemplateSpec"
     return "Volume" if {"configMap", "emptyDir"} <= properties.keys() else ""
 
 
-def _says(schema: Mapping[str, Any], shut: Mapping[str, Any]) -> bool:
-    return all(schema.get(key) == bound for key, bound in shut.items()) or shut in members(schema.get("allOf"))
+def _excludes(schema: Mapping[str, Any], exclusion: Mapping[str, Any]) -> bool:
+    return all(schema.get(key) == bound for key, bound in exclusion.items()) or exclusion in members(
+        schema.get("allOf")
+    )
 
 
 def _type(schema: Mapping[str, Any]) -> str:
     enum = members(schema.get("enum"))
     if enum:
-        return ", ".join(code(one) if isinstance(one, str) and one else value(one) for one in enum)
+        return ", ".join(code(member) if isinstance(member, str) and member else value(member) for member in enum)
     if schema.get("pattern") == QUANTITY_PATTERN:
         return "quantity"
     if schema.get("type") == "array":
@@ -51,18 +53,18 @@ def _type(schema: Mapping[str, Any]) -> str:
     if isinstance(extra, Mapping):
         return ", ".join([f"map of {type_of(extra)}", *_counts(schema, "Properties")])
     if schema.get(PRESERVE) is True and "type" not in schema:
-        several = [kind for kind, shut in SHUT.items() if not _says(schema, shut)]
-        return " or ".join(several) if len(several) < len(SHUT) else "anything"
+        kinds = [kind for kind, exclusion in TYPE_EXCLUSIONS.items() if not _excludes(schema, exclusion)]
+        return " or ".join(kinds) if len(kinds) < len(TYPE_EXCLUSIONS) else "anything"
     kind = "integer or string" if schema.get(INT_OR_STRING) is True else schema.get("format") or schema.get("type")
     return kubernetes_type(schema) or " ".join([kind if isinstance(kind, str) else "anything", *_bounds(schema)])
 
 
 def _counts(schema: Mapping[str, Any], what: str) -> Iterator[str]:
-    least, most = number(schema.get(f"min{what}")), number(schema.get(f"max{what}"))
-    if least:
-        yield f"at least {least}"
-    if most is not None:
-        yield f"at most {most}"
+    minimum, maximum = number(schema.get(f"min{what}")), number(schema.get(f"max{what}"))
+    if minimum:
+        yield f"at least {minimum}"
+    if maximum is not None:
+        yield f"at most {maximum}"
     if schema.get(LIST_TYPE) == "set":
         yield "each once"
     keys = [key for key in members(schema.get(LIST_MAP_KEYS)) if isinstance(key, str)]
@@ -72,9 +74,9 @@ def _counts(schema: Mapping[str, Any], what: str) -> Iterator[str]:
 
 def _bounds(schema: Mapping[str, Any]) -> Iterator[str]:
     least, most = number(schema.get("minimum")), number(schema.get("maximum"))
-    if least is not None and least > _SMALLEST:
+    if least is not None and least > _INT32_MIN:
         yield f"> {least}" if schema.get("exclusiveMinimum") is True else f"≥ {least}"
-    if most is not None and most < _LARGEST:
+    if most is not None and most < _INT32_MAX:
         yield f"< {most}" if schema.get("exclusiveMaximum") is True else f"≤ {most}"
     factor = number(schema.get("multipleOf"))
     if factor is not None:

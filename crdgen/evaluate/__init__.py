@@ -1,7 +1,7 @@
-"""What the API server does with an object and a structural schema, done locally: prune, default, validate.
+"""Prune, default and validate objects by a structural schema, like the API server.
 
-All functions are pure and never change their input. None raises, whatever JSON it is given. All except the schema's own
-CEL rules take time that is linear in the size of the object.
+All functions are pure, never change their input, and accept any JSON. Except for the schema's own CEL rules, they take
+linear time in the size of the object.
 """
 
 from crdgen.evaluate.check import ErrorType, Violation

@@ -1,4 +1,4 @@
-"""What the checks find, and what they have in common."""
+"""Violations, and helpers of the checks that return them."""
 
 import json
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from crdgen.schema import ARTICLES, Schema
 
 
 class ErrorType(StrEnum):
-    """What is wrong with a field, as Kubernetes names it (field.ErrorType)."""
+    """Kinds of errors, with the names of Kubernetes (field.ErrorType)."""
 
     REQUIRED = "Required"
     INVALID = "Invalid"
@@ -24,7 +24,7 @@ class ErrorType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Where, what and why; the message says what would be right and repeats neither path nor value."""
+    """An error of a field. The message says what would be right, and repeats neither path nor value."""
 
     path: tuple[str | int, ...]
     reason: ErrorType
@@ -32,33 +32,33 @@ class Violation:
     message: str
 
     def under(self, step: str | int) -> "Violation":
-        """Return the same violation as the parent sees it."""
+        """Return the violation with the path from the parent."""
         return Violation((step, *self.path), self.reason, self.value, self.message)
 
 
 Check: TypeAlias = Callable[[Any], list[Violation] | None]
 
-#: Of one list or map, no more violations than these are looked for: nobody reads them, and hostile ones hold a million.
-#: And one that is longer than it may be is looked into only up to so many entries.
-ENOUGH: Final = 1000
+#: Limit of violations per list or map: nobody reads more, and hostile input may have a million. In lists and maps that
+#: are too long, entries beyond this number are not checked.
+VIOLATIONS_LIMIT: Final = 1000
 
-# A tuple, and not `dict | list`: that would be built again for each value.
+# A tuple instead of `dict | list`, which would be created again for each value.
 CONTAINERS: Final = (dict, list)
 
 
-def wrong_type(value: Any, wanted: str) -> list[Violation]:
-    """Return the violation of a value that has another JSON type."""
-    rather = ", not null" if value is None else ""
-    return [Violation((), ErrorType.TYPE_INVALID, value, f"must be {ARTICLES[wanted]}{rather}")]
+def wrong_type(value: Any, expected: str) -> list[Violation]:
+    """Return the violation of a value with a wrong JSON type."""
+    not_null = ", not null" if value is None else ""
+    return [Violation((), ErrorType.TYPE_INVALID, value, f"must be {ARTICLES[expected]}{not_null}")]
 
 
-def under(step: str | int, found: list[Violation]) -> list[Violation]:
-    """Return the violations of a child as its parent sees them."""
-    return [violation.under(step) for violation in found]
+def under(step: str | int, violations: list[Violation]) -> list[Violation]:
+    """Return the violations of a child with paths from the parent."""
+    return [violation.under(step) for violation in violations]
 
 
 def identity(value: Any) -> tuple[str, Any]:
-    """Return what tells a JSON value from another: 1, 1.0, true and "1" are four values."""
+    """Return a key that is equal for equal JSON values only: 1, 1.0, true and "1" are four values."""
     if isinstance(value, CONTAINERS):
         try:
             return "json", json.dumps(value, sort_keys=True)
@@ -68,15 +68,17 @@ def identity(value: Any) -> tuple[str, Any]:
 
 
 def quoted(value: Any) -> str:
-    """Return a value of a schema as JSON shows it."""
+    """Return a value of a schema as JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 
-Built = TypeVar("Built")
+Result = TypeVar("Result")
 
 
-def built(schema: Schema, build: Callable[[Schema], Built]) -> tuple[dict[str, Built], Built | None, Built | None]:
-    """Return what is built of the schemas of fields, of a map's values, and of items."""
+def for_children(
+    schema: Schema, build: Callable[[Schema], Result]
+) -> tuple[dict[str, Result], Result | None, Result | None]:
+    """Call a function for the schemas of the fields, of a map's values, and of items, and return its results."""
     fields = {name: build(child) for name, child in schema.get("properties", {}).items()}
     others, items = schema.get("additionalProperties"), schema.get("items")
     return (

@@ -1,6 +1,6 @@
-"""What an object was before a write, followed along the new one (k8s.io/apiserver, pkg/cel/common/equality.go).
+"""Correlate the parts of an object with the parts of the old object (k8s.io/apiserver, pkg/cel/common/equality.go).
 
-A part that did not change is not held against who writes another part: the API server ratchets.
+The API server ratchets: it does not reject a write because of a part that did not change.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, Schema
 
 
 class CorrelatedValue(NamedTuple):
-    """A part of the new object, the same part of the old one where there is one, and whether the two are the same."""
+    """A part of the new object, the same part of the old object, and whether the two are equal."""
 
     new: Any
     old: Any
@@ -23,21 +23,21 @@ class CorrelatedValue(NamedTuple):
         return CorrelatedValue(new, old, identity(new) == identity(old))
 
     def step(self, step: str | int, schema: Schema) -> "CorrelatedValue | None":
-        """Return the pair of a child, or None where the old one is not known."""
+        """Return the pair of a child, or None if the old child is unknown."""
         if isinstance(step, str):
-            # Fields are matched by their names, those of an atomic map, too.
+            # Fields are matched by their names, also in atomic maps.
             is_known = all(isinstance(value, dict) and step in value for value in (self.new, self.old))
             return CorrelatedValue.of(self.new[step], self.old[step]) if is_known else None
-        if not keeps_items_apart(schema) or not all(isinstance(value, list) for value in (self.new, self.old)):
+        if not is_map_list(schema) or not all(isinstance(value, list) for value in (self.new, self.old)):
             return None
         item, keys = self.new[step], schema.get(LIST_MAP_KEYS, ())
-        wanted = _key(item, keys)
-        found = [old for old in self.old if wanted and _key(old, keys) == wanted]
-        return CorrelatedValue.of(item, found[0]) if found else None
+        key = _key(item, keys)
+        matches = [old for old in self.old if key and _key(old, keys) == key]
+        return CorrelatedValue.of(item, matches[0]) if matches else None
 
 
-def keeps_items_apart(schema: Schema) -> bool:
-    """Return whether an item of a list can be found in the list as it was: one of a map list, by its keys."""
+def is_map_list(schema: Schema) -> bool:
+    """Return whether the items of a list have keys, by which they are found in the old list."""
     return schema.get(LIST_TYPE) == "map"
 
 
@@ -52,17 +52,17 @@ def child_schema(schema: Schema, step: str | int) -> Schema:
     if isinstance(step, int):
         items = schema.get("items")
         return items if isinstance(items, dict) else {}
-    found = schema.get("properties", {}).get(step)
-    if found is None:
-        found = schema.get("additionalProperties")
-    return found if isinstance(found, dict) else {}
+    child = schema.get("properties", {}).get(step)
+    if child is None:
+        child = schema.get("additionalProperties")
+    return child if isinstance(child, dict) else {}
 
 
-def unchanged(schema: Schema, path: Sequence[str | int], new: Any, old: Any) -> bool:
-    """Return whether what stands at a path, or something around it, is as it was."""
-    before: CorrelatedValue | None = CorrelatedValue.of(new, old)
+def is_unchanged(schema: Schema, path: Sequence[str | int], new: Any, old: Any) -> bool:
+    """Return whether the value at a path, or a parent of it, did not change."""
+    pair: CorrelatedValue | None = CorrelatedValue.of(new, old)
     for step in path:
-        if before is None or before.same:
+        if pair is None or pair.same:
             break
-        before, schema = before.step(step, schema), child_schema(schema, step)
-    return before is not None and before.same
+        pair, schema = pair.step(step, schema), child_schema(schema, step)
+    return pair is not None and pair.same

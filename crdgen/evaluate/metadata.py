@@ -1,8 +1,8 @@
-"""The metadata of objects and of embedded resources: what of it is kept, and what Kubernetes rejects in it.
+"""Prune and check the metadata of objects and of embedded resources.
 
-The rules are the same for every object (k8s.io/apimachinery, pkg/api/validation/objectmeta.go), but for the name, of
-which each kind has its own. Those of embedded resources (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/
-objectmeta/validation.go) are checked at every write, also where nothing changed.
+The rules are the same for every object (k8s.io/apimachinery, pkg/api/validation/objectmeta.go); only the rule for names
+depends on the kind. Embedded resources (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/objectmeta/validation.go)
+are checked at every write, even if they did not change.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,131 +10,133 @@ from typing import Any, Final, TypeAlias
 
 from crdgen.decode.decoder import Decoder
 from crdgen.decode.objectmeta import OBJECT_META
-from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label, is_label_value, is_subdomain, masked
-from crdgen.evaluate.check import Check, ErrorType, Violation, built, under
+from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label, is_label_value, is_subdomain, mask_trailing_dash
+from crdgen.evaluate.check import Check, ErrorType, Violation, for_children, under
 from crdgen.schema import EMBEDDED, Schema, limits
 from crdgen.schema.look import utf8
 
-#: The form of a name that is one step of a URL.
+#: Rule for a name that is a segment of a URL's path.
 _PATH_SEGMENT: Final = "neither . nor .., and without / and %"
 _LABEL_VALUE: Final = "at most 63 letters, digits, dashes, _ and dots; an annotation holds any text"
-#: Kubernetes makes a name of at most this many characters of generateName, and five more.
-_GENERATED: Final = 58
+#: A generated name has at most this many characters of generateName, and five more.
+_PREFIX_LENGTH: Final = 58
 
 
-def _wrong(at: str, value: Any, message: str, reason: ErrorType = ErrorType.INVALID) -> Violation:
-    """Return the violation of a field below metadata, named as the API server does: `ownerReferences.uid`."""
-    return Violation(("metadata", *at.split(".")), reason, value, message)
+def _violation(path: str, value: Any, message: str, reason: ErrorType = ErrorType.INVALID) -> Violation:
+    """Return the violation of a field below metadata, with its path as on the API server: `ownerReferences.uid`."""
+    return Violation(("metadata", *path.split(".")), reason, value, message)
 
 
 def name_of_custom_resource(metadata: Mapping[str, Any]) -> Iterator[Violation]:
-    """Yield what is wrong with the name of a new custom resource, or with what its name is made from."""
-    name, generated = metadata.get("name", ""), metadata.get("generateName", "")
-    if generated and not is_subdomain(masked(generated)):
-        yield _wrong("generateName", generated, f"must be {SUBDOMAIN}; it may end with a dash")
-    made = name or (f"{generated[:_GENERATED]}aaaaa" if generated else "")
-    if not made:
-        yield _wrong("name", "", "must be set, or generateName", ErrorType.REQUIRED)
-    elif not is_subdomain(made):
-        yield _wrong("name", made, f"must be {SUBDOMAIN}")
+    """Yield violations in the name or generateName of a new custom resource."""
+    name, prefix = metadata.get("name", ""), metadata.get("generateName", "")
+    if prefix and not is_subdomain(mask_trailing_dash(prefix)):
+        yield _violation("generateName", prefix, f"must be {SUBDOMAIN}; it may end with a dash")
+    name = name or (f"{prefix[:_PREFIX_LENGTH]}aaaaa" if prefix else "")
+    if not name:
+        yield _violation("name", "", "must be set, or generateName", ErrorType.REQUIRED)
+    elif not is_subdomain(name):
+        yield _violation("name", name, f"must be {SUBDOMAIN}")
 
 
 def name_of_embedded(metadata: Mapping[str, Any]) -> Iterator[Violation]:
-    """Yield what is wrong with the names of an embedded resource, which may have none.
+    """Yield violations in the names of an embedded resource; the name is optional.
 
     Source: k8s.io/apiextensions-apiserver, pkg/apiserver/schema/objectmeta/validation.go
     """
     for field in ("name", "generateName"):
         text = metadata.get(field, "")
         if (field == "name" and text in {".", ".."}) or "/" in text or "%" in text:
-            yield _wrong(field, text, f"must be {_PATH_SEGMENT}")
+            yield _violation(field, text, f"must be {_PATH_SEGMENT}")
 
 
 def namespace(metadata: Mapping[str, Any]) -> Iterator[Violation]:
-    """Yield what is wrong with the namespace, if there is one."""
+    """Yield violations in the namespace, if there is one."""
     text = metadata.get("namespace", "")
     if text and not is_any_label(text):
-        yield _wrong("namespace", text, "must be a DNS label")
+        yield _violation("namespace", text, "must be a DNS label")
 
 
 def generation(metadata: Mapping[str, Any]) -> Iterator[Violation]:
-    """Yield what is wrong with the generation."""
+    """Yield violations in the generation."""
     if metadata.get("generation", 0) < 0:
-        yield _wrong("generation", metadata["generation"], "must not be below 0")
+        yield _violation("generation", metadata["generation"], "must not be below 0")
 
 
 def labels(metadata: Mapping[str, Any]) -> Iterator[Violation]:
-    """Yield what is wrong with labels (k8s.io/apimachinery, pkg/apis/meta/v1/validation)."""
+    """Yield violations in labels (k8s.io/apimachinery, pkg/apis/meta/v1/validation)."""
     for key, value in metadata.get("labels", {}).items():
         if not is_key(key):
-            yield _wrong("labels", key, f"must be {KEY}")
+            yield _violation("labels", key, f"must be {KEY}")
         if not is_label_value(value):
-            yield _wrong("labels", value, f"must be {_LABEL_VALUE}")
+            yield _violation("labels", value, f"must be {_LABEL_VALUE}")
 
 
 def annotations(metadata: Mapping[str, Any]) -> Iterator[Violation]:
-    """Yield what is wrong with annotations."""
-    held: Mapping[str, str] = metadata.get("annotations", {})
-    for key in held:
+    """Yield violations in annotations."""
+    texts: Mapping[str, str] = metadata.get("annotations", {})
+    for key in texts:
         if not is_key(key.lower()):
-            yield _wrong("annotations", key, f"must be {KEY}")
-    size = sum(len(utf8(key)) + len(utf8(value)) for key, value in held.items())
+            yield _violation("annotations", key, f"must be {KEY}")
+    size = sum(len(utf8(key)) + len(utf8(value)) for key, value in texts.items())
     if size > limits.ANNOTATIONS:
-        yield _wrong("annotations", size, f"bytes are too many: the limit is {limits.ANNOTATIONS}", ErrorType.TOO_LONG)
+        yield _violation(
+            "annotations", size, f"bytes are too many: the limit is {limits.ANNOTATIONS}", ErrorType.TOO_LONG
+        )
 
 
 def owners(metadata: Mapping[str, Any]) -> Iterator[Violation]:
-    """Yield what is wrong with the owners."""
+    """Yield violations in owner references."""
     references = metadata.get("ownerReferences", ())
     for owner in references:
         version = owner.get("apiVersion", "")
         for field in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(field) or (field == "apiVersion" and (version.endswith("/") or version.count("/") > 1)):
-                yield _wrong(f"ownerReferences.{field}", owner.get(field, ""), f"must be the {field} of an owner")
+                yield _violation(f"ownerReferences.{field}", owner.get(field, ""), f"must be the {field} of an owner")
         if version == "v1" and owner.get("kind") == "Event":
-            yield _wrong("ownerReferences", owner, "must not be an Event")
+            yield _violation("ownerReferences", owner, "must not be an Event")
     if sum(owner.get("controller") is True for owner in references) > 1:
-        yield _wrong("ownerReferences", references, "may have one owner that is the controller")
+        yield _violation("ownerReferences", references, "may have one owner that is the controller")
 
 
 def finalizers(metadata: Mapping[str, Any]) -> Iterator[Violation]:
-    """Yield what is wrong with the finalizers."""
-    held = metadata.get("finalizers", ())
-    for finalizer in held:
+    """Yield violations in finalizers."""
+    names = metadata.get("finalizers", ())
+    for finalizer in names:
         if not is_key(finalizer):
-            yield _wrong("finalizers", finalizer, f"must be {KEY}")
-    if {"orphan", "foregroundDeletion"} <= set(held):
-        yield _wrong("finalizers", held, "may have orphan or foregroundDeletion")
+            yield _violation("finalizers", finalizer, f"must be {KEY}")
+    if {"orphan", "foregroundDeletion"} <= set(names):
+        yield _violation("finalizers", names, "may have orphan or foregroundDeletion")
 
 
-#: Yields what is wrong with a part of metadata, in metadata that has been decoded.
+#: Yields violations in a part of decoded metadata.
 MetadataCheck: TypeAlias = Callable[[Mapping[str, Any]], Iterator[Violation]]
 
-#: What holds for the metadata of all objects.
+#: Checks of the metadata of all objects.
 COMMON: Final[tuple[MetadataCheck, ...]] = (labels, annotations, owners, finalizers)
-#: What holds for a new custom resource, and for what a write changes of one that is there.
+#: Checks of a new custom resource, and of an update.
 OF_NEW: Final[tuple[MetadataCheck, ...]] = (name_of_custom_resource, namespace, *COMMON)
 OF_STORED: Final[tuple[MetadataCheck, ...]] = (labels, annotations, owners)
-#: What holds for an embedded resource; its managedFields are not looked at.
+#: Checks of an embedded resource; its managedFields are not checked.
 OF_EMBEDDED: Final[tuple[MetadataCheck, ...]] = (name_of_embedded, namespace, generation, *COMMON)
 
 
-def pruned(metadata: Any) -> Any:
-    """Return the metadata without the fields and nulls that Kubernetes drops; as it is, where it cannot be read."""
+def prune_metadata(metadata: Any) -> Any:
+    """Return the metadata without the fields and nulls that Kubernetes drops; unchanged if it cannot be decoded."""
     decoder = Decoder()
     decoded = decoder.read(metadata, OBJECT_META, "")
-    if metadata is None or decoded == metadata or not all(found.unknown for found in decoder.problems):
+    if metadata is None or decoded == metadata or not all(problem.unknown for problem in decoder.problems):
         return metadata
     return decoded
 
 
-def judged(metadata: Any, checks: Iterable[MetadataCheck]) -> Iterator[Violation]:
-    """Yield what is wrong in metadata: what cannot be read, or else what the checks find."""
+def check_metadata(metadata: Any, checks: Iterable[MetadataCheck]) -> Iterator[Violation]:
+    """Yield decoding errors of metadata or, if there are none, the violations of checks."""
     decoder = Decoder()
     decoded = decoder.read(metadata, OBJECT_META, "metadata")
-    problems = [found for found in decoder.problems if not found.unknown]
-    for found in problems:
-        yield Violation(("metadata",), ErrorType.TYPE_INVALID, found.value, found.problem)
+    problems = [problem for problem in decoder.problems if not problem.unknown]
+    for problem in problems:
+        yield Violation(("metadata",), ErrorType.TYPE_INVALID, problem.value, problem.problem)
     for check in () if problems else checks:
         yield from check(decoded)
 
@@ -142,14 +144,14 @@ def judged(metadata: Any, checks: Iterable[MetadataCheck]) -> Iterator[Violation
 def of_custom_resource(
     metadata: Any, before: Mapping[str, Any] | None, *, namespaced: bool = True
 ) -> Iterator[Violation]:
-    """Yield what is wrong in the metadata of a custom resource; `before` is that of the stored object, for an update.
+    """Yield violations in the metadata of a custom resource; `before` is the stored metadata, for an update.
 
     Source: k8s.io/apiextensions-apiserver, pkg/registry/customresource/validator.go
     """
     written = metadata
     if isinstance(metadata, dict) and not namespaced:
         written = {field: value for field, value in metadata.items() if field != "namespace"}
-    yield from judged(written, OF_NEW if before is None else OF_STORED)
+    yield from check_metadata(written, OF_NEW if before is None else OF_STORED)
     stored = before or {}
     for field in ("name", "namespace") if isinstance(written, dict) else ():
         if stored.get(field) and written.get(field) and written[field] != stored[field]:
@@ -157,24 +159,24 @@ def of_custom_resource(
 
 
 def resources(schema: Schema) -> Check | None:
-    """Return the check of the embedded resources in a value of this schema, or None where there are none."""
-    whole = bool(schema.get(EMBEDDED))
-    fields, others, items = built(schema, resources)
-    if not whole and not any(fields.values()) and others is None and items is None:
+    """Return the check of embedded resources in a value of this schema, or None if there are none."""
+    is_resource = bool(schema.get(EMBEDDED))
+    fields, others, items = for_children(schema, resources)
+    if not is_resource and not any(fields.values()) and others is None and items is None:
         return None
 
     def check(value: Any) -> list[Violation] | None:
-        found: list[Violation] = []
+        violations: list[Violation] = []
         if isinstance(value, dict):
-            if whole:
-                found += _resource(value)
+            if is_resource:
+                violations += _resource(value)
             for key, child in value.items():
                 field = fields.get(key, others)
-                found += under(key, (field and field(child)) or [])
+                violations += under(key, (field and field(child)) or [])
         elif isinstance(value, list) and items is not None:
             for index, child in enumerate(value):
-                found += under(index, items(child) or [])
-        return found or None
+                violations += under(index, items(child) or [])
+        return violations or None
 
     return check
 
@@ -193,4 +195,4 @@ def _resource(value: dict[str, Any]) -> Iterator[Violation]:
     if isinstance(kind, str) and kind and not is_label(kind.lower()):
         yield Violation(("kind",), ErrorType.INVALID, kind, "must be a name of letters, digits and dashes")
     if "metadata" in value:
-        yield from judged(value["metadata"], OF_EMBEDDED)
+        yield from check_metadata(value["metadata"], OF_EMBEDDED)

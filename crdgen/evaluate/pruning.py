@@ -1,4 +1,4 @@
-"""Pruning and defaulting.
+"""Prune and default objects.
 
 Sources: k8s.io/apiextensions-apiserver, pkg/apiserver/schema, pruning (algorithm.go) and defaulting (algorithm.go,
 prunenulls.go).
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
-from crdgen.evaluate.check import built
+from crdgen.evaluate.check import for_children
 from crdgen.schema import EMBEDDED, PRESERVE, Schema
 
 Prune: TypeAlias = Callable[[Any], Any]
@@ -21,24 +21,24 @@ def _keep(value: Any) -> Any:
 
 
 def pruner(schema: Schema, *, root: bool = False, metadata: Prune = _keep) -> Prune:
-    """Return the function that prunes a value of this schema.
+    """Return a function that prunes values of this schema.
 
-    `root` says that it is a whole object, whose type and metadata are kept; `metadata` prunes that of resources in it.
+    With `root`, the value is a whole object, and keeps its type and metadata. `metadata` prunes embedded metadata.
     """
 
-    def below(child: Schema) -> Prune:
+    def child_pruner(child: Schema) -> Prune:
         return pruner(child, metadata=metadata)
 
-    fields: dict[str, Prune] = {name: below(child) for name, child in schema.get("properties", {}).items()}
+    fields: dict[str, Prune] = {name: child_pruner(child) for name, child in schema.get("properties", {}).items()}
     if root or schema.get(EMBEDDED):
         fields |= dict.fromkeys(_TYPE_META, _keep) | {"metadata": _keep if root else metadata}
     extra = schema.get("additionalProperties")
-    others = below(extra) if isinstance(extra, dict) else _without_schema if extra else None
+    others = child_pruner(extra) if isinstance(extra, dict) else _without_schema if extra else None
     items = schema.get("items") if isinstance(schema.get("items"), dict) else None
     if schema.get(PRESERVE):
-        # Named fields are pruned inside; of lists only those that are described, whose unknown fields are kept, too.
-        return _pruning(fields, others or _keep, _keep if items is None else below(items | {PRESERVE: True}))
-    return _pruning(fields, others, _without_schema if items is None else below(items))
+        # Named fields are pruned inside. Items are pruned if they have a schema, but keep unknown fields, too.
+        return _pruning(fields, others or _keep, _keep if items is None else child_pruner(items | {PRESERVE: True}))
+    return _pruning(fields, others, _without_schema if items is None else child_pruner(items))
 
 
 def _pruning(fields: dict[str, Prune], others: Prune | None, items: Prune) -> Prune:
@@ -54,9 +54,9 @@ def _pruning(fields: dict[str, Prune], others: Prune | None, items: Prune) -> Pr
 
 
 def _without_schema(value: Any) -> Any:
-    """Prune what no schema describes: objects lose everything, and lists keep their lengths.
+    """Prune a value without a schema: objects lose all fields, and lists keep their length.
 
-    Without recursion, because no schema bounds the depth here.
+    There is no recursion, because no schema limits the depth.
     """
     if isinstance(value, dict):
         return {}
@@ -80,8 +80,8 @@ Default: TypeAlias = Callable[[Any], Any]
 
 
 def defaulter(schema: Schema) -> Default:
-    """Return the function that drops nulls from a value of this schema and sets its defaults."""
-    fields, others, items = built(schema, _Field)
+    """Return a function that removes nulls from values of this schema and sets defaults."""
+    fields, others, items = for_children(schema, _Field)
     absent = {name: field for name, field in fields.items() if field.has_default}
     if not fields and others is None and items is None:
         return lambda value: value
@@ -91,19 +91,19 @@ def defaulter(schema: Schema) -> Default:
             return [items.apply(child) for child in value]
         if not isinstance(value, dict):
             return value
-        kept = ((key, child, fields.get(key, others)) for key, child in value.items())
+        children = ((key, child, fields.get(key, others)) for key, child in value.items())
         filled = {
             key: field.apply(child) if field else child
-            for key, child, field in kept
+            for key, child, field in children
             if not (field and child is None and field.drops_null)
         }
-        return filled | {key: field.fresh() for key, field in absent.items() if key not in value}
+        return filled | {key: field.copy_default() for key, field in absent.items() if key not in value}
 
     return default
 
 
 class _Field:
-    """What defaulting must know of one field: its own default, and the function for what is below it."""
+    """The default of a field, and the function that sets the defaults below it."""
 
     __slots__ = ("default", "drops_null", "has_default", "nullable", "walk")
 
@@ -114,12 +114,12 @@ class _Field:
         self.default = self.walk(schema.get("default"))
         self.drops_null = not self.nullable and not self.has_default
 
-    def fresh(self) -> Any:
-        """Return the default, with the defaults below it, as a value of the caller's own."""
+    def copy_default(self) -> Any:
+        """Return a copy of the default, with defaults for its own fields."""
         return deepcopy(self.default)
 
     def apply(self, value: Any) -> Any:
-        """Return the value as defaulting leaves it."""
+        """Return the value with defaults."""
         if value is None:
-            return None if self.nullable else self.fresh()
+            return None if self.nullable else self.copy_default()
         return self.walk(value)

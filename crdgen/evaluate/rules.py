@@ -1,8 +1,8 @@
-"""x-kubernetes-validations (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/cel/validation.go).
+"""Evaluate x-kubernetes-validations (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/cel/validation.go).
 
-A schema without rules costs nothing. Rules want the extra `cel`. What is not evaluated rejects nothing, and is named:
-rules without the library, those that do not compile, which the API server would not take into a CRD, and those that may
-take too long: so the rules of a CRD stall nobody, whoever wrote them.
+A schema without rules costs nothing. Rules need the extra `cel`. Rules that are not evaluated reject nothing and are
+reported: without the library, if they do not compile (then the API server would reject the CRD), or if they may take
+too long, so that the rules of a CRD never stall the caller.
 """
 
 import json
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from crdgen import cel
-from crdgen.cel.cost import LIMIT, LIMIT_OF_ALL
+from crdgen.cel.cost import LIMIT, TOTAL_LIMIT
 from crdgen.evaluate.check import ErrorType, Violation
 from crdgen.evaluate.correlation import CorrelatedValue
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
@@ -38,7 +38,7 @@ _NOT_CHECKED: Final = (
 
 
 class _Rule(NamedTuple):
-    """One compiled rule, and the expression of its message, if it has one."""
+    """A compiled rule, and its messageExpression, if it has one."""
 
     source: Mapping[str, Any]
     where: str
@@ -50,12 +50,12 @@ class _Rule(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What errors call the rule."""
+        """The name of the rule in errors."""
         return str(self.source.get("message") or self.source["rule"]).strip()
 
 
 class _RuleNode(NamedTuple):
-    """The rules at one place of the schema and below it."""
+    """The rules of a schema and of the schemas below it."""
 
     schema: Schema
     rules: tuple[_Rule, ...]
@@ -66,18 +66,18 @@ class _RuleNode(NamedTuple):
 
 @dataclass
 class _Run:
-    """One evaluation of all rules of an object: which were not evaluated, and what the others may have cost."""
+    """An evaluation of all rules of an object: the rules that were not evaluated, and the cost of the others."""
 
     unchecked: list[str]
     cost: int = 0
 
-    def of(self, compiled: "CompiledExpression", variables: Any, most: int, *, old: bool) -> Any:
-        """Return what an expression gives, if that costs no more than the API server allows.
+    def evaluate(self, compiled: "CompiledExpression", variables: Any, max_size: int, *, old: bool) -> Any:
+        """Return the value of an expression, if it costs no more than the API server allows.
 
-        That is estimated, as no CEL library counts it, from sizes as they are: nothing is larger than `most`.
+        No CEL library counts the cost, so it is estimated: no value of the input is larger than `max_size`.
         """
-        cost = compiled.cost(most)
-        if cost > LIMIT or self.cost + cost > LIMIT_OF_ALL:
+        cost = compiled.cost(max_size)
+        if cost > LIMIT or self.cost + cost > TOTAL_LIMIT:
             raise cel.NotEvaluated("may take too long")
         self.cost += cost
         return compiled.run(variables, old=old)
@@ -85,71 +85,73 @@ class _Run:
 
 @dataclass(frozen=True)
 class Rules:
-    """All rules of the schema of a whole object; `unchecked` names those that are never evaluated, and says why."""
+    """All rules of the schema of a whole object; `unchecked` has a sentence for each rule that is never evaluated."""
 
     root: "_RuleNode"
     unchecked: tuple[str, ...]
 
     def validate(self, value: Any, old: Any, found: list[Violation], unchecked: list[str]) -> list[Violation]:
-        """Return what the rules reject; `found` is what the schema rejects already, which may leave rules unchecked.
+        """Return the violations of rules. Some violations of the schema, in `found`, prevent the evaluation of rules.
 
-        Which rules of this object were not evaluated is added to `unchecked`.
+        A sentence for each rule that was not evaluated is added to `unchecked`.
         """
         run = _Run(unchecked)
         run.unchecked += self.unchecked
         if any(violation.reason in _BLOCKING for violation in found):
             return [Violation((), ErrorType.INVALID, None, _NOT_CHECKED)]
-        before = None if old is None else CorrelatedValue.of(value, old)
-        return list(_walk(self.root, value, before, None, run))
+        pair = None if old is None else CorrelatedValue.of(value, old)
+        return list(_walk(self.root, value, pair, None, run))
 
 
 def rules(schema: Schema) -> Rules | None:
-    """Return the rules of a schema, compiled, or None where it has none."""
+    """Return the compiled rules of a schema, or None if it has none."""
     unchecked: list[str] = []
     root = _node(schema, "", unchecked, root=True)
     return None if root is None else Rules(root, tuple(unchecked))
 
 
 def has_rules(schema: Mapping[str, Any]) -> bool:
-    """Return whether there is a rule in a schema; in branches there is none."""
+    """Return whether a schema has a rule; branches cannot have rules."""
     return bool(schema.get(VALIDATIONS)) or any(has_rules(child) for _, child in children(schema))
 
 
 def _node(schema: Any, path: str, unchecked: list[str], *, root: bool = False) -> _RuleNode | None:
-    """Return the rules at a place and below it, compiled; a sentence about each that does not compile is added."""
+    """Return the compiled rules of a schema and below it; add a sentence for each rule that does not compile."""
     if not isinstance(schema, dict) or not has_rules(schema):
         return None
-    whole = root or bool(schema.get(EMBEDDED))
-    own = (_rule(source, schema, path, unchecked, whole=whole) for source in schema.get(VALIDATIONS, ()))
-    below = {
+    is_resource = root or bool(schema.get(EMBEDDED))
+    own = (_rule(source, schema, path, unchecked, is_resource=is_resource) for source in schema.get(VALIDATIONS, ()))
+    children_by_name = {
         name: _node(child, f"{path}.{name}".lstrip("."), unchecked)
         for name, child in schema.get("properties", {}).items()
     }
     return _RuleNode(
         schema,
         tuple(rule for rule in own if rule),
-        {name: node for name, node in below.items() if node},
+        {name: node for name, node in children_by_name.items() if node},
         _node(schema.get("additionalProperties"), f"{path}.*", unchecked),
         _node(schema.get("items"), f"{path}[]", unchecked),
     )
 
 
-def _rule(source: Mapping[str, Any], schema: Schema, path: str, unchecked: list[str], *, whole: bool) -> _Rule | None:
+def _rule(
+    source: Mapping[str, Any], schema: Schema, path: str, unchecked: list[str], *, is_resource: bool
+) -> _Rule | None:
     rule, text = source.get("rule", ""), source.get("messageExpression")
     optional = bool(source.get("optionalOldSelf"))
     where = f"{path or 'the object'}: rule `{' '.join(rule.split())}`"
 
-    def compiled(expression: str, at: str) -> "CompiledExpression | None":
+    def compile_or_report(expression: str, name: str) -> "CompiledExpression | None":
         try:
-            return cel.compiled(expression, schema, root=whole, optional_old_self=optional)
+            return cel.compile_expression(expression, schema, root=is_resource, optional_old_self=optional)
         except (cel.CompilationError, cel.NotEvaluated) as error:
-            unchecked.append(f"{at} was not checked: {error}")
+            unchecked.append(f"{name} was not checked: {error}")
             return None
 
-    condition = compiled(rule, where)
+    condition = compile_or_report(rule, where)
     if condition is None:
         return None
-    message = compiled(text, f"{where}: messageExpression") if text else None
+    message = compile_or_report(text, f"{where}: messageExpression") if text else None
     return _Rule(
         source, where, condition, message, _steps(source.get("fieldPath", "")), cel.uses_old_self(rule), optional
     )
@@ -157,29 +159,29 @@ def _rule(source: Mapping[str, Any], schema: Schema, path: str, unchecked: list[
 
 def _steps(path: str) -> tuple[str, ...]:
     """Return the steps of a rule's fieldPath: `.spec.names['a.b']`."""
-    found = re.findall(r"\['(.*?)(?<!\\)'\]|\.?([^.\[]+)", path)
-    return tuple(quoted.replace("\\'", "'").replace("\\\\", "\\") or name for quoted, name in found)
+    steps = re.findall(r"\['(.*?)(?<!\\)'\]|\.?([^.\[]+)", path)
+    return tuple(quoted.replace("\\'", "'").replace("\\\\", "\\") or name for quoted, name in steps)
 
 
 def _walk(
-    node: _RuleNode, value: Any, before: CorrelatedValue | None, around: CorrelatedValue | None, run: _Run
+    node: _RuleNode, value: Any, pair: CorrelatedValue | None, parent: CorrelatedValue | None, run: _Run
 ) -> Iterator[Violation]:
-    """Yield what the rules at a place and below it reject.
+    """Yield the violations of a node's rules and of the rules below it.
 
-    `before` is the pair of this place, and None where it has no counterpart in the old object; `around` is then that of
-    the nearest place that has one.
+    `pair` has the old value, or is None if the old object has no counterpart. `parent` is the pair of the nearest
+    parent that has one.
     """
     if value is None:
         return
-    yield from _own(node, value, before, around, run)
-    for step, inner in _below(node, value):
-        pair = before.step(step, node.schema) if before else None
-        for violation in _walk(inner, value[step], pair, before or around, run):
+    yield from _own(node, value, pair, parent, run)
+    for step, inner in _children(node, value):
+        inner_pair = pair.step(step, node.schema) if pair else None
+        for violation in _walk(inner, value[step], inner_pair, pair or parent, run):
             yield violation.under(step)
 
 
-def _below(node: _RuleNode, value: Any) -> Iterator[tuple[Any, _RuleNode]]:
-    """Yield the steps to the children that have rules, with their rules."""
+def _children(node: _RuleNode, value: Any) -> Iterator[tuple[Any, _RuleNode]]:
+    """Yield the steps to children with rules, and their rules."""
     if isinstance(value, list) and node.items is not None:
         yield from ((index, node.items) for index in range(len(value)))
     elif isinstance(value, dict):
@@ -192,35 +194,35 @@ def _below(node: _RuleNode, value: Any) -> Iterator[tuple[Any, _RuleNode]]:
 
 
 def _own(
-    node: _RuleNode, value: Any, before: CorrelatedValue | None, around: CorrelatedValue | None, run: _Run
+    node: _RuleNode, value: Any, pair: CorrelatedValue | None, parent: CorrelatedValue | None, run: _Run
 ) -> Iterator[Violation]:
-    """Yield what the rules at this very place reject."""
-    old, nearest = before.old if before else None, before or around
+    """Yield the violations of a node's own rules."""
+    old, nearest = pair.old if pair else None, pair or parent
     rules = [rule for rule in node.rules if not rule.uses_old_self or old is not None or rule.optional]
     if not rules:
         return
     kind = node.schema.get("type")
     variables = rules[0].compiled.activation(value, old)
-    most = len(json.dumps([value, old]))
+    max_size = len(json.dumps([value, old]))
     for rule in rules:
         try:
-            holds = run.of(rule.compiled, variables, most, old=old is not None) is True
+            holds = run.evaluate(rule.compiled, variables, max_size, old=old is not None) is True
         except cel.NotEvaluated as error:
             run.unchecked.append(f"{rule.where} was not checked: it {error}")
         except cel.EvaluationError as error:
             yield Violation((), ErrorType.INVALID, kind, f"{error} evaluating rule: {rule.name}")
         else:
             if not holds and (rule.uses_old_self or nearest is None or not nearest.same):
-                # A rule that does not compare is not held against a part that is as it was.
+                # A rule without oldSelf does not reject an unchanged value.
                 reason = _REASONS.get(rule.source.get("reason", ""), ErrorType.INVALID)
-                yield Violation(rule.path, reason, value, _message(rule, run, variables, most, old=old is not None))
+                yield Violation(rule.path, reason, value, _message(rule, run, variables, max_size, old=old is not None))
 
 
-def _message(rule: _Rule, run: _Run, variables: Any, most: int, *, old: bool) -> str:
-    """Return what the API server says: what messageExpression gives, if it is proper, or the message, or the rule."""
+def _message(rule: _Rule, run: _Run, variables: Any, max_size: int, *, old: bool) -> str:
+    """Return the API server's message: from a valid messageExpression, else the `message`, else from the rule."""
     if rule.message is not None:
         try:
-            text = run.of(rule.message, variables, most, old=old)
+            text = run.evaluate(rule.message, variables, max_size, old=old)
         except (cel.EvaluationError, cel.NotEvaluated):
             text = ""
         text = text.strip() if isinstance(text, str) else ""

@@ -1,4 +1,4 @@
-"""Checks of strings, numbers and booleans."""
+"""Check strings, numbers and booleans."""
 
 import operator
 from collections.abc import Callable
@@ -22,60 +22,60 @@ _EXAMPLES: Final = {
 }
 
 
-#: The largest integer that a float holds without a gap.
+#: The largest integer up to which a float represents every integer.
 _MOST_EXACT: Final = 2**53 - 1
-#: The most that is rounded to a float of 32 bits: its shortest decimal is just below the middle to the next one.
+#: The largest number that is rounded to a float of 32 bits.
 _MOST_FLOAT: Final = 2**128 - 2**103
 
 
 def scalar_checker(schema: Schema) -> Check:
-    """Return the check of a scalar; the schema's type may be left out, and then any scalar has a right type."""
-    wanted = "integer or string" if schema.get(INT_OR_STRING) else schema.get("type") or None
+    """Return the check of a scalar. A schema without a type accepts scalars of any type."""
+    expected = "integer or string" if schema.get(INT_OR_STRING) else schema.get("type") or None
     text = [*_length(schema), *_pattern(schema), *_format(schema)]
     number = [*_size(schema), *_bounds(schema)]
     enum = _enum(schema)
-    match wanted:
+    match expected:
         case "string":
-            return _of_type(lambda value: isinstance(value, str), wanted, [*enum, *text])
+            return _of_type(lambda value: isinstance(value, str), expected, [*enum, *text])
         case "boolean":
-            return _of_type(lambda value: isinstance(value, bool), wanted, enum)
+            return _of_type(lambda value: isinstance(value, bool), expected, enum)
         case "integer":
-            return _of_type(is_whole, wanted, [*enum, *number])
+            return _of_type(is_whole, expected, [*enum, *number])
         case "number":
-            return _of_type(is_number, wanted, [*enum, *number])
+            return _of_type(is_number, expected, [*enum, *number])
         case _:
-            return _either(text, number, enum, wanted)
+            return _either(text, number, enum, expected)
 
 
 def is_number(value: Any) -> bool:
-    """Return whether JSON writes the value as a number."""
+    """Return whether the value is a number in JSON."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether the API server takes the value as an integer: 3.0 is one."""
+    """Return whether the API server accepts the value as an integer, such as 3.0."""
     if isinstance(value, float):
         return -_MOST_EXACT <= value <= _MOST_EXACT and value == int(value)
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _of_type(is_type: Callable[[Any], bool], wanted: str, tests: list[Test]) -> Check:
+def _of_type(is_type: Callable[[Any], bool], expected: str, tests: list[Test]) -> Check:
     if not tests:
-        return lambda value: None if is_type(value) else wrong_type(value, wanted)
+        return lambda value: None if is_type(value) else wrong_type(value, expected)
 
     def check(value: Any) -> list[Violation] | None:
-        return _all(tests, value) if is_type(value) else wrong_type(value, wanted)
+        return _all(tests, value) if is_type(value) else wrong_type(value, expected)
 
     return check
 
 
-def _either(text: list[Test], number: list[Test], enum: list[Test], wanted: str | None) -> Check:
+def _either(text: list[Test], number: list[Test], enum: list[Test], expected: str | None) -> Check:
     def check(value: Any) -> list[Violation] | None:
         if isinstance(value, str):
             return _all([*enum, *text], value)
-        if is_whole(value) or (wanted is None and is_number(value)):
+        if is_whole(value) or (expected is None and is_number(value)):
             return _all([*enum, *number], value)
-        return _all(enum, value) if wanted is None else wrong_type(value, wanted)
+        return _all(enum, value) if expected is None else wrong_type(value, expected)
 
     return check
 
@@ -92,19 +92,19 @@ def _enum(schema: Schema) -> list[Test]:
     if "enum" not in schema:
         return []
     members = schema["enum"]
-    allowed = {_plain(member) for member in members}
+    allowed = {_enum_identity(member) for member in members}
     message = supported_values(members)
 
-    return [_invalid(lambda value: _plain(value) in allowed, message, ErrorType.NOT_SUPPORTED)]
+    return [_invalid(lambda value: _enum_identity(value) in allowed, message, ErrorType.NOT_SUPPORTED)]
 
 
 def supported_values(enum: list[Any]) -> str:
-    """Return what a message says of an enum."""
+    """Return the message for an enum."""
     return f"supported values: {', '.join(quoted(value) for value in enum)}"
 
 
-def _plain(value: Any) -> tuple[str, Any]:
-    """An enum's 1 is met by 1.0."""
+def _enum_identity(value: Any) -> tuple[str, Any]:
+    """Return an identity for enums, in which 1 and 1.0 are equal."""
     return identity(int(value)) if isinstance(value, float) and value.is_integer() else identity(value)
 
 
@@ -125,13 +125,13 @@ def _pattern(schema: Schema) -> list[Test]:
     if "pattern" not in schema:
         return []
     pattern: str = schema["pattern"]
-    wanted = QUANTITY_EXAMPLE if pattern == QUANTITY_PATTERN else None
+    expected = QUANTITY_EXAMPLE if pattern == QUANTITY_PATTERN else None
     try:
         matches = matcher(pattern)
     except ValueError:
-        # No API server has taken such a schema, or the pattern is too large: the text is not checked.
+        # API servers reject such a schema, or the pattern is too large: the text is not checked.
         return []
-    return [_invalid(matches, f"must be {wanted}" if wanted else f"must match {pattern}")]
+    return [_invalid(matches, f"must be {expected}" if expected else f"must match {pattern}")]
 
 
 def _format(schema: Schema) -> list[Test]:
@@ -148,12 +148,12 @@ def _size(schema: Schema) -> list[Test]:
         return [_invalid(lambda value: -_MOST_FLOAT <= value <= _MOST_FLOAT, "must fit into a float of 32 bits")]
     if kind != "integer" and not schema.get(INT_OR_STRING):
         return []
-    # Of two types, as int-or-string has them, the format of one does not count.
+    # For int-or-string, which has two types, the format does not count.
     low, high = RANGES["int32" if kind == "integer" and name == "int32" else "int64"]
     return [_invalid(lambda value: low <= value <= high, f"must fit into {(high + 1).bit_length()} bits")]
 
 
-#: By the keyword: that of exclusiveness, how a value is compared in both cases, and what a message says.
+#: By keyword: the keyword that makes it exclusive, and the inclusive and exclusive comparison with their messages.
 _BOUNDS: Final[
     dict[str, tuple[str, tuple[Callable[[Any, Any], bool], str], tuple[Callable[[Any, Any], bool], str]]]
 ] = {
@@ -181,7 +181,7 @@ def _bounds(schema: Schema) -> list[Test]:
 
 
 def unfit_bounds(schema: Schema) -> dict[str, str]:
-    """Return what is said of bounds that their type cannot hold; such a one rejects all values: 9.5 of an integer."""
+    """Return messages for bounds that are not of their type, such as 9.5 for an integer: they reject all values."""
     kind, form = schema.get("type"), schema.get("format")
     if kind == "integer":
         low, high = RANGES["int32" if form == "int32" else "int64"]
@@ -199,19 +199,19 @@ def unfit_bounds(schema: Schema) -> dict[str, str]:
 
 
 def _as_float(bound: float) -> float | Decimal:
-    """Return a bound as the API server reads it: a float, written with no more digits than tell it from the next one.
+    """Return a bound as the API server reads it: a float, by its shortest decimal text.
 
-    So the largest integer of 64 bits is one too many, and the least one is beyond the least.
+    So the largest and the smallest integer of 64 bits are out of range.
     """
     try:
-        read = float(bound)
+        number = float(bound)
     except OverflowError:
         return inf
-    return Decimal(repr(read)) if isfinite(read) else read
+    return Decimal(repr(number)) if isfinite(number) else number
 
 
 def _is_multiple(value: float, factor: float) -> bool:
-    """Return whether the API server takes the value for a multiple; of a factor below 1 no integer is one."""
+    """Return whether the API server accepts the value as a multiple; no integer is a multiple of a factor below 1."""
     if isinstance(value, int) and -(2**63) <= value < 2**63:
         return int(factor) > 0 and value % int(factor) == 0
     try:

@@ -1,9 +1,9 @@
-"""Validation: k8s.io/kube-openapi, pkg/validation/validate, for what a structural schema may hold.
+"""Validate values against a structural schema, like k8s.io/kube-openapi, pkg/validation/validate.
 
-It differs from the API server in one point, on purpose: a list where a text with a format is expected, as a time, is
-rejected here, and taken there by mistake. No typed client could read it.
+There is one difference on purpose: the API server accepts, by mistake, a list instead of a string with a format, such
+as a time. No typed client could read it, so it is rejected here.
 
-A check returns None for a value that is right, which costs nothing, or the violations, seen from that value.
+A check returns None for a valid value, which costs nothing, or its violations, with paths from that value.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from math import inf
 from typing import Any, TypeAlias
 
 from crdgen.evaluate.check import (
-    ENOUGH,
+    VIOLATIONS_LIMIT,
     Check,
     ErrorType,
     Violation,
@@ -25,38 +25,38 @@ from crdgen.schema import EITHER, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schem
 
 
 def branches(schema: Schema) -> Check | None:
-    """Return the check of the schema's branches, or None where it has none."""
+    """Return the check of the schema's branches, or None if it has none."""
     if not schema.keys() & {"allOf", "anyOf", "not", "oneOf"}:
         return None
 
-    def compiled(keyword: str) -> list[Check]:
-        found = schema.get(keyword, ())
+    def checkers(keyword: str) -> list[Check]:
+        schemas = schema.get(keyword, ())
         if schema.get(INT_OR_STRING):
-            # Its two types may be repeated as a branch, which then says nothing more.
-            found = [] if found == EITHER else [branch for branch in found if branch != {"anyOf": EITHER}]
-        return [checker(branch) for branch in found]
+            # A branch may repeat its two types, without further meaning.
+            schemas = [] if schemas == EITHER else [branch for branch in schemas if branch != {"anyOf": EITHER}]
+        return [checker(branch) for branch in schemas]
 
-    every, some, one = compiled("allOf"), compiled("anyOf"), compiled("oneOf")
-    none = checker(schema["not"]) if "not" in schema else None
+    all_of, any_of, one_of = checkers("allOf"), checkers("anyOf"), checkers("oneOf")
+    excluded = checker(schema["not"]) if "not" in schema else None
 
     def check(value: Any) -> list[Violation] | None:
-        found = [violation for branch in every for violation in branch(value) or ()]
-        if some and all(branch(value) for branch in some):
-            found.append(Violation((), ErrorType.INVALID, value, "must match one of the alternatives"))
-        if one and sum(branch(value) is None for branch in one) != 1:
-            found.append(Violation((), ErrorType.INVALID, value, "must match exactly one of the alternatives"))
-        if none is not None and none(value) is None:
-            found.append(Violation((), ErrorType.INVALID, value, "must not match the excluded form"))
-        return found or None
+        violations = [violation for branch in all_of for violation in branch(value) or ()]
+        if any_of and all(branch(value) for branch in any_of):
+            violations.append(Violation((), ErrorType.INVALID, value, "must match one of the alternatives"))
+        if one_of and sum(branch(value) is None for branch in one_of) != 1:
+            violations.append(Violation((), ErrorType.INVALID, value, "must match exactly one of the alternatives"))
+        if excluded is not None and excluded(value) is None:
+            violations.append(Violation((), ErrorType.INVALID, value, "must not match the excluded form"))
+        return violations or None
 
     return check
 
 
 def checker(schema: Schema) -> Check:
-    """Return the function that checks a value against this schema."""
+    """Return a function that checks values against this schema."""
     check = _of_type(schema)
-    more = branches(schema)
-    return _nullable((lambda value: check(value) or more(value)) if more else check, schema)
+    check_branches = branches(schema)
+    return _nullable((lambda value: check(value) or check_branches(value)) if check_branches else check, schema)
 
 
 def _of_type(schema: Schema) -> Check:
@@ -72,17 +72,17 @@ def _of_type(schema: Schema) -> Check:
 
 
 def _untyped(schema: Schema) -> Check:
-    """Without a type, each keyword holds for values of its own type only."""
+    """Without a type, each keyword only applies to values of its own type."""
     fields = object_checker(schema)
     items = list_checker(schema)
     scalar = scalar_checker(schema)
     only_texts = text_format(schema.get("format")) is not None
 
     def check(value: Any) -> list[Violation] | None:
-        # A format alone says of what type a value is, unless it is a list.
+        # A format without a type requires a string, or a list.
         if only_texts and not isinstance(value, str | list):
             return wrong_type(value, "string")
-        # An enum is the one keyword of scalars that holds for objects and lists too.
+        # Of the keywords of scalars, only enum also applies to objects and lists.
         if isinstance(value, dict):
             return fields(value) or scalar(value)
         return (items(value) or scalar(value)) if isinstance(value, list) else scalar(value)
@@ -94,7 +94,7 @@ def _nullable(check: Check, schema: Schema) -> Check:
     if not schema.get("nullable") and (schema.get("type") or schema.get(INT_OR_STRING)):
         return check
 
-    # A null is held against the enum and against nothing else; it is no member even where the enum lists it.
+    # Only the enum applies to null, and it rejects null even if it lists it.
     enum = schema.get("enum")
     rejection = [Violation((), ErrorType.NOT_SUPPORTED, None, supported_values(enum))] if enum else None
 
@@ -105,7 +105,7 @@ def _nullable(check: Check, schema: Schema) -> Check:
 
 
 def object_checker(schema: Schema) -> Check:
-    """Return the check of an object: its fields, those that it must have, and how many it may have."""
+    """Return the check of an object: its fields, required fields, and their number."""
     fields = {name: checker(child) for name, child in schema.get("properties", {}).items()}
     extra = schema.get("additionalProperties")
     others = checker(extra) if isinstance(extra, dict) else None
@@ -115,30 +115,30 @@ def object_checker(schema: Schema) -> Check:
     def check(value: Any) -> list[Violation] | None:
         if not isinstance(value, dict):
             return wrong_type(value, "object")
-        found: list[Violation] | None = None
+        violations: list[Violation] | None = None
         for key, child in value.items():
             field = fields.get(key, others)
             if field is not None:
-                problems = field(child)
-                if problems is not None:
-                    # In place: a copy for each entry of a map would cost the square of them.
-                    found = found or []
-                    found += under(key, problems)
-                    if len(found) >= ENOUGH:
+                child_violations = field(child)
+                if child_violations is not None:
+                    # In place: copies would take quadratic time.
+                    violations = violations or []
+                    violations += under(key, child_violations)
+                    if len(violations) >= VIOLATIONS_LIMIT:
                         break
         missing = [Violation((key,), ErrorType.REQUIRED, None, "must be set") for key in required if key not in value]
         if missing or counted:
-            found = [*(found or []), *missing, *_count(schema, value)] or None
-        return found
+            violations = [*(violations or []), *missing, *_count(schema, value)] or None
+        return violations
 
     return _bounded(check, schema)
 
 
 def _bounded(check: Check, schema: Schema) -> Check:
-    """Return the check that does not look into an object of far more entries than it may have."""
+    """Return a check that does not read the entries of an object with far too many."""
     if "maxProperties" not in schema:
         return check
-    most = max(schema["maxProperties"], ENOUGH)
+    most = max(schema["maxProperties"], VIOLATIONS_LIMIT)
     return lambda value: list(_count(schema, value)) if isinstance(value, dict) and len(value) > most else check(value)
 
 
@@ -155,27 +155,27 @@ Test: TypeAlias = Callable[[list[Any]], list[Violation]]
 
 
 def list_checker(schema: Schema) -> Check:
-    """Return the check of a list: its length, its items, and that none is there twice."""
+    """Return the check of a list: its length, its items, and that items are unique."""
     item = checker(schema["items"]) if isinstance(schema.get("items"), dict) else None
     lengths, unique = _length(schema), _unique(schema)
-    most = max(schema.get("maxItems", inf), ENOUGH)
+    most = max(schema.get("maxItems", inf), VIOLATIONS_LIMIT)
 
     def check(value: Any) -> list[Violation] | None:
         if not isinstance(value, list):
             return wrong_type(value, "array")
-        found = [violation for test in lengths for violation in test(value)]
+        violations = [violation for test in lengths for violation in test(value)]
         if len(value) > most:
-            return found
+            return violations
         for test in unique:
-            found += test(value)
+            violations += test(value)
         if item is not None:
             for index, child in enumerate(value):
-                problems = item(child)
-                if problems is not None:
-                    found += under(index, problems)
-                    if len(found) >= ENOUGH:
+                item_violations = item(child)
+                if item_violations is not None:
+                    violations += under(index, item_violations)
+                    if len(violations) >= VIOLATIONS_LIMIT:
                         break
-        return found or None
+        return violations or None
 
     return check
 
@@ -188,8 +188,8 @@ def _length(schema: Schema) -> list[Test]:
         tests.append(lambda value: [] if len(value) >= least else [Violation((), ErrorType.INVALID, value, text)])
     if "maxItems" in schema:
         most: int = schema["maxItems"]
-        more = f"must have at most {most} item{'' if most == 1 else 's'}"
-        tests.append(lambda value: [] if len(value) <= most else [Violation((), ErrorType.TOO_MANY, value, more)])
+        message = f"must have at most {most} item{'' if most == 1 else 's'}"
+        tests.append(lambda value: [] if len(value) <= most else [Violation((), ErrorType.TOO_MANY, value, message)])
     return tests
 
 
@@ -207,22 +207,24 @@ def _by_keys(keys: tuple[str, ...]) -> Test:
     def check(value: list[Any]) -> list[Violation]:
         if len(value) < 2 or not all(isinstance(item, dict) for item in value):
             return []
-        held = [{key: item[key] for key in keys if key in item} for item in value]
-        return _duplicates(held, lambda item: " and ".join(item) or "key")
+        identities = [{key: item[key] for key in keys if key in item} for item in value]
+        return _duplicates(identities, lambda item: " and ".join(item) or "key")
 
     return check
 
 
 def _duplicates(keys: list[Any], describe: Callable[[Any], str]) -> list[Violation]:
-    """Return one violation for each value that is there more than once, at its second place."""
+    """Return a violation for each value that occurs more than once, at its second index."""
     first: dict[Any, int] = {}
     reported: set[Any] = set()
-    found: list[Violation] = []
+    violations: list[Violation] = []
     for index, key in enumerate(keys):
-        known = tuple((name, identity(part)) for name, part in key.items()) if isinstance(key, dict) else identity(key)
-        place = first.setdefault(known, index)
-        if place != index and known not in reported:
-            reported.add(known)
-            message = f"[{place}] already has this {describe(key)}"
-            found.append(Violation((index,), ErrorType.DUPLICATE, key, message))
-    return found
+        key_identity = (
+            tuple((name, identity(part)) for name, part in key.items()) if isinstance(key, dict) else identity(key)
+        )
+        first_index = first.setdefault(key_identity, index)
+        if first_index != index and key_identity not in reported:
+            reported.add(key_identity)
+            message = f"[{first_index}] already has this {describe(key)}"
+            violations.append(Violation((index,), ErrorType.DUPLICATE, key, message))
+    return violations

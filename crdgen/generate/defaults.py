@@ -1,4 +1,4 @@
-"""Validates defaults against the schema of their field."""
+"""Validate defaults against the schema of their field."""
 
 from typing import Any
 
@@ -11,17 +11,17 @@ from crdgen.schema.look import path_of, plain, without
 
 
 def defaults(schema: Schema, path: str) -> Schema:
-    """Return the node with its default as the API server would have it: no nulls that it drops, sets in a fixed order.
+    """Return the node with a default as on the API server: without nulls that it drops, and with sets in a fixed order.
 
-    A default makes `required` moot: it is applied first. So the parent forgets it.
+    A field with a default need not be required, since defaults are set first: the parent drops it from `required`.
     """
-    schema = _without_defaulted(schema)
+    schema = _without_required_defaults(schema)
     if "default" not in schema:
         return schema
     rest = without(schema, "default", FORMS)
     rejections = []
     for form in (schema["default"], *schema.get(FORMS, ())):
-        default = _settled(form, schema)
+        default = _without_absent(form, schema)
         rejection = _rejection(default, rest)
         if rejection is None:
             return rest | {"default": default}
@@ -29,7 +29,7 @@ def defaults(schema: Schema, path: str) -> Schema:
     raise SchemaError(path, *rejections[0])
 
 
-def _without_defaulted(schema: Schema) -> Schema:
+def _without_required_defaults(schema: Schema) -> Schema:
     defaulted = {name for name, child in schema.get("properties", {}).items() if "default" in child}
     required = schema.get("required", ())
     if defaulted.isdisjoint(required):
@@ -38,20 +38,20 @@ def _without_defaulted(schema: Schema) -> Schema:
     return without(schema, "required") | ({"required": rest} if rest else {})
 
 
-def _settled(value: Any, schema: Schema) -> Any:
-    """Return a default without nulls for absent fields."""
+def _without_absent(value: Any, schema: Schema) -> Any:
+    """Return a default without nulls that stand for absent fields."""
     if isinstance(value, dict):
         fields, others = schema.get("properties", {}), schema.get("additionalProperties")
         children = {key: fields.get(key, others if isinstance(others, dict) else None) for key in value}
         return {
-            key: child if children[key] is None else _settled(child, children[key] or {})
+            key: child if children[key] is None else _without_absent(child, children[key] or {})
             for key, child in value.items()
             if child is not None or children[key] is None or (children[key] or {}).get("nullable")
         }
     if isinstance(value, list):
         items = schema["items"] if isinstance(schema.get("items"), dict) else {}
-        settled = [_settled(item, items) for item in value]
-        return sorted(settled, key=repr) if schema.get(LIST_TYPE) == "set" else settled
+        items_without_nulls = [_without_absent(item, items) for item in value]
+        return sorted(items_without_nulls, key=repr) if schema.get(LIST_TYPE) == "set" else items_without_nulls
     return value
 
 
@@ -63,10 +63,10 @@ def _rejection(default: Any, schema: Schema) -> tuple[str, str] | None:
         if evaluator.prune(value) != value:
             return f"the default {default!r} has fields that the schema does not know", "name the fields as in JSON"
         value = evaluator.default(value)
-    found = next(iter(evaluator.validate(value)), None)
-    if found is None:
+    violation = next(iter(evaluator.validate(value)), None)
+    if violation is None:
         return None
-    at = path_of(found.path[1:])
-    where = f", at {at.removeprefix('.')}" if at else ""
-    problem = f"the default {default!r} is not valid for the schema of the field{where}: {found.message}"
+    path = path_of(violation.path[1:])
+    where = f", at {path.removeprefix('.')}" if path else ""
+    problem = f"the default {default!r} is not valid for the schema of the field{where}: {violation.message}"
     return problem, "use a default that is valid for the type and bounds of the field"

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 class SchemaError(ValueError):
     """A model, field or marker that has no structural schema.
 
-    Where several fields are wrong, one error has a line for each; its own path, problem and fix are those of the first.
+    If several fields are wrong, the error has a line for each; `path`, `problem` and `fix` are those of the first.
 
     Attributes:
-        path: The field's place in the model, as `DIJob.spec.tasks[].replicas`.
+        path: The path of the field in the model, as `DIJob.spec.tasks[].replicas`.
         problem: What cannot be expressed there, and why.
         fix: What the author may write instead.
-        errors: An error for each field, itself if there is one.
+        errors: An error for each field; this error itself if there is only one.
     """
 
     def __init__(self, path: str, problem: str, fix: str, errors: Iterable["SchemaError"] = ()) -> None:
@@ -29,10 +29,10 @@ class SchemaErrors:
     """Collects errors of independent parts, to raise them together."""
 
     def __init__(self) -> None:
-        self._found: dict[str, SchemaError] = {}
+        self._errors: dict[str, SchemaError] = {}
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._errors)
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
@@ -40,12 +40,12 @@ class SchemaErrors:
         try:
             yield
         except SchemaError as error:
-            self._found |= {str(one): one for one in error.errors}
+            self._errors |= {str(each): each for each in error.errors}
 
     def raise_all(self) -> None:
         """Raise the collected errors, if any."""
-        found = list(self._found.values())
-        if len(found) == 1:
-            raise found[0]
-        if found:
-            raise SchemaError(found[0].path, found[0].problem, found[0].fix, found)
+        errors = list(self._errors.values())
+        if len(errors) == 1:
+            raise errors[0]
+        if errors:
+            raise SchemaError(errors[0].path, errors[0].problem, errors[0].fix, errors)

@@ -1,4 +1,4 @@
-"""Maps with restricted keys. Structural schemas cannot restrict keys, so they become CEL rules."""
+"""Convert restrictions of map keys to CEL rules, because structural schemas cannot restrict keys."""
 
 import re
 from typing import Any, Final, TypeAlias
@@ -18,9 +18,9 @@ _IGNORED: Final = frozenset(
 )
 
 Test: TypeAlias = tuple[str, str]
-"""An expression over `key`, and what a message says after "each key"."""
+"""An expression over `key`, and the message after "each key"."""
 
-_OF_TYPE: Final[dict[str, list[Test]]] = {
+_TESTS_BY_TYPE: Final[dict[str, list[Test]]] = {
     "string": [],
     "integer": [("key.matches('^[+-]?[0-9]{1,18}$')", "must be an integer")],
     "number": [("key.matches('^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$')", "must be a number")],
@@ -29,9 +29,9 @@ _OF_TYPE: Final[dict[str, list[Test]]] = {
 
 
 def keys(schema: Schema, path: str) -> Schema:
-    """Return a map with a rule for each thing that its keys must be.
+    """Return a map with a rule for each restriction of its keys.
 
-    Keys of a few given values also bound the number of entries, which makes the rule cheap.
+    If the keys are an enum, its length also limits the number of entries, which makes the rule cheap.
     """
     if KEYS not in schema:
         return schema
@@ -41,7 +41,7 @@ def keys(schema: Schema, path: str) -> Schema:
         return rest
     values = schema.get("additionalProperties")
     if not isinstance(values, dict) or not values.keys() & {"type", INT_OR_STRING}:
-        return _of_any_values(rest, schema[KEYS], path)
+        return _as_fields(rest, schema[KEYS], path)
     if "enum" in schema[KEYS]:
         count = len(schema[KEYS]["enum"])
         rest["maxProperties"] = min(rest.get("maxProperties", count), count)
@@ -49,8 +49,8 @@ def keys(schema: Schema, path: str) -> Schema:
     return rest | {VALIDATIONS: [*rest.get(VALIDATIONS, ()), *rules]}
 
 
-def _of_any_values(schema: Schema, names: Schema, path: str) -> Schema:
-    """No rule can look into a map whose values may be anything; but keys that are known are fields, others go."""
+def _as_fields(schema: Schema, names: Schema, path: str) -> Schema:
+    """Convert a map of untyped values, which no rule can read, to an object: known keys become its fields."""
     if "enum" not in names:
         fix = "give the values a type, or use `dict[str, …]`"
         raise SchemaError(path, "no rule can check the keys of a map whose values have no single type", fix)
@@ -62,30 +62,32 @@ def _of_any_values(schema: Schema, names: Schema, path: str) -> Schema:
 
 def _tests(names: Schema, path: str) -> list[Test]:
     kind = names.get("type")
-    # Any text will do where the keys may be of several types, or of any.
+    # Keys of several types, or of any type, may be any string.
     is_any = names.get(INT_OR_STRING) or (names.get(PRESERVE) and not names.keys() - {PRESERVE, "nullable"})
-    if "enum" not in names and kind not in _OF_TYPE and not (kind is None and is_any):
+    if "enum" not in names and kind not in _TESTS_BY_TYPE and not (kind is None and is_any):
         raise SchemaError(path, "keys of a map must be strings in JSON", "use keys of text or numbers")
-    found = [test for word, value in names.items() for test in _of_word(word, value, path)]
-    return found if "enum" in names else [*_OF_TYPE.get(str(kind), ()), *found]
+    tests = [test for keyword, value in names.items() for test in _keyword_tests(keyword, value, path)]
+    return tests if "enum" in names else [*_TESTS_BY_TYPE.get(str(kind), ()), *tests]
 
 
-def _of_word(word: str, value: Any, path: str) -> list[Test]:
-    """Return the tests of what the schema of the keys says with one keyword."""
-    match word:
+def _keyword_tests(keyword: str, value: Any, path: str) -> list[Test]:
+    """Return the tests for a keyword in the schema of the keys."""
+    match keyword:
         case "enum":
-            listed = [_as_key(one) for one in value]
-            shown = " ".join(", ".join(listed).split())
-            return [(f"key in [{', '.join(map(cel_text, listed))}]", f"must be one of: {shown}")]
-        case "pattern" | "allOf" if word == "pattern" or all(set(one) == {"pattern"} for one in value):
-            return [_matches(one) for one in ([value] if word == "pattern" else [one["pattern"] for one in value])]
+            names = [_as_key(member) for member in value]
+            shown = " ".join(", ".join(names).split())
+            return [(f"key in [{', '.join(map(cel_text, names))}]", f"must be one of: {shown}")]
+        case "pattern":
+            return [_matches(value)]
+        case "allOf" if all(set(branch) == {"pattern"} for branch in value):
+            return [_matches(branch["pattern"]) for branch in value]
         case "minLength" | "maxLength":
-            sign, says = (">=", "least") if word == "minLength" else ("<=", "most")
-            return [(f"size(key) {sign} {value}", f"must have at {says} {value} characters")]
-        case _ if word in _IGNORED or word.startswith(PREFIX):
+            operator, bound = (">=", "least") if keyword == "minLength" else ("<=", "most")
+            return [(f"size(key) {operator} {value}", f"must have at {bound} {value} characters")]
+        case _ if keyword in _IGNORED or keyword.startswith(PREFIX):
             return []
         case _:
-            raise SchemaError(path, f"no rule can check {word} of a map's keys", "use keys of text or numbers")
+            raise SchemaError(path, f"no rule can check {keyword} of a map's keys", "use keys of text or numbers")
 
 
 def _as_key(value: Any) -> str:
@@ -93,34 +95,34 @@ def _as_key(value: Any) -> str:
 
 
 def _matches(pattern: str) -> Test:
-    shown = re.sub(r"[\r\n]", " ", pattern)
-    return f"key.matches({cel_text(pattern)})", f"must match {shown}"
+    single_line = re.sub(r"[\r\n]", " ", pattern)
+    return f"key.matches({cel_text(pattern)})", f"must match {single_line}"
 
 
-# Left in the field's node. It is plain JSON, because other stages hand the node on before its parent is reached.
+# Notes of a field for its parent. They are plain JSON, because other stages process the node before its parent.
 PARENT: Final = "x-crdgen-parent"
-OfParent: TypeAlias = dict[str, str]
-"""A rule for the object, and its message; `{0}` in the rule stands for the field."""
+ParentRule: TypeAlias = dict[str, str]
+"""A rule for the parent object, and its message; `{0}` in the rule stands for the field."""
 
 
-def parents(schema: Schema, path: str) -> Schema:
-    """Return the node with what its fields' markers ask of it, and without what they left for it.
+def add_parent_rules(schema: Schema, path: str) -> Schema:
+    """Return the node with the rules from the notes of its fields, and without the notes.
 
-    A field that is always there asks nothing; nor do items of a list and values of a map, which have no name.
+    Fields that are always present need no rules. Items of lists and values of maps have no name for a rule.
     """
-    asked = [
-        _rule(entry, name, f"{path}.{name}")
+    rules = [
+        _parent_rule(entry, name, f"{path}.{name}")
         for name, child in schema.get("properties", {}).items()
         if name not in schema.get("required", ()) and "default" not in child
         for entry in child.get(PARENT, ())
     ]
-    result = _without(schema)
-    return result | {VALIDATIONS: [*schema.get(VALIDATIONS, ()), *asked]} if asked else result
+    result = _without_notes(schema)
+    return result | {VALIDATIONS: [*schema.get(VALIDATIONS, ()), *rules]} if rules else result
 
 
-def _rule(entry: OfParent, name: str, path: str) -> dict[str, Any]:
-    where = f".{name}" if name.isidentifier() else f"['{name}']"
-    return {"rule": entry["rule"].format(cel_name(name, path)), "message": entry["message"], "fieldPath": where}
+def _parent_rule(entry: ParentRule, name: str, path: str) -> dict[str, Any]:
+    field_path = f".{name}" if name.isidentifier() else f"['{name}']"
+    return {"rule": entry["rule"].format(cel_name(name, path)), "message": entry["message"], "fieldPath": field_path}
 
 
 def cel_name(name: str, path: str) -> str:
@@ -131,8 +133,8 @@ def cel_name(name: str, path: str) -> str:
     return escaped
 
 
-def _without(schema: Schema) -> Schema:
-    def settled(child: Schema, _: str) -> Schema:
+def _without_notes(schema: Schema) -> Schema:
+    def without_note(child: Schema, _: str) -> Schema:
         return without(child, PARENT) if PARENT in child else child
 
-    return map_children(schema, "", settled)
+    return map_children(schema, "", without_note)

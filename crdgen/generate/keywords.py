@@ -1,4 +1,4 @@
-"""Converts keywords of newer JSON Schema drafts to `JSONSchemaProps`, or reports an error."""
+"""Convert keywords of newer JSON Schema drafts to `JSONSchemaProps`, or report an error."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -12,8 +12,8 @@ from crdgen.generate.walk import BOUNDS, DEPRECATED, KEYS, PREFIX, PROBLEM
 from crdgen.schema import TEXTS, VALUES, Schema
 from crdgen.schema.look import without
 
-# What `JSONSchemaProps` has, what is translated here, and what later stages translate. Anything else in a JSON schema
-# is a word to some other reader (`x-order`, `contentMediaType`) or a constraint, which is in the table below.
+# Keywords of `JSONSchemaProps`, and those that this or later stages translate. All other keywords of JSON schema are
+# for other tools (`x-order`, `contentMediaType`), or constraints in the table below.
 _KNOWN: Final = VALUES | {
     *("additionalProperties", "default", "discriminator", "externalDocs", "items", "nullable", "properties"),
     *("required", "type", "uniqueItems", *TEXTS),
@@ -38,11 +38,10 @@ def keywords(schema: Schema, path: str) -> Schema:
         result["example"] = schema["examples"][0]
     if schema.get("deprecated"):
         result[DEPRECATED] = "Deprecated." if schema["deprecated"] is True else f"Deprecated: {schema['deprecated']}"
-    bounds = {word: schema[word] for word in _BOUNDS if word in schema}
+    bounds = {name: schema[name] for name in _BOUNDS if name in schema}
     if bounds:
-        result = _unapplied(result, bounds, path)
-    for step in (_null_in_enum, _only_member):
-        result = step(result)
+        result = _with_bounds(result, bounds, path)
+    result = _only_member(_null_in_enum(result))
     if "prefixItems" in schema:
         result = _tuple(result, schema["prefixItems"], path)
     if "propertyNames" in schema:
@@ -54,55 +53,55 @@ def keywords(schema: Schema, path: str) -> Schema:
 def _reject(schema: Schema, path: str) -> None:
     if PROBLEM in schema:
         raise SchemaError(path, *schema[PROBLEM])
-    if found := [keyword for keyword in _IMPOSSIBLE if keyword in schema]:
-        raise SchemaError(path, f"{found[0]} is not supported in structural schemas", "move it into a rule")
+    if unsupported := [keyword for keyword in _IMPOSSIBLE if keyword in schema]:
+        raise SchemaError(path, f"{unsupported[0]} is not supported in structural schemas", "move it into a rule")
     if schema.get("type") == "null":
-        # Seen only where it is no member of a union: those are looked at by the stage of unions, from above.
+        # Not reported here: it may be a member of a union, which the stage of unions handles in the parent.
         return
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and (fault := re2.problem(pattern)):
         raise SchemaError(path, f"the pattern {pattern!r} has {fault[0]}, which RE2 does not support", fault[1])
 
 
-def _unapplied(schema: Schema, bounds: Schema, path: str) -> Schema:
-    """Bounds that Pydantic checks by a function, because a validator stands between them and the type."""
+def _with_bounds(schema: Schema, bounds: Schema, path: str) -> Schema:
+    """Add bounds that Pydantic checks by a function, because there is a validator between them and the type."""
     if any(getattr(marker, "bounded", False) for marker in schema.get(MARKERS, ())):
-        return schema | {BOUNDS: {word: _TIMEDELTA.validate_python(bound) for word, bound in bounds.items()}}
+        return schema | {BOUNDS: {name: _TIMEDELTA.validate_python(bound) for name, bound in bounds.items()}}
     if schema.get("type") in {"integer", "number"}:
-        return schema | {_BOUNDS[word]: bound for word, bound in bounds.items()}
-    said = ", ".join(f"{word}={bound}" for word, bound in bounds.items())
+        return schema | {_BOUNDS[name]: bound for name, bound in bounds.items()}
+    texts = ", ".join(f"{name}={bound}" for name, bound in bounds.items())
     fix = "put the bounds next to the type, before other validators, or leave them to a rule"
-    raise SchemaError(path, f"the bounds {said} are not supported for this type", fix)
+    raise SchemaError(path, f"the bounds {texts} are not supported for this type", fix)
 
 
 def _types(schema: Schema) -> Schema:
-    """`type: [string, null]` is a union."""
+    """Convert `type: [string, null]` to a union."""
     rest = without(schema, "type")
     return {"anyOf": [{**rest, "type": kind} if kind != "null" else {"type": kind} for kind in schema["type"]]}
 
 
 def _null_in_enum(schema: Schema) -> Schema:
-    """The API server takes null for no enum, so it is a member of its own."""
+    """Move null from an enum to a member of a union, because the API server accepts null for no enum."""
     if None not in schema.get("enum", ()):
         return schema
     rest = [value for value in schema["enum"] if value is not None]
-    kept = without(schema, "enum", "type")
-    return kept | {"anyOf": [{"enum": rest}, {"type": "null"}] if rest else [{"type": "null"}]}
+    outer = without(schema, "enum", "type")
+    return outer | {"anyOf": [{"enum": rest}, {"type": "null"}] if rest else [{"type": "null"}]}
 
 
 def _only_member(schema: Schema) -> Schema:
-    """`allOf` with one member is that member."""
+    """Replace `allOf` with a single member by the member."""
     if len(schema.get("allOf", ())) != 1 or "type" in schema:
         return schema
     return merge(schema["allOf"][0], without(schema, "allOf"))
 
 
 def _tuple(schema: Schema, members: list[Schema], path: str) -> Schema:
-    """A tuple whose members are all alike is a list of a length; texts about one member say nothing of the others."""
-    first, *others = [_bare(member) for member in members]
+    """Convert a tuple of equal members to a list of fixed length. Descriptions of members are dropped."""
+    first, *others = [_without_texts(member) for member in members]
     rest = schema.get("items", False)
-    alike = all(other == first for other in others) and (rest is False or (rest and _bare(rest) == first))
-    if not alike:
+    are_equal = all(other == first for other in others) and (rest is False or (rest and _without_texts(rest) == first))
+    if not are_equal:
         raise SchemaError(
             path,
             "a tuple of different types cannot be a structural list, whose items have one schema",
@@ -111,13 +110,13 @@ def _tuple(schema: Schema, members: list[Schema], path: str) -> Schema:
     return {**schema, "items": first} | ({} if rest else {"maxItems": schema.get("maxItems", len(members))})
 
 
-def _bare(schema: Any) -> Any:
+def _without_texts(schema: Any) -> Any:
     texts = {"default", *TEXTS}
     return {key: value for key, value in schema.items() if key not in texts} if isinstance(schema, dict) else schema
 
 
 def _exclusive(schema: Schema, exclusive: str, inclusive: str, tighter: Any) -> Schema:
-    """Draft 4 has a number and a boolean where later drafts have two numbers; the tighter bound of the two stays."""
+    """Convert two numbers of later drafts to the number and the boolean of draft 4; keep the tighter bound."""
     bound = schema.get(exclusive)
     if bound is None or isinstance(bound, bool):
         return schema

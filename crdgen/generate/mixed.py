@@ -1,9 +1,9 @@
-"""Several JSON types in one node.
+"""Combine several JSON types in one node.
 
-`int | str` is Kubernetes' own int-or-string. For any other types the node has none, and its fields are kept: then each
-keyword holds for values of its own type only, and the types that are not meant are shut out by bounds that no value of
-them can meet. So the node takes exactly what the union takes. The API server knows no other way; CEL rules cannot look
-into such a field, and server-side apply replaces it as a whole.
+`int | str` is Kubernetes' own int-or-string. A node of other types has no `type` and keeps unknown fields. Then each
+keyword only applies to values of its own type, and bounds that no value can meet exclude the other types: so the node
+accepts exactly the values of the union. The API server has no other way. CEL rules cannot read such a field, and
+server-side apply replaces it as a whole.
 """
 
 import re
@@ -14,8 +14,8 @@ from crdgen.generate.walk import MIXED, PREFIX
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_TYPE, PRESERVE, TEXTS, VALIDATIONS, Schema
 from crdgen.schema.limits import RANGES
 
-#: Bounds that nothing of a type meets, and that hold for nothing else.
-SHUT: Final[dict[str, Schema]] = {
+#: Keywords that exclude a type: no value of the type meets them, and they do not apply to other types.
+TYPE_EXCLUSIONS: Final[dict[str, Schema]] = {
     "array": {"maxItems": 0, "minItems": 1},
     "boolean": {"not": {"enum": [False, True]}},
     "number": {"maximum": 0, "minimum": 1},
@@ -27,7 +27,7 @@ _DROPPED: Final = frozenset({"type", "format", "default", LIST_TYPE, MAP_TYPE, *
 
 
 def mixed(nodes: list[Schema], path: str) -> Schema:
-    """Return the one node of these, each of another type, and keep them for a union further up."""
+    """Combine nodes of different types into one, and note them for a union in a parent."""
     types = {node["type"] for node in nodes}
     result: Schema = {INT_OR_STRING: True} if types == {"integer", "string"} else {PRESERVE: True}
     checks: list[Schema] = []
@@ -40,10 +40,10 @@ def mixed(nodes: list[Schema], path: str) -> Schema:
         checks += _checks(node)
     if PRESERVE in result:
         kinds = {"number" if kind == "integer" else kind for kind in types}
-        for kind, shut in SHUT.items():
+        for kind, exclusion in TYPE_EXCLUSIONS.items():
             if kind not in kinds:
-                checks += [shut] if "not" in shut else []
-                result |= {} if "not" in shut else shut
+                checks += [exclusion] if "not" in exclusion else []
+                result |= {} if "not" in exclusion else exclusion
     if len(checks) == 1 and not checks[0].keys() & result.keys():
         result |= checks[0]
     elif checks:
@@ -52,9 +52,9 @@ def mixed(nodes: list[Schema], path: str) -> Schema:
 
 
 def typed_enum(values: list[Any], kind: str) -> Schema:
-    """Return what holds of values of one type that are in an enum, and of all values of other types."""
+    """Return a schema that accepts the enum's values of one type, and all values of other types."""
     if kind == "string":
-        # RE2 takes a backslash before ASCII punctuation only.
+        # RE2 only accepts a backslash before ASCII punctuation.
         quoted = (re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", value) for value in values)
         return {"pattern": f"^(?:{'|'.join(quoted)})$"}
     if kind == "boolean":
@@ -65,14 +65,14 @@ def typed_enum(values: list[Any], kind: str) -> Schema:
 
 
 def _checks(node: Schema) -> list[Schema]:
-    """Return what the node says with keywords that hold for all types, said so that it holds for its own."""
+    """Return the checks of keywords that apply to all types, so that they only apply to the node's type."""
     checks = []
     if "enum" in node:
         checks.append(typed_enum(node["enum"], node["type"]))
     if node["type"] == "string" and "format" in node:
         checks.append({"format": node["format"]})
     checks += node.get("allOf", [])
-    # A value of another type is in each branch, and so never in exactly one. Variants of a tagged union exclude each
+    # Values of other types match every branch, so oneOf becomes anyOf. Variants of a tagged union still exclude each
     # other by their tags.
     checks += [{"anyOf": node[keyword]} for keyword in ("anyOf", "oneOf") if keyword in node]
     checks += [{"not": node["not"]}] if "not" in node else []
@@ -80,7 +80,7 @@ def _checks(node: Schema) -> list[Schema]:
 
 
 def _sized(node: Schema, *, whole: bool) -> Schema:
-    """Return the bounds that the format of a number says, and that it is whole."""
+    """Return the bounds of an integer's format, and the keyword for a whole number."""
     if node["type"] != "integer":
         return {}
     result: Schema = {"multipleOf": node.get("multipleOf", 1)} if whole else {}

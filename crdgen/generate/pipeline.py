@@ -1,4 +1,4 @@
-"""The pipeline: which stage comes after which."""
+"""The pipeline: runs the stages in order."""
 
 from collections.abc import Collection
 from functools import reduce
@@ -12,7 +12,7 @@ from crdgen.generate.defaults import defaults
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.generator import Generator
 from crdgen.generate.inline import MARKERS, inline
-from crdgen.generate.keys import keys, parents
+from crdgen.generate.keys import add_parent_rules, keys
 from crdgen.generate.keywords import keywords
 from crdgen.generate.known import known, ranges
 from crdgen.generate.tidy import descriptions, order, policy, tidy
@@ -23,17 +23,17 @@ from crdgen.schema.look import without
 
 
 def extensions(schema: Schema, path: str) -> Schema:
-    """Return the node as the markers on it want it, in the order in which they are written."""
+    """Return the node with its markers applied, in the order in which they are written."""
     result = without(schema, MARKERS)
     for marker in schema.get(MARKERS, ()):
         result = marker.apply(result, path)
     return result
 
 
-# The order is the pipeline's: markers find nodes that already have one type, defaults are held against what the markers
-# made of it, and texts are tidied last.
+# The stages in order: markers need nodes with a type, defaults are validated after the markers, and descriptions come
+# last.
 STAGES: Final[tuple[Transform, ...]] = (
-    *(keywords, unions, known, keys, extensions, ranges, parents, defaults, descriptions),
+    *(keywords, unions, known, keys, extensions, ranges, add_parent_rules, defaults, descriptions),
 )
 
 
@@ -44,26 +44,26 @@ def structural_schema(
     limit: int | None = None,
     computed: bool = False,
 ) -> Schema:
-    """Return the structural schema of what a model accepts.
+    """Return the structural schema of a model.
 
-    It is what the model accepts as JSON, strictly: the coercions that Pydantic also makes (`"3"` for an integer) are no
-    part of it, and neither is what validators written in Python reject.
+    It describes the JSON that the model accepts in strict mode, without Pydantic's coercions (`"3"` for an integer),
+    and without the checks of validators written in Python.
 
     Args:
-        model: Any Pydantic model; dataclasses and TypedDicts are taken too.
-        path: What errors call the model; its class name by default.
-        limit: The most characters of a description; None keeps them, 0 drops them. Markers on fields may say otherwise.
-        computed: Whether computed fields are declared too, as a status needs it, which is written from its model. They
-            are not required.
+        model: Any Pydantic model, dataclass or TypedDict.
+        path: The name of the model in errors; its class name by default.
+        limit: Longest description in characters; None keeps all, 0 drops them. Markers on fields override it.
+        computed: Whether to declare computed fields, too, for example for a status, which is written from its model.
+            They are not required.
 
     Raises:
-        SchemaError: When no structural schema says what the model says.
+        SchemaError: No structural schema can express the model.
     """
-    at = path or str(getattr(model, "__name__", model))
-    return order(assembled(model, at, limit=limit, written=at if computed else None))
+    name = path or str(getattr(model, "__name__", model))
+    return order(assemble(model, name, limit=limit, written=name if computed else None))
 
 
-def assembled(
+def assemble(
     model: type[BaseModel],
     path: str,
     *,
@@ -71,16 +71,16 @@ def assembled(
     written: str | None = None,
     ignored: Collection[str] = (),
 ) -> Schema:
-    """Return the same, not in order, and without the ignored fields of the model.
+    """Return the structural schema, with keys not sorted, and without the ignored fields of the model.
 
-    `written` is the path of the part in which computed fields are declared, too.
+    `written` is the path of the part with computed fields.
     """
     inlined = inline(describe(model, path), path, written=written)
     for name in ignored:
         inlined.get("properties", {}).pop(name, None)
     if ignored and "required" in inlined:
         inlined["required"] = [name for name in inlined["required"] if name not in ignored]
-    whole = rewrite(inlined, path, lambda node, at: reduce(lambda made, stage: stage(made, at), STAGES, node))
+    whole = rewrite(inlined, path, lambda node, at: reduce(lambda result, stage: stage(result, at), STAGES, node))
     return tidy(policy(whole, limit), path)
 
 
@@ -91,11 +91,11 @@ _NOT_DESCRIBED: Final = (
 
 
 def describe(model: Any, path: str) -> Schema:
-    """Return the JSON schema of what a model, dataclass or TypedDict accepts, names as in JSON, references kept."""
+    """Return the JSON schema for validation of a model, dataclass or TypedDict, with JSON names and references."""
     is_model = isinstance(model, type) and issubclass(model, BaseModel)
     try:
-        described = model.model_json_schema if is_model else TypeAdapter(model).json_schema
-        return dict(described(mode="validation", by_alias=True, schema_generator=Generator))
+        generate = model.model_json_schema if is_model else TypeAdapter(model).json_schema
+        return dict(generate(mode="validation", by_alias=True, schema_generator=Generator))
     except _NOT_DESCRIBED as error:
         problem = str(getattr(error, "message", error)).partition("\n")[0].rstrip(".")
         is_missing = isinstance(error, ImportError)

@@ -1,6 +1,6 @@
-"""Unions. `X | None` is X; null is how a user of Kubernetes leaves a field out.
+"""Convert unions. `X | None` is X, because null means an absent field in Kubernetes.
 
-Members of one JSON type are hoisted (`hoist`), and types are then put beside each other (`mixed`).
+Members of the same JSON type are combined first (`hoist`), then the types (`mixed`).
 """
 
 from typing import Final
@@ -15,15 +15,15 @@ from crdgen.schema import BRANCHES, PRESERVE, TEXTS, VALIDATIONS, VALUES, Schema
 from crdgen.schema.look import canonical, distinct, with_children, without
 
 _NULL: Final = "null"
-# What stays of a branch that an author wrote: what holds for values. Types are said once, outside.
-_OF_BRANCH: Final = VALUES | {"items", "properties", "required"}
+# Keywords that an author's branch keeps: checks of values. Types are only defined outside of branches.
+_BRANCH_KEYWORDS: Final = VALUES | {"items", "properties", "required"}
 
 
 def unions(schema: Schema, path: str) -> Schema:
-    """Return the node without unions of types; alternatives that only check values stay.
+    """Return the node without unions of types; branches that only check values stay.
 
-    A field that defaults to null is simply optional: the API server drops a null there. One that may be null and has no
-    such default is `nullable`, because the null means something.
+    A field with the default null is optional: the API server drops null. A field that accepts null without that default
+    is `nullable`, because its null has a meaning.
     """
     if "type" in schema:
         return _without_null_default(_value_branches(schema))
@@ -39,99 +39,99 @@ def unions(schema: Schema, path: str) -> Schema:
         outer["nullable"] = True
     tag = schema.get("discriminator", {}).get("propertyName")
     members = [without(member, "nullable") for member in members]
-    united = members[0] if len(members) == 1 else _unite(members, path, tag)
-    return _without_null_default(merge(united, outer))
+    node = members[0] if len(members) == 1 else _unite(members, path, tag)
+    return _without_null_default(merge(node, outer))
 
 
 def _unite(members: list[Schema], path: str, tag: str | None) -> Schema:
-    split = [part for member in members for part in member.get(MIXED, [member])]
-    if any(part.get(PRESERVE) and not part.keys() & {"type", MIXED, "enum"} for part in split):
+    parts = [part for member in members for part in member.get(MIXED, [member])]
+    if any(part.get(PRESERVE) and not part.keys() & {"type", MIXED, "enum"} for part in parts):
         return {PRESERVE: True}
     by_type: dict[str, list[Schema]] = {}
-    for part in split:
+    for part in parts:
         by_type.setdefault(part.get("type", ""), []).append(part)
     if "" in by_type:
         fix = "use `Annotated[Any, PreserveUnknown]`"
         raise SchemaError(path, "a member of the union has no type of its own", fix)
     if "number" in by_type and "integer" in by_type:
         by_type["number"] += [as_number(part) for part in by_type.pop("integer")]
-    united = [_of_one_type(parts, path, tag) for parts in by_type.values()]
-    return united[0] if len(united) == 1 else mixed(united, path)
+    nodes = [_of_one_type(parts, path, tag) for parts in by_type.values()]
+    return nodes[0] if len(nodes) == 1 else mixed(nodes, path)
 
 
 def _of_one_type(parts: list[Schema], path: str, tag: str | None) -> Schema:
-    found = distinct(parts, _meaning)
-    if len(found) == 1:
-        return found[0]
-    for part in found:
+    variants = distinct(parts, _meaning)
+    if len(variants) == 1:
+        return variants[0]
+    for part in variants:
         if part["type"] == "object" and part.get(PRESERVE) and not part.get("properties"):
             return {"type": "object", PRESERVE: True}
     if tag is not None:
-        found = [tag_of(part, tag) for part in found]
-    parent, branches = hoist(guarded(found, tag, path), path)
+        variants = [require_tag(part, tag) for part in variants]
+    parent, branches = hoist(with_guarded_rules(variants, tag, path), path)
     return _with_branches(parent, branches, "oneOf" if tag is not None else "anyOf")
 
 
 def _meaning(schema: Schema) -> str:
-    """Return text that is the same for members that take the same values."""
+    """Return a text that is equal for members that accept the same values."""
     return canonical({key: value for key, value in schema.items() if key not in TEXTS and not key.startswith(PREFIX)})
 
 
 def _with_branches(parent: Schema, branches: list[Schema], keyword: str) -> Schema:
     if any(not branch for branch in branches):
         return parent
-    found = distinct(branches)
-    if all(set(branch) == {"enum"} for branch in found) and "enum" not in parent:
-        return {**parent, "enum": distinct(value for branch in found for value in branch["enum"])}
-    if len(found) == 1:
-        return {**parent, **found[0]} if not parent.keys() & found[0] else {**parent, "allOf": found}
+    branch_list = distinct(branches)
+    if all(set(branch) == {"enum"} for branch in branch_list) and "enum" not in parent:
+        return {**parent, "enum": distinct(value for branch in branch_list for value in branch["enum"])}
+    if len(branch_list) == 1:
+        return {**parent, **branch_list[0]} if not parent.keys() & branch_list[0] else {**parent, "allOf": branch_list}
     if keyword in parent:
-        return {**parent, "allOf": [*parent.get("allOf", ()), {keyword: found}]}
-    return {**parent, keyword: found}
+        return {**parent, "allOf": [*parent.get("allOf", ()), {keyword: branch_list}]}
+    return {**parent, keyword: branch_list}
 
 
 def _value_branches(schema: Schema) -> Schema:
-    """Return a typed node whose alternatives, written by the author, say nothing about types."""
-    found: Schema = {
+    """Return a typed node, with branches of the author reduced to checks of values."""
+    branches: Schema = {
         keyword: [_value_branch(branch) for branch in schema[keyword]] for keyword in BRANCHES if keyword in schema
     }
     if "not" in schema:
-        found["not"] = _value_branch(schema["not"])
-    return schema | found if found else schema
+        branches["not"] = _value_branch(schema["not"])
+    return schema | branches if branches else schema
 
 
 def _value_branch(branch: Schema) -> Schema:
-    said = {key: value for key, value in branch.items() if key in _OF_BRANCH}
-    return _value_branches(with_children(said, lambda child, _: _value_branch(child)))
+    checks = {key: value for key, value in branch.items() if key in _BRANCH_KEYWORDS}
+    return _value_branches(with_children(checks, lambda child, _: _value_branch(child)))
 
 
 def _without_null_default(schema: Schema) -> Schema:
     if schema.get("default", False) is not None:
         return schema
     rest = without(schema, "default")
-    # Of a value of any type too, null then means that there is none.
+    # Then null means absent, for values of any type, too.
     return rest if {key for key in rest if not key.startswith(PREFIX)} - OWN else rest | {PRESERVE: True}
 
 
-def tag_of(variant: Schema, tag: str) -> Schema:
-    """Return a variant whose tag must be there, as Pydantic wants it even where it has a default."""
-    tagged = variant.get("properties", {}).get(tag)
-    if tagged is None or tag in variant.get("required", ()):
+def require_tag(variant: Schema, tag: str) -> Schema:
+    """Return a variant whose tag is required, as in Pydantic, even if it has a default."""
+    tag_schema = variant.get("properties", {}).get(tag)
+    if tag_schema is None or tag in variant.get("required", ()):
         return variant
-    plain = without(tagged, "default")
-    properties = {**variant["properties"], tag: plain}
+    without_default = without(tag_schema, "default")
+    properties = {**variant["properties"], tag: without_default}
     return {**variant, "properties": properties, "required": [*variant.get("required", ()), tag]}
 
 
-def guarded(variants: list[Schema], tag: str | None, path: str) -> list[Schema]:
-    """Return the variants with rules that hold for all of them: a branch has none, so each rule asks for the tag."""
+def with_guarded_rules(variants: list[Schema], tag: str | None, path: str) -> list[Schema]:
+    """Return the variants with all rules. Branches cannot have rules, so each rule checks the tag of its variant."""
     if all(variant.get(VALIDATIONS) == variants[0].get(VALIDATIONS) for variant in variants):
         return variants
-    rules = [rule for variant in variants for rule in _guarded(variant, tag, path)]
+    rules = [rule for variant in variants for rule in _guarded_rules(variant, tag, path)]
     return [{**variant, VALIDATIONS: rules} for variant in variants]
 
 
-def _guarded(variant: Schema, tag: str | None, path: str) -> list[Schema]:
+def _guarded_rules(variant: Schema, tag: str | None, path: str) -> list[Schema]:
     if VALIDATIONS not in variant:
         return []
     values = variant.get("properties", {}).get(tag or "", {}).get("enum")
@@ -144,6 +144,6 @@ def _guarded(variant: Schema, tag: str | None, path: str) -> list[Schema]:
 
 
 def cel_text(text: str) -> str:
-    """Return a text as CEL writes it."""
+    """Return a text as a CEL literal."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
     return f"'{escaped}'"

@@ -1,4 +1,4 @@
-"""Walking a schema: every node, with its path in the model."""
+"""Walk a schema: every node with its path in the model; and the notes that stages leave in nodes."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
@@ -11,16 +11,16 @@ Transform: TypeAlias = Callable[[Schema, str], Schema]
 
 
 def rewrite(schema: Schema, path: str, stage: Transform) -> Schema:
-    """Return the schema with every node rewritten, children before their parents; the input is not changed."""
+    """Return the schema with a stage applied to every node, children before parents; the input is not changed."""
     errors = SchemaErrors()
-    result = _rewritten(schema, path, stage, errors)
+    result = _rewrite(schema, path, stage, errors)
     errors.raise_all()
     return result
 
 
-def _rewritten(schema: Schema, path: str, stage: Transform, errors: SchemaErrors) -> Schema:
+def _rewrite(schema: Schema, path: str, stage: Transform, errors: SchemaErrors) -> Schema:
     before = len(errors)
-    inner = map_children(schema, path, lambda child, at: _rewritten(child, at, stage, errors))
+    inner = map_children(schema, path, lambda child, at: _rewrite(child, at, stage, errors))
     if len(errors) == before:
         with errors.collecting():
             return stage(inner, path)
@@ -41,33 +41,33 @@ def map_children(schema: Schema, path: str, function: Transform) -> Schema:
 
 
 PREFIX: Final = "x-crdgen-"
-# A pair (problem, fix), found where the path is not known.
+# A pair (problem, fix), found by a stage that does not know the path.
 PROBLEM: Final = "x-crdgen-problem"
-# Other forms of a default, for a serializer may write what the schema does not take.
+# Other forms of a default: a serializer may write a form that the schema does not accept.
 FORMS: Final = "x-crdgen-forms"
 # The schema of a map's keys.
 KEYS: Final = "x-crdgen-keys"
-# The bounds of a duration, which JSON schema has no words for.
+# The bounds of a duration, for which JSON Schema has no keywords.
 BOUNDS: Final = "x-crdgen-bounds"
-# Unknown fields are rejected by the model, and not only ignored; of meaning in a union.
+# The model rejects unknown fields instead of ignoring them; this matters in unions.
 CLOSED: Final = "x-crdgen-closed"
-# The one-type schemas that a node of several types was made of.
+# The schemas that a node of several types consists of, one per type.
 MIXED: Final = "x-crdgen-mixed"
-# The computed fields of a model, by their JSON names: of use only where it is written, and not read.
+# The computed fields of a model by JSON names, used only if the model is written.
 COMPUTED: Final = "x-crdgen-computed"
-# The sentence of a deprecated field, for its description.
+# The sentence for the description of a deprecated field.
 DEPRECATED: Final = "x-crdgen-deprecated"
 
 
 _ATTRIBUTE: Final = "__crdgen_rules__"
 
 
-def declare(declared: type, markers: tuple[Any, ...]) -> None:
-    """Put markers on a class, before those that it has."""
-    # Decorators are applied from the inside out, and read from the top down.
-    setattr(declared, _ATTRIBUTE, (*markers, *vars(declared).get(_ATTRIBUTE, ())))
+def declare(class_: type, markers: tuple[Any, ...]) -> None:
+    """Add markers to a class, before its existing markers."""
+    # Decorators are applied from the inside out, but read from the top down.
+    setattr(class_, _ATTRIBUTE, (*markers, *vars(class_).get(_ATTRIBUTE, ())))
 
 
-def rules_of(declared: type) -> tuple[Any, ...]:
-    """Return the markers of a class, those of its bases first."""
-    return tuple(rule for base in reversed(declared.__mro__) for rule in vars(base).get(_ATTRIBUTE, ()))
+def rules_of(class_: type) -> tuple[Any, ...]:
+    """Return the markers of a class; markers of base classes come first."""
+    return tuple(rule for base in reversed(class_.__mro__) for rule in vars(base).get(_ATTRIBUTE, ()))

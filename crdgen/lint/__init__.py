@@ -1,11 +1,10 @@
-"""Lints CustomResourceDefinitions with the rules of the API server.
+"""Lint CustomResourceDefinitions by the rules of the API server.
 
-`lint()` takes a whole CustomResourceDefinition, `check_structural()` the schema of a whole object. Neither raises,
-whatever JSON it is given.
+`lint()` takes a whole CustomResourceDefinition, `check_structural()` the schema of a whole object. Both accept any
+JSON.
 
-Documents are decoded by `crdgen.decode.decoder` with the types in `shape`. Each schema becomes a list of
-nodes (`node`), which the rules check. A rule is a function (`rule`); each file has one family of rules. `checking` runs
-them.
+`crdgen.decode.decoder` decodes documents with the types in `shape`. Each schema becomes a list of nodes (`node`), which
+the rules check. A rule is a function (`rule`); each file has a family of rules. `checking` runs them.
 """
 
 from crdgen.lint.checking import check_structural, lint

@@ -39,7 +39,7 @@ def strategy_is_known(definition: Definition) -> Iterator[Issue]:
 
 
 @error("apiextensions validation.go, validateConversionReviewVersions")
-def review_versions_are_spoken(definition: Definition) -> Iterator[Issue]:
+def review_versions_are_supported(definition: Definition) -> Iterator[Issue]:
     """The webhook accepts a version of ConversionReview that the API server sends."""
     conversion = definition.spec.get("conversion", {})
     if conversion.get("strategy") != "Webhook":
@@ -62,7 +62,7 @@ def webhook_has_one_address(definition: Definition) -> Iterator[Issue]:
     url, service = client.get("url"), client.get("service")
     if client and (url is None) == (service is None):
         yield Issue(_CLIENT, "exactly one of url and service is the address", "set url or service")
-    elif url is not None and (problem := _problem_of_url(url)):
+    elif url is not None and (problem := _url_problem(url)):
         yield Issue(f"{_CLIENT}.url", f"{url!r}: {problem}", "write https://host/path")
     elif service is not None:
         yield from _service(service)
@@ -92,7 +92,7 @@ def ca_bundle_is_pem(definition: Definition) -> Iterator[Issue]:
 
 
 @warning("k8s.io/kubernetes, pkg/apis/core/validation/validation.go, ValidateServiceName")
-def service_can_be_there(definition: Definition) -> Iterator[Issue]:
+def service_name_is_valid(definition: Definition) -> Iterator[Issue]:
     """The names of the Service and its namespace are DNS labels; no Service has another name."""
     service = _client(definition).get("service", {})
     for field in ("namespace", "name"):
@@ -106,7 +106,7 @@ def _client(definition: Definition) -> Mapping[str, Any]:
     return mapping(conversion, "webhook", "clientConfig") if conversion.get("strategy") == "Webhook" else {}
 
 
-def _problem_of_url(url: str) -> str | None:
+def _url_problem(url: str) -> str | None:
     if not is_uri(url.partition("#")[0]):
         return "is not a URL"
     parts = urlsplit(url)

@@ -14,12 +14,12 @@ from crdgen.schema import BRANCHES, EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST
 from crdgen.schema.look import path_of, with_children
 
 _VALUE: Final = "value"
-# What the API server checks of objects, and not of defaults.
-_OF_OBJECTS: Final = frozenset({INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE})
-# The format that every text is of.
-_ANY_TEXT: Final = "password"
-# What evaluating a schema may end in where nothing else is wrong with it: a pattern that Python does not know, or
-# cannot nest; a number that is too big to be divided.
+# Keywords that the API server checks in objects, but not in defaults.
+_ONLY_IN_OBJECTS: Final = frozenset({INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE})
+# A format that accepts every string.
+_ANY_STRING_FORMAT: Final = "password"
+# Errors of the evaluation of a schema without other faults: a pattern that Python does not support or cannot nest; a
+# number that is too large for a division.
 _NOT_EVALUATED: Final = (re.error, RecursionError, ArithmeticError, ValueError)
 
 
@@ -33,7 +33,7 @@ def default_is_allowed_here(node: Node) -> Iterator[Issue]:
 @error("schema/defaulting/validation.go", "default", phase=EVALUATED)
 def default_is_pruned(node: Node) -> Iterator[Issue]:
     """Defaults have declared fields only; others would be pruned."""
-    if _is_seen(node) and not node.inside_meta:
+    if _is_checked(node) and not node.inside_meta:
         value = {_VALUE: node.schema["default"]}
         try:
             schema = node.schema | ({EMBEDDED: True} if node.is_root else {})
@@ -48,18 +48,18 @@ def default_is_pruned(node: Node) -> Iterator[Issue]:
 @error("schema/defaulting/validation.go", "default", phase=EVALUATED)
 def default_is_valid(node: Node) -> Iterator[Issue]:
     """A default is valid on its own: it is validated before nested defaults are set."""
-    if _is_seen(node):
+    if _is_checked(node):
         yield from _violations(node.schema)
 
 
 @error("schema/objectmeta/validation.go", "default", phase=EVALUATED)
 def default_of_a_resource_is_whole(node: Node) -> Iterator[Issue]:
     """A default that is an embedded resource has apiVersion, kind and valid metadata."""
-    if not _is_seen(node):
+    if not _is_checked(node):
         return
     schema, value = node.schema | ({EMBEDDED: True} if node.is_root else {}), node.schema["default"]
     if node.inside_meta:
-        schema, value = _surrounded(node)
+        schema, value = _in_resource(node)
     check = resources(schema)
     for violation in (check(value) if check else None) or ():
         yield Issue(
@@ -71,7 +71,7 @@ def default_of_a_resource_is_whole(node: Node) -> Iterator[Issue]:
 def default_can_be_set(node: Node) -> Iterator[Issue]:
     """Defaults of fields are set only in objects that are present: a missing parent needs `default: {}`."""
     parent = node.parent
-    # An entry of a map or list is there, or there is no entry.
+    # Entries of maps and lists always exist.
     is_field = parent is not None and bool(node.name) and node.level == FIELD and not node.branch
     if not is_field or parent is None or node.name in parent.schema.get("required", ()) or node.field == "status":
         return
@@ -96,19 +96,19 @@ def default_has_an_effect(node: Node) -> Iterator[Issue]:
 
 @warning("schema/defaulting/validation.go, which holds it against the schema alone", "default", phase=EVALUATED)
 def default_leaves_the_object_valid(node: Node) -> Iterator[Issue]:
-    """The API server does not check the defaults of map values, nor others for duplicate items and int-or-string."""
+    """The API server checks no defaults of map values, and no defaults for duplicate items and int-or-string."""
     if not node.branch and (node.unseen_defaults or not any(True for _ in _violations(node.schema))):
         yield from _violations(node.schema, whole=True)
 
 
-def _is_seen(node: Node) -> bool:
+def _is_checked(node: Node) -> bool:
     """Return whether the API server checks the default of the node."""
     return "default" in node.schema and not node.branch and not node.unseen_defaults
 
 
 def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Issue]:
-    """Return what is wrong with the default: as the API server checks defaults, or as it does the `whole` object."""
-    wrapped = {"type": "object", "properties": {_VALUE: schema if whole else _as_defaults_are_checked(schema)}}
+    """Yield violations in a default, checked like a default or, with `whole`, like a part of an object."""
+    wrapped = {"type": "object", "properties": {_VALUE: schema if whole else _schema_for_defaults(schema)}}
     value = {_VALUE: schema["default"]}
     try:
         evaluator = Evaluator(wrapped)
@@ -120,29 +120,29 @@ def _violations(schema: Schema, *, whole: bool = False) -> Iterator[Issue]:
         yield Issue(f"default{path_of(violation.path[1:])}", problem, "correct it, or what it breaks")
 
 
-def _as_defaults_are_checked(schema: Schema) -> Schema:
-    """Return the schema without what is checked by others than the validator of its keywords."""
-    plain = {keyword: value for keyword, value in schema.items() if keyword not in _OF_OBJECTS}
-    if not plain.get("type") and "format" in plain and text_format(plain["format"]) is None:
-        # Of a value without a type even a format that is not checked says that it is a text, but for that of integers.
-        plain["format"] = _ANY_TEXT if plain["format"] != "int64" else ""
-    if not plain.get("enum", True):
-        del plain["enum"]
-    plain = with_children(plain, lambda child, _: _as_defaults_are_checked(child))
-    if "not" in plain:
-        plain["not"] = _as_defaults_are_checked(plain["not"])
+def _schema_for_defaults(schema: Schema) -> Schema:
+    """Return the schema without keywords that the API server does not check in defaults."""
+    result = {keyword: value for keyword, value in schema.items() if keyword not in _ONLY_IN_OBJECTS}
+    if not result.get("type") and "format" in result and text_format(result["format"]) is None:
+        # Without a type, even a format that is not checked requires a string, except int64.
+        result["format"] = _ANY_STRING_FORMAT if result["format"] != "int64" else ""
+    if not result.get("enum", True):
+        del result["enum"]
+    result = with_children(result, lambda child, _: _schema_for_defaults(child))
+    if "not" in result:
+        result["not"] = _schema_for_defaults(result["not"])
     for keyword in BRANCHES:
-        if keyword in plain:
-            plain[keyword] = [_as_defaults_are_checked(branch) for branch in plain[keyword]]
-    return plain
+        if keyword in result:
+            result[keyword] = [_schema_for_defaults(branch) for branch in result[keyword]]
+    return result
 
 
-def _surrounded(node: Node) -> tuple[Schema, Any]:
-    """Return the schema of the resource whose metadata the node is in, and the least object that has its default."""
+def _in_resource(node: Node) -> tuple[Schema, Any]:
+    """Return the schema of the resource with the node in its metadata, and a minimal object with the default."""
     value: Any = node.schema["default"]
-    around: Node | None = node
-    while around is not None and not around.is_resource:
-        value = {around.name: value} if around.name else [value]
-        around = around.parent
-    schema = around.schema | {EMBEDDED: True} if around else {}
+    resource: Node | None = node
+    while resource is not None and not resource.is_resource:
+        value = {resource.name: value} if resource.name else [value]
+        resource = resource.parent
+    schema = resource.schema | {EMBEDDED: True} if resource else {}
     return schema, {"apiVersion": "validation/v1", "kind": "Validation"} | (value if isinstance(value, dict) else {})

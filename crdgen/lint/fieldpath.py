@@ -1,4 +1,4 @@
-"""Paths into a schema: those of rules and selectable fields, `.spec.limits['a.b'].size`, and JSONPath of `kubectl`."""
+"""Paths into a schema: of rules and selectable fields, `.spec.limits['a.b'].size`, and `kubectl`'s JSONPath."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,9 +8,9 @@ from typing import Any, Final
 from crdgen.decode.objectmeta import METADATA
 from crdgen.schema import EMBEDDED, PRESERVE, Schema
 
-# One step of a rule's path: a name, or one in quotes.
+# A step of a rule's path: a name, plain or in quotes.
 _NAME: Final = re.compile(r"\.(?P<name>[^.\[\]]+)|\['(?P<quoted>(?:[^'\\]|\\[abfnrtv'\\])*)'\]", re.DOTALL)
-# One step of kubectl's JSONPath: a name, a name in quotes, items by index, slice, wildcard or filter, or all below.
+# A step of kubectl's JSONPath: a name, plain or in quotes; items by index, slice, wildcard or filter; or `..`.
 _STEP: Final = re.compile(
     r"\.(?P<name>(?:\\.|[^.\[\]\\()'\"\s{}*])+)"
     r"|\[(?P<quote>['\"])(?P<quoted>[^'\"]*)(?P=quote)\]"
@@ -20,22 +20,22 @@ _STEP: Final = re.compile(
 
 
 class PathError(ValueError):
-    """What is wrong with a path."""
+    """An invalid path; the message says why."""
 
 
 def resolve(path: str, schema: Schema, *, brackets: bool = True) -> tuple[list[str], Schema | None]:
-    """Return the names on the path and the schema of its end; None where a map says nothing of its values.
+    """Return the names on a path and the schema at its end; None if it leads into a map of untyped values.
 
     Follows k8s.io/apiextensions-apiserver, pkg/apiserver/schema/cel/validation.go (ValidFieldPath).
 
     Raises:
-        PathError: The path is none, or leads to no declared field.
+        PathError: The path is invalid, or does not lead to a declared field.
     """
     names: list[str] = []
     current: Schema | None = schema
     for name in _steps(path, brackets=brackets):
         if current is None:
-            # The API server does not look where it goes here, falls over and closes the connection.
+            # The API server crashes here and closes the connection.
             raise PathError(f"goes on to {name} below a map whose values have no schema")
         if current.get("properties"):
             if name not in current["properties"]:
@@ -51,7 +51,7 @@ def resolve(path: str, schema: Schema, *, brackets: bool = True) -> tuple[list[s
 
 
 def undeclared(name: str, names: Iterable[str]) -> str:
-    """Return what is wrong with a name that is none of these, with the one that is probably meant."""
+    """Return the error for an undeclared name, with the name that was probably meant."""
     known = sorted(names)
     near = get_close_matches(name, known, 1)
     hint = f": did you mean {near[0]}?" if near else f": declared are {', '.join(known)}" if 0 < len(known) < 9 else ""
@@ -59,10 +59,10 @@ def undeclared(name: str, names: Iterable[str]) -> str:
 
 
 def column(path: str, schema: Schema) -> Schema | None:
-    """Return the schema of what a column reads of an object; None where the schema does not say what is there.
+    """Return the schema of a column's value; None if it is unknown.
 
     Raises:
-        PathError: The path cannot be read, or the schema says that there is nothing.
+        PathError: The path is invalid, or leads to an undeclared field.
     """
     current: Schema | None = schema | {"properties": schema.get("properties", {}) | _COMMON}
     position = 0
@@ -71,14 +71,14 @@ def column(path: str, schema: Schema) -> Schema | None:
         if step is None:
             raise PathError(f"cannot be read from {path[position:]} on")
         position = step.end()
-        current = None if current is None else _below(current, step)
+        current = None if current is None else _child(current, step)
     return current
 
 
 _COMMON: Final[dict[str, Schema]] = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": METADATA}
 
 
-def _below(schema: Schema, step: re.Match[str]) -> Schema | None:
+def _child(schema: Schema, step: re.Match[str]) -> Schema | None:
     name = step["name"] if step["quoted"] is None else step["quoted"]
     properties: dict[str, Schema] = schema.get("properties", {})
     values = schema.get("additionalProperties")

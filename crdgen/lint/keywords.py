@@ -1,4 +1,4 @@
-"""Rules for keywords: forbidden ones, ones without effect, and fields that are pruned because they are not declared."""
+"""Rules for keywords: forbidden, without effect, and fields that are pruned because they are not declared."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -16,7 +16,7 @@ _NUMBERS: Final = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", 
 _TEXTS: Final = frozenset({"maxLength", "minLength", "pattern"})
 _LISTS: Final = frozenset({"items", "maxItems", "minItems"})
 _OBJECTS: Final = frozenset({"additionalProperties", "maxProperties", "minProperties", "properties", "required"})
-_OF_TYPE: Final = {
+_KEYWORDS_BY_TYPE: Final = {
     "array": _LISTS,
     "boolean": frozenset[str](),
     "integer": _NUMBERS,
@@ -37,7 +37,7 @@ _SIZES: Final = ("maxLength", "maxItems", "maxProperties")
 _NUMBER_FORMATS: Final = {"integer": INTEGER_FORMATS, "number": NUMBER_FORMATS}
 
 
-#: Keywords that are known and forbidden, and what says the same.
+#: Known, but forbidden keywords, with their fixes.
 UNSUPPORTED: Final = {
     "$ref": "write what it refers to in its place",
     "$schema": "remove it",
@@ -48,7 +48,7 @@ UNSUPPORTED: Final = {
     "patternProperties": "write additionalProperties, and a rule for the keys",
     "uniqueItems": "write x-kubernetes-list-type: set",
 }
-# The others may be there with Go's zero value.
+# The others are allowed with Go's zero value.
 _EVEN_EMPTY: Final = frozenset({"$ref", "additionalItems", "dependencies"})
 
 
@@ -74,14 +74,14 @@ def format_is_checked(node: Node) -> Iterator[Issue]:
     name = node.schema.get("format")
     if not name or node.branch:
         return
-    known = _NUMBER_FORMATS.get(node.type)
-    if known:
-        checked = name in known
-        fix = f"write {' or '.join(known)}, or bounds"
+    formats = _NUMBER_FORMATS.get(node.type)
+    if formats:
+        is_checked = name in formats
+        fix = f"write {' or '.join(formats)}, or bounds"
     else:
-        checked = node.type in {"", "string"} and text_format(name) is not None
+        is_checked = node.type in {"", "string"} and text_format(name) is not None
         fix = "write a pattern or a rule, or remove it"
-    if not checked:
+    if not is_checked:
         what = f"a value of type {node.type}" if node.type else "a value without a type"
         yield Issue("format", f"format {name} is ignored for {what}", fix)
 
@@ -91,14 +91,14 @@ def duration_is_of_go(node: Node) -> Iterator[Issue]:
     """Format duration has Go's syntax; ISO 8601 durations are rejected or misread."""
     if node.schema.get("format") != "duration" or node.branch or node.type not in {"", "string"}:
         return
-    shown = [node.schema.get("default"), node.schema.get("example"), *node.schema.get("enum", ())]
-    texts = [value for value in shown if isinstance(value, str) and value]
-    other = next((text for text in texts if text.startswith(("P", "-P"))), "")
-    if not texts or other:
+    values = [node.schema.get("default"), node.schema.get("example"), *node.schema.get("enum", ())]
+    texts = [value for value in values if isinstance(value, str) and value]
+    iso_text = next((text for text in texts if text.startswith(("P", "-P"))), "")
+    if not texts or iso_text:
         problem = (
             "format duration has Go's syntax (30s, 1h30m): the API server rejects P1Y and reads PT0.5S as 5 seconds"
         )
-        problem = f"{other} is ISO 8601, but {problem}" if other else problem
+        problem = f"{iso_text} is ISO 8601, but {problem}" if iso_text else problem
         fix = "give an example in Go's syntax, or replace the format with a pattern"
         yield Issue("format", problem, fix)
 
@@ -106,9 +106,9 @@ def duration_is_of_go(node: Node) -> Iterator[Issue]:
 @warning("kube-openapi validation/validate", *_TYPED)
 def keyword_fits_the_type(node: Node) -> Iterator[Issue]:
     """Bounds for another type have no effect."""
-    if node.branch or node.type not in _OF_TYPE or node.flag(INT_OR_STRING):
+    if node.branch or node.type not in _KEYWORDS_BY_TYPE or node.flag(INT_OR_STRING):
         return
-    for keyword in sorted((node.schema.keys() & _TYPED) - _OF_TYPE[node.type]):
+    for keyword in sorted((node.schema.keys() & _TYPED) - _KEYWORDS_BY_TYPE[node.type]):
         if node.schema[keyword] not in (False, [], {}):
             yield Issue(
                 keyword, f"{keyword} has no effect on a value of type {node.type}", "remove it, or correct the type"
@@ -119,17 +119,17 @@ def keyword_fits_the_type(node: Node) -> Iterator[Issue]:
 def bounds_leave_something(node: Node) -> Iterator[Issue]:
     """No value satisfies a minimum above its maximum: the API server accepts the schema, but no object.
 
-    Where any type may stand, it is how a schema says which types may not: not surprising. A bound that is no value of
-    the type itself, such as 9.5 for an integer, rejects all values, too.
+    Schemas without a type are not checked: they use such bounds to exclude a type. A bound that is not a value of the
+    type, such as 9.5 for an integer, also rejects all values.
     """
     declared = node
     while declared.branch and declared.parent is not None:
         declared = declared.parent
     for low, high in _PAIRS if declared.type else ():
-        least, most = node.schema.get(low), node.schema.get(high)
+        minimum, maximum = node.schema.get(low), node.schema.get(high)
         exclusive = low == "minimum" and (node.flag("exclusiveMinimum") or node.flag("exclusiveMaximum"))
-        if least is not None and most is not None and (least > most or (exclusive and least == most)):
-            yield Issue(low, f"no value satisfies {low} {least} and {high} {most}", "correct one of them")
+        if minimum is not None and maximum is not None and (minimum > maximum or (exclusive and minimum == maximum)):
+            yield Issue(low, f"no value satisfies {low} {minimum} and {high} {maximum}", "correct one of them")
     for keyword in _SIZES:
         if node.schema.get(keyword, 0) < 0:
             yield Issue(keyword, f"no value has {keyword} {node.schema[keyword]}", "write a number from 0 on")
@@ -145,10 +145,10 @@ def enum_can_be_met(node: Node) -> Iterator[Issue]:
     enum = node.schema.get("enum")
     if not enum or node.branch:
         return
-    is_wrong = checker({"type": node.type} if node.type in TYPES else {})
-    strange = [value for value in enum if value is not None and is_wrong(value)]
-    if strange:
-        yield Issue("enum", f"{strange[0]!r} is no value of type {node.type}", "remove it, or correct the type")
+    violations_of = checker({"type": node.type} if node.type in TYPES else {})
+    invalid = [value for value in enum if value is not None and violations_of(value)]
+    if invalid:
+        yield Issue("enum", f"{invalid[0]!r} is no value of type {node.type}", "remove it, or correct the type")
     if node.flag("nullable"):
         yield Issue(
             "enum", "an enum rejects null, so nullable says nothing", "remove nullable, or write a rule for the enum"
@@ -204,20 +204,20 @@ def _is_bare(node: Node) -> bool:
 
 
 @warning("k8s.io/apimachinery, pkg/util/validation: DNS1123LabelMaxLength", "type")
-def names_fit_what_is_made_of_them(node: Node) -> Iterator[Issue]:
+def derived_names_are_valid(node: Node) -> Iterator[Issue]:
     """Objects may have names of 253 characters; labels and hosts of pods, and Services, named after them, 63."""
     if not node.is_root:
         return
     name = node.properties.get("metadata", {}).get("properties", {}).get("name", {})
     longest = name.get("maxLength", 253)
-    if longest > 63 and _makes_pods(node):
+    if longest > 63 and _has_pod_template(node):
         fix = "write metadata: {type: object, properties: {name: {type: string, maxLength: 50}}}, or use a webhook"
         problem = f"names of {longest} characters are taken, and pods' labels, hosts and Services take at most 63"
         yield Issue("properties[metadata]", problem, fix)
 
 
-def _makes_pods(root: Node) -> bool:
-    """Return whether there is a pod template in spec."""
+def _has_pod_template(root: Node) -> bool:
+    """Return whether the spec contains a pod template."""
     pending = [child for child in root.children if child.name == "spec"]
     for node in pending:
         containers = node.properties.get("containers", {})

@@ -16,12 +16,12 @@ _MERGE_TYPES: Final = (
 @error("apiextensions validation.go, ValidateCustomResourceDefinitionOpenAPISchema", LIST_TYPE, MAP_TYPE)
 def merge_type_is_known(node: Node) -> Iterator[Issue]:
     """Only lists have a list type: atomic, set or map. Only objects have a map type: atomic or granular."""
-    for keyword, what, wanted, kinds in _MERGE_TYPES:
+    for keyword, what, expected, kinds in _MERGE_TYPES:
         if keyword not in node.schema:
             continue
-        if node.type != wanted:
-            plural = {"array": "lists", "object": "objects"}[wanted]
-            yield Issue("type", f"a {what} type is for {plural}", f"write type: {wanted}, or remove {keyword}")
+        if node.type != expected:
+            plural = {"array": "lists", "object": "objects"}[expected]
+            yield Issue("type", f"a {what} type is for {plural}", f"write type: {expected}, or remove {keyword}")
         if node.schema[keyword] not in kinds:
             problem = f"there is no {what} type {node.schema[keyword]}"
             yield Issue(keyword, problem, f"set {keyword} to one of {', '.join(kinds)}")

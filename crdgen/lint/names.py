@@ -18,47 +18,47 @@ _SCOPES: Final = ("Cluster", "Namespaced")
 API_VERSION: Final = "apiextensions.k8s.io/v1"
 KIND: Final = "CustomResourceDefinition"
 
-#: What the API server reads of a request (k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes).
+#: Limit of a request in bytes (k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes).
 _REQUEST_LIMIT: Final = 3 * 1024 * 1024
-#: What etcd takes as it is installed (etcd, --max-request-bytes).
+#: Default limit of an object in etcd, in bytes (etcd, --max-request-bytes).
 _STORAGE_LIMIT: Final = 1_572_864
 
 
 @error("pkg/apis/apiextensions/v1/register.go")
 def document_is_a_definition(definition: Definition) -> Iterator[Issue]:
     """The document is a CustomResourceDefinition of v1, the only version since Kubernetes 1.22."""
-    for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
-        found = definition.decoded.get(field, "")
-        if found and found != wanted:
-            yield Issue(field, f"{field} must be {wanted}, not {found}", f"write {wanted}")
+    for field, expected in (("apiVersion", API_VERSION), ("kind", KIND)):
+        value = definition.decoded.get(field, "")
+        if value and value != expected:
+            yield Issue(field, f"{field} must be {expected}, not {value}", f"write {expected}")
 
 
 @warning("k8s.io/apimachinery, pkg/runtime/serializer/json")
 def document_says_what_it_is(definition: Definition) -> Iterator[Issue]:
     """Without apiVersion and kind, `kubectl` cannot apply a document."""
-    for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
+    for field, expected in (("apiVersion", API_VERSION), ("kind", KIND)):
         if not definition.decoded.get(field):
-            yield Issue(field, f"there is no {field}: kubectl does not apply it", f"write {field}: {wanted}")
+            yield Issue(field, f"there is no {field}: kubectl does not apply it", f"write {field}: {expected}")
 
 
 @error("k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes")
 def document_fits_a_request(definition: Definition) -> Iterator[Issue]:
     """The document fits the size limit of requests."""
-    measured = _bytes(definition.raw)
-    if measured > _REQUEST_LIMIT:
-        yield Issue("", f"{measured} bytes: requests are limited to {_REQUEST_LIMIT}", "drop descriptions")
+    length = _bytes(definition.raw)
+    if length > _REQUEST_LIMIT:
+        yield Issue("", f"{length} bytes: requests are limited to {_REQUEST_LIMIT}", "drop descriptions")
 
 
 @warning("k8s.io/apimachinery, pkg/api/validation/objectmeta.go; etcd, --max-request-bytes")
 def document_fits_client_side_apply(definition: Definition) -> Iterator[Issue]:
     """The document fits the annotation of client-side apply and the size limit of etcd."""
-    measured = _bytes(definition.raw)
-    if measured > _STORAGE_LIMIT:
-        yield Issue("", f"{measured} bytes: the default limit of etcd is {_STORAGE_LIMIT}", "drop descriptions")
-    elif measured > limits.ANNOTATIONS:
+    length = _bytes(definition.raw)
+    if length > _STORAGE_LIMIT:
+        yield Issue("", f"{length} bytes: the default limit of etcd is {_STORAGE_LIMIT}", "drop descriptions")
+    elif length > limits.ANNOTATIONS:
         fix = "drop or shorten descriptions, or apply with --server-side"
         yield Issue(
-            "", f"{measured} bytes: the limit of kubectl apply without --server-side is {limits.ANNOTATIONS}", fix
+            "", f"{length} bytes: the limit of kubectl apply without --server-side is {limits.ANNOTATIONS}", fix
         )
 
 
@@ -75,14 +75,14 @@ def name_is_plural_and_group(definition: Definition) -> Iterator[Issue]:
     """The name of a CRD is its plural, a dot and its group."""
     plural, group = definition.names.get("plural", ""), definition.group
     name, prefix = definition.metadata.get("name", ""), definition.metadata.get("generateName", "")
-    wanted, fix = f"{plural}.{group}", f"write metadata.name: {plural}.{group}"
-    is_made = is_label(plural) and _is_domain(group)
-    if not is_made:
+    expected, fix = f"{plural}.{group}", f"write metadata.name: {plural}.{group}"
+    is_computable = is_label(plural) and _is_domain(group)
+    if not is_computable:
         fix = "correct spec.names.plural and spec.group first: the name is made of them"
-    if not is_subdomain(name) or (is_made and name != wanted):
+    if not is_subdomain(name) or (is_computable and name != expected):
         problem = f"name {name!r} must be spec.names.plural, a dot and spec.group: {SUBDOMAIN}"
         yield Issue("metadata.name", problem, fix)
-    if prefix and (not is_made or prefix != wanted):
+    if prefix and (not is_computable or prefix != expected):
         yield Issue("metadata.generateName", "a CustomResourceDefinition cannot have a generated name", fix)
 
 
@@ -90,9 +90,9 @@ def name_is_plural_and_group(definition: Definition) -> Iterator[Issue]:
 def metadata_is_valid(definition: Definition) -> Iterator[Issue]:
     """Labels, annotations, owner references and finalizers are valid."""
     for check in COMMON:
-        for found in check(definition.metadata):
-            problem = f"{'.'.join(map(str, found.path[1:]))}: {shown(found.value)} {found.message}"
-            yield Issue(path_of(found.path).lstrip("."), problem, "correct it")
+        for violation in check(definition.metadata):
+            problem = f"{'.'.join(map(str, violation.path[1:]))}: {shown(violation.value)} {violation.message}"
+            yield Issue(path_of(violation.path).lstrip("."), problem, "correct it")
 
 
 @error("apiextensions validation.go, validateCustomResourceDefinitionSpec")
@@ -145,21 +145,19 @@ def names_are_labels(definition: Definition) -> Iterator[Issue]:
     """All names of a kind are DNS labels; kind and listKind may have upper-case letters."""
     names = definition.names
     kind = names.get("kind", "")
-    given = {
+    checked = {
         "plural": names.get("plural", ""),
         "kind": kind.lower(),
         "singular": names.get("singular") or kind.lower(),
         "listKind": (names.get("listKind") or (f"{kind}List" if kind else "")).lower(),
     }
-    for field, name in given.items():
-        derived = " (which is made of kind where it is left out)" if field in {"singular", "listKind"} else ""
-        if derived and not names.get(field) and not is_label(given["kind"]):
-            # It is derived from kind, which has a finding itself.
+    for field, name in checked.items():
+        note = " (which is made of kind where it is left out)" if field in {"singular", "listKind"} else ""
+        if note and not names.get(field) and not is_label(checked["kind"]):
+            # The default comes from kind, which has its own finding.
             continue
         if not is_label(name):
-            yield Issue(
-                f"spec.names.{field}", f"{field} {name!r}{derived} must be a label: {LABEL}", "write another name"
-            )
+            yield Issue(f"spec.names.{field}", f"{field} {name!r}{note} must be a label: {LABEL}", "write another name")
     for field in ("shortNames", "categories"):
         for index, name in enumerate(names.get(field, ())):
             if not is_label(name):

@@ -1,33 +1,33 @@
-"""A schema as a list of its nodes, each with what the rules must know of its surroundings."""
+"""A schema as a list of nodes, with the context that rules need."""
 
 import dataclasses
 from collections.abc import Iterator
 from typing import Any, Final
 
-from crdgen.evaluate.correlation import keeps_items_apart
+from crdgen.evaluate.correlation import is_map_list
 from crdgen.schema import BRANCHES, EITHER, EMBEDDED, Schema
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
-#: What a node is to its parent; branches have the level of the node that they belong to.
+#: Relation of a node to its parent, in messages; branches have the level of their node.
 ROOT, ITEM, FIELD = "the root", "list items", "a field"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Node:
-    """One place of a decoded schema.
+    """A node of a decoded schema.
 
     Attributes:
-        schema: what is written there.
-        path: as the API server writes it.
-        field: the same place in an object: `spec.tasks[].name`; empty for the root.
-        name: the property's name; empty elsewhere.
-        parent: the node around it.
-        branch: it is within `allOf`, `anyOf`, `oneOf` or `not`: it only restricts what is declared elsewhere.
-        exempt: it is one of the two branches of int-or-string, which may say a type.
-        inside_meta: it is within `apiVersion`, `kind` or `metadata` of the whole object or of an embedded one.
-        no_default: why a default must not be here; empty where it may.
-        uncorrelated: the list around it whose items the API server cannot tell from each other over time, as a field.
-        unseen_defaults: it is within a map's values, where the API server does not look at defaults.
+        schema: the schema of the node.
+        path: its path as on the API server.
+        field: its path in an object: `spec.tasks[].name`; empty for the root.
+        name: the name of a property; empty for other nodes.
+        parent: the parent node.
+        branch: whether it is within `allOf`, `anyOf`, `oneOf` or `not`, and only restricts other declarations.
+        exempt: whether it is one of the two branches of int-or-string, which may have a type.
+        inside_meta: whether it is within `apiVersion`, `kind` or `metadata` of the object or of an embedded resource.
+        no_default: why a default is forbidden; empty if it is allowed.
+        uncorrelated: the field path of a parent list, if the API server cannot match its items with the old items.
+        unseen_defaults: whether it is within a map's values, where the API server does not check defaults.
     """
 
     schema: Schema
@@ -56,7 +56,7 @@ class Node:
 
     @property
     def type(self) -> str:
-        """The type; empty where there is none."""
+        """The type; empty if there is none."""
         return str(self.schema.get("type", ""))
 
     def flag(self, keyword: str) -> bool:
@@ -64,11 +64,11 @@ class Node:
         return self.schema.get(keyword) is True
 
     @property
-    def around(self) -> "Iterator[Node]":
-        """The nodes around it, the nearest first."""
+    def parents(self) -> "Iterator[Node]":
+        """All parents, the nearest first."""
         if self.parent is not None:
             yield self.parent
-            yield from self.parent.around
+            yield from self.parent.parents
 
     @property
     def properties(self) -> dict[str, Schema]:
@@ -78,7 +78,7 @@ class Node:
 
     @property
     def items(self) -> Schema | None:
-        """The schema of list items, where it is one schema."""
+        """The schema of list items, if there is only one."""
         items = self.schema.get("items")
         return items if isinstance(items, dict) else None
 
@@ -90,7 +90,7 @@ class Node:
 
 
 def nodes(schema: Schema, path: str) -> list[Node]:
-    """Return all nodes of a decoded schema, parents before their children; takes time linear in it."""
+    """Return all nodes of a decoded schema, parents before children; takes linear time."""
     result = [Node(schema, path)]
     for node in result:
         node.children.extend(_children(node))
@@ -100,16 +100,16 @@ def nodes(schema: Schema, path: str) -> list[Node]:
 
 def _children(node: Node) -> Iterator[Node]:
     for name, schema in node.properties.items():
-        of_meta = node.is_resource and name in META_FIELDS
-        forbidden = f"the API server sets {name} of every object" if of_meta and node.is_root else ""
-        meta = {"inside_meta": node.inside_meta or of_meta, "no_default": node.no_default or forbidden}
+        is_meta = node.is_resource and name in META_FIELDS
+        forbidden = f"the API server sets {name} of every object" if is_meta and node.is_root else ""
+        meta = {"inside_meta": node.inside_meta or is_meta, "no_default": node.no_default or forbidden}
         yield _child(node, schema, f"properties[{name}]", f".{name}", name=name, level=FIELD, **meta)
     if node.values is not None:
         forbidden = "a map within metadata has no defaults" if node.inside_meta else ""
         meta = {"unseen_defaults": True, "no_default": node.no_default or forbidden}
         yield _child(node, node.values, "additionalProperties", ".*", level=FIELD, **meta)
     items = node.schema.get("items")
-    unmatched = "" if keeps_items_apart(node.schema) else node.field or "the root"
+    unmatched = "" if is_map_list(node.schema) else node.field or "the root"
     uncorrelated = node.uncorrelated or unmatched
     if isinstance(items, dict):
         yield _child(node, items, "items", "[]", level=ITEM, uncorrelated=uncorrelated)
@@ -124,7 +124,7 @@ def _children(node: Node) -> Iterator[Node]:
 
 
 def _is_int_or_string(node: Node) -> bool:
-    """Return whether `anyOf` is that of int-or-string, which may also be the first thing in `allOf`."""
+    """Return whether `anyOf` lists the types of int-or-string; it may also be the first branch of `allOf`."""
     if node.schema.get("anyOf") != EITHER:
         return False
     parent = node.parent
@@ -132,7 +132,7 @@ def _is_int_or_string(node: Node) -> bool:
 
 
 def _child(node: Node, schema: Schema, step: str, field_step: str, **more: Any) -> Node:
-    """Return a node below another, which has what it does not say otherwise."""
-    at = {"path": f"{node.path}.{step}" if node.path else step, "field": (node.field + field_step).lstrip(".")}
-    own: dict[str, Any] = {"schema": schema, "parent": node, "name": "", "exempt": False, "children": []}
-    return dataclasses.replace(node, **(own | at | more))
+    """Return a child node, which inherits all attributes that are not given."""
+    paths = {"path": f"{node.path}.{step}" if node.path else step, "field": (node.field + field_step).lstrip(".")}
+    defaults: dict[str, Any] = {"schema": schema, "parent": node, "name": "", "exempt": False, "children": []}
+    return dataclasses.replace(node, **(defaults | paths | more))

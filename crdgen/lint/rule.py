@@ -1,4 +1,4 @@
-"""Lint rules, each a function that checks one kind of thing, and what they find."""
+"""Lint rules, which are functions, and their findings."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class LintSeverity(StrEnum):
 
     #: The API server rejects it, at least with strict decoding, which `kubectl` requests.
     ERROR = "error"
-    #: The API server accepts it, but it has no effect, or another than it seems to have.
+    #: The API server accepts it, but it has no effect, or a surprising effect.
     WARNING = "warning"
 
 
@@ -23,7 +23,7 @@ class Finding:
     """A violation of a rule in a CustomResourceDefinition.
 
     Attributes:
-        path: where, as the API server writes it: `spec.versions[0].schema.openAPIV3Schema.properties[spec].default`.
+        path: the path as on the API server: `spec.versions[0].schema.openAPIV3Schema.properties[spec].default`.
         rule: name of the rule, as in `docs/reference/crd-lint.md`.
     """
 
@@ -36,14 +36,14 @@ class Finding:
 
 Subject = TypeVar("Subject")
 
-#: Later phases run only on schemas without errors from earlier ones: first expressions, which are typed by the schema,
-#: then defaults, which are validated against the schema and its expressions.
+#: Phases; a phase only runs if earlier phases found no errors. Expressions depend on the types of the schema; defaults
+#: depend on the schema and its expressions.
 COMPILED: Final = 1
 EVALUATED: Final = 2
 
 
 class Issue(NamedTuple):
-    """A violation: its path below the checked thing (empty for the thing itself), the problem and the fix."""
+    """A violation: its path below the checked subject (empty for the subject itself), the problem and the fix."""
 
     at: str
     problem: str
@@ -56,7 +56,7 @@ class LintRule(Generic[Subject]):
 
     Attributes:
         source: where the rule comes from, usually a file of Kubernetes.
-        keywords: the only keywords that the rule checks, if any; it is skipped for schemas without them.
+        keywords: the keywords that the rule checks; it is skipped for schemas without them. Empty: never skipped.
         phase: 0, `COMPILED` or `EVALUATED`.
     """
 
@@ -77,23 +77,23 @@ class LintRule(Generic[Subject]):
         return " ".join((self.check.__doc__ or "").partition("\n\n")[0].split())
 
     def findings(self, subject: Subject, path: str) -> Iterator[Finding]:
-        """Yield the findings of the rule in a thing with the given path."""
-        for found in self.check(subject):
-            at = path + found.at if found.at.startswith("[") else under(path, found.at) if found.at else path
-            yield Finding(at, found.problem, found.fix, self.severity, self.name)
+        """Yield the findings of the rule for a subject with a path."""
+        for issue in self.check(subject):
+            at = path + issue.at if issue.at.startswith("[") else under(path, issue.at) if issue.at else path
+            yield Finding(at, issue.problem, issue.fix, self.severity, self.name)
 
 
 def error(
     source: str, *keywords: str, phase: int = 0
 ) -> Callable[[Callable[[Subject], Iterator[Issue]]], LintRule[Subject]]:
-    """Make a function a rule whose violations the API server rejects."""
+    """Decorate a rule for errors, which the API server rejects."""
     return lambda check: LintRule(check, LintSeverity.ERROR, source, frozenset(keywords), phase)
 
 
 def warning(
     source: str, *keywords: str, phase: int = 0
 ) -> Callable[[Callable[[Subject], Iterator[Issue]]], LintRule[Subject]]:
-    """Make a function a rule whose violations the API server accepts."""
+    """Decorate a rule for warnings, which the API server accepts."""
     return lambda check: LintRule(check, LintSeverity.WARNING, source, frozenset(keywords), phase)
 
 

@@ -1,4 +1,4 @@
-"""What a CustomResourceDefinition is made of, as the API server decodes it.
+"""The types of a CustomResourceDefinition, as the API server decodes it.
 
 Fields and their types are those of k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/v1 (types.go and
 types_jsonschema.go).
@@ -10,7 +10,7 @@ from typing import Final
 from crdgen.decode.decoder import TEXTS, Choice, ListOf, MapOf, Scalar, Shape, Struct, fields, struct
 from crdgen.decode.objectmeta import OBJECT_META
 
-# Keywords of JSON Schema, and of Kubernetes' own types, that no CRD knows, and what says the same.
+# Fixes for keywords of JSON Schema and of Kubernetes' own types that CRDs do not have.
 _FOREIGN: Final[Mapping[str, str]] = {
     "$defs": "write each definition in the place where it is used",
     "const": "write enum with this one value",
@@ -39,7 +39,7 @@ _RULE: Final = struct(
     optionalOldSelf=Scalar.BOOLEAN,
 )
 
-# A schema holds schemas.
+# Schemas are recursive.
 _SCHEMA_FIELDS.update(
     {
         **fields(Scalar.TEXT, "id", "$schema", "$ref", "description", "type", "format", "title", "pattern"),

@@ -43,7 +43,7 @@ def type_is_known(node: Node) -> Iterator[Issue]:
 
 
 @error("schema/validation.go, validateStructuralInvariants")
-def type_is_there(node: Node) -> Iterator[Issue]:
+def type_is_set(node: Node) -> Iterator[Issue]:
     """Each value has a type, except int-or-string and preserved fields."""
     if node.branch or node.type or node.flag(INT_OR_STRING) or (node.flag(PRESERVE) and not node.flag(EMBEDDED)):
         return
@@ -100,8 +100,8 @@ def branches_only_restrict(node: Node) -> Iterator[Issue]:
     """Branches of allOf, anyOf, oneOf and not restrict declared fields; they declare nothing."""
     if not node.branch or node.exempt:
         return
-    said = {keyword for keyword in _NOT_IN_A_BRANCH if node.schema.get(keyword)}
-    for keyword in sorted(said | (node.schema.keys() & {"default", LIST_TYPE, MAP_TYPE})):
+    forbidden = {keyword for keyword in _NOT_IN_A_BRANCH if node.schema.get(keyword)}
+    for keyword in sorted(forbidden | (node.schema.keys() & {"default", LIST_TYPE, MAP_TYPE})):
         yield Issue(keyword, f"{keyword} must not be within a branch", "write it outside of the branch only")
     if node.schema.get("additionalProperties", False) is not False:
         fix = "write it outside of the branch only"
@@ -129,7 +129,7 @@ def branches_are_declared(node: Node) -> Iterator[Issue]:
 
 
 def _undeclared(node: Node) -> Iterator[tuple[str, str]]:
-    """Return each step that a branch takes and the node around it does not have: (the branch, the step)."""
+    """Yield each path that a branch restricts and its node does not declare, as (branch, path)."""
     branches: list[tuple[Schema, Schema, str, str]] = [
         (child.schema, node.schema, child.path.removeprefix(node.path).lstrip("."), "")
         for child in node.children
@@ -206,10 +206,10 @@ def type_meta_is_text(node: Node) -> Iterator[Issue]:
     """The fields apiVersion and kind are strings, metadata is an object."""
     if node.branch or not node.is_resource:
         return
-    for name, wanted in (("apiVersion", "string"), ("kind", "string"), ("metadata", "object")):
-        if name in node.properties and node.properties[name].get("type") != wanted:
+    for name, expected in (("apiVersion", "string"), ("kind", "string"), ("metadata", "object")):
+        if name in node.properties and node.properties[name].get("type") != expected:
             path = f"properties[{name}].type"
-            yield Issue(path, f"type of {name} must be {wanted}", f"write type: {wanted}, or leave the field out")
+            yield Issue(path, f"type of {name} must be {expected}", f"write type: {expected}, or leave the field out")
 
 
 @error("schema/validation.go, validateStructuralMetadataInvariants", "properties")
@@ -218,16 +218,18 @@ def root_metadata_is_bare(node: Node) -> Iterator[Issue]:
     metadata = node.properties.get("metadata")
     if not node.is_root or metadata is None:
         return
-    named = metadata.get("properties", {}).keys()
-    more = [
-        keyword for keyword in sorted(metadata.keys() - {"type", "default", "properties"}) if _says(metadata, keyword)
+    names = metadata.get("properties", {}).keys()
+    extra = [
+        keyword
+        for keyword in sorted(metadata.keys() - {"type", "default", "properties"})
+        if _has_effect(metadata, keyword)
     ]
-    more += [f"properties[{name}]" for name in sorted(named - _NAME_FIELDS)]
-    if more:
-        problem = f"metadata must be a bare object, or restrict name and generateName only: not {', '.join(more)}"
+    extra += [f"properties[{name}]" for name in sorted(names - _NAME_FIELDS)]
+    if extra:
+        problem = f"metadata must be a bare object, or restrict name and generateName only: not {', '.join(extra)}"
         yield Issue("properties[metadata]", problem, "write type: object and nothing else")
 
 
-def _says(schema: Schema, keyword: str) -> bool:
-    """Return whether the keyword has another value than Go's zero value."""
+def _has_effect(schema: Schema, keyword: str) -> bool:
+    """Return whether the keyword has a value other than Go's zero value."""
     return bool(schema[keyword]) or type(schema[keyword]) in {int, float} or keyword in _EVEN_EMPTY

@@ -1,4 +1,4 @@
-"""Rules for one version: its schema, status and scale, printer columns and selectable fields."""
+"""Rules for a version: its schema, status and scale, printer columns and selectable fields."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -17,8 +17,8 @@ from crdgen.schema.limits import (
 )
 from crdgen.schema.look import utf8
 
-#: What the root must not say where status is a subresource, because `properties.status` is then checked alone. The
-#: others count where they have another value than Go's zero value.
+#: Keywords that the root must not have if status is a subresource, because `properties.status` is then checked alone.
+#: Go's zero value counts for these, but not for `_FLAGS_LOST_WITH_STATUS`.
 _LOST_WITH_STATUS: Final[tuple[str, ...]] = (
     *("default", "enum", "maxProperties", "minProperties", "allOf", "oneOf", "anyOf", "not", "additionalProperties"),
     *(LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE),
@@ -73,7 +73,7 @@ def status_is_declared(version: DecodedVersion) -> Iterator[Issue]:
         )
 
 
-# What a column of this type prints; of any other value it prints nothing.
+# Types of values that a column of a type prints; other values stay empty.
 _PRINTED: Final = {
     "boolean": ("boolean",),
     "date": ("string",),
@@ -96,8 +96,8 @@ def scale_paths_are_of_spec_and_status(version: DecodedVersion) -> Iterator[Issu
     for field, roots in _SCALE.items():
         path = scale.get(field, "")
         if (path or field != "labelSelectorPath") and not path.startswith(roots):
-            wanted = " or ".join(roots)
-            yield Issue(f"subresources.scale.{field}", f"{field} {path!r} must begin with {wanted}", "correct it")
+            expected = " or ".join(roots)
+            yield Issue(f"subresources.scale.{field}", f"{field} {path!r} must begin with {expected}", "correct it")
 
 
 @error("apiextensions validation.go, ValidateCustomResourceColumnDefinition")
@@ -165,38 +165,38 @@ def scale_is_bounded_by_the_schema(version: DecodedVersion) -> Iterator[Issue]:
 @warning("pkg/registry/customresource/etcd.go, ScaleREST")
 def scale_paths_are_declared(version: DecodedVersion) -> Iterator[Issue]:
     """The paths of the scale subresource are declared fields."""
-    wanted = {"specReplicasPath": "integer", "statusReplicasPath": "integer", "labelSelectorPath": "string"}
-    for field, kind in wanted.items():
+    expected_types = {"specReplicasPath": "integer", "statusReplicasPath": "integer", "labelSelectorPath": "string"}
+    for field, kind in expected_types.items():
         path, at = version.subresources.get("scale", {}).get(field, ""), f"subresources.scale.{field}"
         if not path.startswith(_SCALE[field]) or version.schema is None:
             continue
         try:
-            found = column(path, version.schema)
+            field_schema = column(path, version.schema)
         except PathError as error:
             yield Issue(at, f"{path} {error}", "declare the field, or correct the path")
             continue
         if "[" in path:
             yield Issue(at, f"{path} must be names after dots", "write the path of a field that is in no list")
-        elif found is not None and found.get("type") != kind:
-            yield Issue(at, f"{path} is {found.get('type', 'no type')}, and must be {kind}", "correct the path")
+        elif field_schema is not None and field_schema.get("type") != kind:
+            yield Issue(at, f"{path} is {field_schema.get('type', 'no type')}, and must be {kind}", "correct the path")
 
 
 @warning("pkg/registry/customresource/tableconvertor/tableconvertor.go")
 def columns_print_something(version: DecodedVersion) -> Iterator[Issue]:
     """A column shows a declared field. Its type is that of the field, or string, which prints any value."""
     for at, entry in _columns(version):
-        path, wanted = entry.get("jsonPath", ""), entry.get("type", "")
+        path, column_type = entry.get("jsonPath", ""), entry.get("type", "")
         if not path.startswith(".") or version.schema is None:
             continue
         try:
-            found = column(path, version.schema) or {}
+            field_schema = column(path, version.schema) or {}
         except PathError as error:
             fix = "declare the field, or correct the path"
             yield Issue(f"{at}.jsonPath", f"the column stays empty: {path} {error}", fix)
             continue
-        kind = "string" if found.get(INT_OR_STRING) else found.get("type", "")
-        if kind and kind not in _PRINTED.get(wanted, (kind,)):
-            problem = f"{path} is of type {kind}, which a column of type {wanted} never prints"
+        kind = "string" if field_schema.get(INT_OR_STRING) else field_schema.get("type", "")
+        if kind and kind not in _PRINTED.get(column_type, (kind,)):
+            problem = f"{path} is of type {kind}, which a column of type {column_type} never prints"
             yield Issue(f"{at}.type", problem, "write the type of the field, or string, which prints any value")
 
 

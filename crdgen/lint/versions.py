@@ -1,4 +1,4 @@
-"""A whole CustomResourceDefinition and its versions, decoded, and the rules for the list of versions."""
+"""The decoded CustomResourceDefinition with its versions, and the rules for the list of versions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from crdgen.schema.look import mapping
 
 @dataclass(frozen=True)
 class DecodedVersion:
-    """One version, decoded; `status_enabled` holds its schema to what a status subresource needs."""
+    """A decoded version. `status_enabled` says whether its schema must meet the rules of a status subresource."""
 
     written: Mapping[str, Any]
     path: str
@@ -22,7 +22,7 @@ class DecodedVersion:
 
     @property
     def name(self) -> str:
-        """What it is called; empty where that is missing."""
+        """The name; empty if it is missing."""
         return str(self.written.get("name", ""))
 
     @property
@@ -32,30 +32,30 @@ class DecodedVersion:
 
     @property
     def subresources(self) -> Mapping[str, Any]:
-        """What is enabled: status, scale."""
+        """The enabled subresources: status, scale."""
         return mapping(self.written, "subresources")
 
     @cached_property
     def nodes(self) -> list[Node]:
-        """All places of the schema."""
+        """All nodes of the schema."""
         return nodes(self.schema, f"{self.path}.schema.openAPIV3Schema") if self.schema is not None else []
 
 
 @dataclass(frozen=True)
 class Definition:
-    """The whole object. `raw` is as it came, `decoded` as the API server reads it."""
+    """A CustomResourceDefinition: `raw` as given, `decoded` as the API server reads it."""
 
     raw: Mapping[str, Any]
     decoded: Mapping[str, Any]
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """Name, labels, annotations."""
+        """The metadata."""
         return mapping(self.decoded, "metadata")
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """What is defined."""
+        """The spec."""
         return mapping(self.decoded, "spec")
 
     @property
@@ -65,23 +65,23 @@ class Definition:
 
     @property
     def names(self) -> Mapping[str, Any]:
-        """What the kind is called."""
+        """The names of the kind."""
         return mapping(self.spec, "names")
 
     @cached_property
     def versions(self) -> list[DecodedVersion]:
         """The versions, in order.
 
-        Where all have the same schema the API server keeps it once, and then a status subresource of one version counts
-        for all (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/v1/conversion.go).
+        If all have the same schema, the API server stores it only once. Then a status subresource of one version
+        applies to all (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/v1/conversion.go).
         """
-        written: list[Mapping[str, Any]] = self.spec.get("versions", [])
-        shared = all(version.get("schema") == written[0].get("schema") for version in written)
-        enabled = ["status" in version.get("subresources", {}) for version in written]
-        some = shared and any(enabled)
+        versions: list[Mapping[str, Any]] = self.spec.get("versions", [])
+        share_schema = all(version.get("schema") == versions[0].get("schema") for version in versions)
+        enabled = ["status" in version.get("subresources", {}) for version in versions]
+        enabled_for_all = share_schema and any(enabled)
         return [
-            DecodedVersion(version, f"spec.versions[{index}]", some or enabled[index])
-            for index, version in enumerate(written)
+            DecodedVersion(version, f"spec.versions[{index}]", enabled_for_all or enabled[index])
+            for index, version in enumerate(versions)
         ]
 
 
@@ -144,17 +144,17 @@ def versions_hold_the_same_fields(definition: Definition) -> Iterator[Issue]:
             more = "" if len(differing) == 1 else f" and {len(differing) - 1} more"
             problem = f"{first.name} and {other.name} differ in {differing[0]}{more}: written in one, lost in the other"
             yield Issue(f"{other.path}.schema", problem, "declare the fields in both, or write a conversion webhook")
-        types, found = _types(first), _types(other)
-        for field in [field for field in types if types[field] != found.get(field, types[field])][:1]:
-            problem = f"{field} is {types[field]} in {first.name}, and {found[field]} in {other.name}"
+        types, other_types = _types(first), _types(other)
+        for field in [field for field in types if types[field] != other_types.get(field, types[field])][:1]:
+            problem = f"{field} is {types[field]} in {first.name}, and {other_types[field]} in {other.name}"
             fix = "give it another name in one of them, or write a conversion webhook"
             yield Issue(f"{other.path}.schema", f"{problem}: what is written in one cannot be read in the other", fix)
 
 
 def _types(version: DecodedVersion) -> dict[str, str]:
-    """Return the type of each place of an object where the schema tells one."""
-    typed = [node for node in version.nodes if node.field and not node.branch]
-    types = {node.field: "integer or string" if node.flag(INT_OR_STRING) else node.type for node in typed}
+    """Return the types of fields by their paths, if the schema has them."""
+    declared = [node for node in version.nodes if node.field and not node.branch]
+    types = {node.field: "integer or string" if node.flag(INT_OR_STRING) else node.type for node in declared}
     return {field: kind for field, kind in types.items() if kind}
 
 
@@ -162,5 +162,5 @@ def _fields(version: DecodedVersion) -> set[str]:
     return {
         node.field
         for node in version.nodes
-        if not node.branch and node.name and not any(around.flag(PRESERVE) for around in node.around)
+        if not node.branch and node.name and not any(parent.flag(PRESERVE) for parent in node.parents)
     }

@@ -1,4 +1,4 @@
-"""What an author writes into models: `Model`, their base, and markers, which say in `Annotated[…]` what a type cannot.
+"""Vocabulary for authors: `Model`, the base of models, and markers for `Annotated[…]`.
 
-A marker checks itself against the schema that it is put on.
+A marker checks itself against the schema of its field.
 """

@@ -1,4 +1,4 @@
-"""Lists and maps: how many items, and what server-side apply may merge."""
+"""Markers of lists and maps: the number of items, and how server-side apply merges."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ _MODELS: Final = "annotate a model or a `dict`; for a list use `Atomic` or `MapL
 _LISTS: Final = "annotate a list; for an object there is `AtomicMap`"
 
 GranularMap: Final[Marker] = Keyword("GranularMap", "object", MAP_TYPE, "granular", _MODELS)
-"""Server-side apply merges the object's fields, each with its owner. It is so without a marker too."""
+"""Server-side apply merges the object's fields, each with its owner. This is the default."""
 
 AtomicMap: Final[Marker] = Keyword("AtomicMap", "object", MAP_TYPE, "atomic", _MODELS)
-"""Server-side apply replaces the object as a whole; rules inside of it cannot use `oldSelf`."""
+"""Server-side apply replaces the whole object; rules inside of it cannot use `oldSelf`."""
 
 
 @dataclass(frozen=True)
 class _Items(Marker):
-    """How many items there may be; `sign` is 1 for the least number, and -1 for the most."""
+    """A bound for the number of items; `sign` is 1 for a minimum, and -1 for a maximum."""
 
     count: int
     keyword: ClassVar[str]
@@ -44,23 +44,23 @@ class _Items(Marker):
 
 
 class MinItems(_Items):
-    """At least so many items."""
+    """Minimum number of items."""
 
     keyword, sign, error = "minItems", 1, ("too_short", "min_length")
 
 
 class MaxItems(_Items):
-    """At most so many items."""
+    """Maximum number of items."""
 
     keyword, sign, error = "maxItems", -1, ("too_long", "max_length")
 
 
 Atomic: Final[Marker] = Keyword("Atomic", "array", LIST_TYPE, "atomic", _LISTS)
-"""Server-side apply replaces the list as a whole."""
+"""Server-side apply replaces the whole list."""
 
 
 class _Set(Keyword):
-    """A list of scalars that is merged as a set."""
+    """A list of scalars that server-side apply merges as a set."""
 
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node with its list type."""
@@ -69,7 +69,7 @@ class _Set(Keyword):
         return super().apply(schema, path)
 
     def check(self, value: Any) -> Any:
-        """Reject an item that is there twice."""
+        """Reject duplicate items."""
         _reject_duplicates(value or ())
         return value
 
@@ -79,7 +79,7 @@ SetList: Final[Marker] = _Set("SetList", "array", LIST_TYPE, "set", _LISTS)
 
 @dataclass(frozen=True, init=False)
 class MapList(Marker):
-    """A list of objects that is merged by the fields that identify an item; each key is required or has a default."""
+    """A list of objects, which server-side apply merges by their keys. Each key is required or has a default."""
 
     keys: tuple[str, ...]
 

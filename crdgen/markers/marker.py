@@ -1,6 +1,6 @@
-"""What every marker does: travel through Pydantic to the pipeline, and hold for values as it does in the schema.
+"""The base of markers: Pydantic passes them to the pipeline, and they check values like the schema.
 
-Also the markers that add no keyword: descriptions, the depth of recursive models, and defaults of the model's own.
+Also the markers that add no keyword: descriptions, the depth of recursive models, and defaults of the model only.
 """
 
 from dataclasses import dataclass
@@ -17,24 +17,24 @@ from crdgen.schema import Schema
 
 
 class Marker:
-    """Base of the markers. A marker is immutable, and overrides `apply`, and `check` where values can break it.
+    """Base of markers. A marker is immutable. It overrides `apply`, and `check` if values can violate it.
 
     Attributes:
-        replaces: The marker gives the whole schema; what Pydantic says of the type is not looked at.
+        replaces: Whether the marker gives the whole schema; Pydantic's schema of the type is then ignored.
     """
 
     replaces: ClassVar[bool] = False
 
     def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
-        """Return the schema node with what the marker says.
+        """Return the node with the marker applied.
 
         Raises:
-            SchemaError: When the marker does not fit the node.
+            SchemaError: The marker does not fit the node.
         """
         return schema
 
     def check(self, value: Any) -> Any:
-        """Return a value of the model, or raise a Pydantic error where the schema would reject it."""
+        """Return a value of the model, or raise a Pydantic error if the schema would reject it."""
         return value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -45,21 +45,21 @@ class Marker:
         return core_schema.no_info_after_validator_function(self.check, schema)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Leave the marker in the JSON schema, for the pipeline to apply where the path is known."""
+        """Put the marker into the JSON schema: the pipeline applies it when the path is known."""
         node = handler(schema)
         return {**node, MARKERS: [*node.get(MARKERS, ()), self]}
 
 
-def require_type(schema: Schema, wanted: str, marker: str, path: str, fix: str) -> None:
-    """Raise a SchemaError unless the node is of the wanted JSON type."""
-    found = schema.get("type", "any")
-    if found != wanted:
-        raise SchemaError(path, f"{marker} is for {wanted}s, and the field is of type {found}", fix)
+def require_type(schema: Schema, expected: str, marker: str, path: str, fix: str) -> None:
+    """Raise a SchemaError unless the node has the expected JSON type."""
+    kind = schema.get("type", "any")
+    if kind != expected:
+        raise SchemaError(path, f"{marker} is for {expected}s, and the field is of type {kind}", fix)
 
 
 @dataclass(frozen=True)
 class Keyword(Marker):
-    """A keyword of Kubernetes, for nodes of one JSON type; `fix` says what to do about a node of another type."""
+    """A keyword of Kubernetes for nodes of one JSON type; `fix` is for errors about nodes of other types."""
 
     name: str
     type: str
@@ -75,7 +75,7 @@ class Keyword(Marker):
 
 @dataclass(frozen=True)
 class Doc(Marker):
-    """The field's description in the schema; it wins over the docstring of the field's type."""
+    """The field's description in the schema; overrides the docstring of the field's type."""
 
     text: str
 
@@ -86,10 +86,10 @@ class Doc(Marker):
 
 @dataclass(frozen=True)
 class Descriptions(Marker):
-    """What becomes of descriptions: `keep`, `drop`, or cut to so many characters, at the end of a sentence if one fits.
+    """Keep or drop descriptions, or shorten them to a number of characters, after a whole sentence if possible.
 
-    On a field it speaks of what is below the field, and wins over what is said further up; the field's own description
-    stays as it would be without. As a setting of a version or of the resource it speaks of the whole schema.
+    On a field, it applies to all fields below that field, but not to the field's own description, and overrides other
+    settings. On a version or a resource, it applies to the whole schema.
     """
 
     what: Literal["keep", "drop"] | int = "keep"
@@ -100,11 +100,11 @@ class Descriptions(Marker):
 
     @property
     def limit(self) -> int | None:
-        """The most characters that stay; None for all."""
+        """The longest description in characters; None for no limit."""
         return self.what if isinstance(self.what, int) else {"keep": None, "drop": 0}[self.what]
 
     def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
-        """Return the node with the policy for what is below it."""
+        """Return the node with the limit for descriptions below it."""
         return schema | {POLICY: self.limit}
 
 
@@ -113,11 +113,11 @@ KEEP: Final = Descriptions("keep")
 
 @dataclass(frozen=True)
 class Depth(Marker):
-    """How often a model is written into itself below this field.
+    """Levels of a recursive model in the schema.
 
-    With `children: Annotated[list["Node"], Depth(3)]` the schema holds a node in a node in a node; below the third, a
-    node is any object, of which nothing is checked and nothing pruned. The model itself goes on checking all levels.
-    Mind the size: with several recursive fields, each level multiplies it.
+    With `children: Annotated[list["Node"], Depth(3)]` the schema contains a node in a node in a node. Below that, any
+    object is valid, and nothing is pruned. The model itself checks all levels. Each level multiplies the size of the
+    schema if there are several recursive fields.
 
     Attributes:
         levels: 1 or more.
@@ -132,10 +132,10 @@ class Depth(Marker):
 
 @dataclass(frozen=True)
 class _ModelDefault(Marker):
-    """The field is optional and has no default in the schema; who reads the object by the model finds the model's."""
+    """The field is optional and has no default in the schema; only readers of the model see the model's default."""
 
     own_default: ClassVar[bool] = True
 
 
 ModelDefault: Final[Marker] = _ModelDefault()
-"""For defaults that are new each time, as `Field(default_factory=uuid4)`, or that a CRD should not show."""
+"""For defaults that vary, as `Field(default_factory=uuid4)`, or should not be in a CRD."""

@@ -1,4 +1,4 @@
-"""The base of models that read Kubernetes JSON, as strict as the API server: no coercion that would lie."""
+"""The base of models that read Kubernetes JSON, as strict as the API server: without misleading coercions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, cast
@@ -9,9 +9,9 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from crdgen.schema.limits import RANGES
 
-# Coercion makes `"3"`, `true` and `1` out of each other for these.
+# Pydantic converts between `"3"`, `true` and `1` for these types.
 _SCALARS: Final = frozenset({"bool", "float", "str"})
-# Where a core schema keeps its children. A nested model has been built, and made strict, by its own class.
+# Keys of a core schema with its children. Nested models are already strict by their own classes.
 _CHILDREN: Final = (
     "schema",
     "items_schema",
@@ -26,10 +26,10 @@ _CHILDREN: Final = (
 
 
 def integral(value: Any) -> Any:
-    """Return 3 for 3.0, because the API server does; everything else as it is.
+    """Return 3 for 3.0, like the API server; return all other values unchanged.
 
     Raises:
-        PydanticCustomError: For a number beyond 64 bits, which no typed client could read.
+        PydanticCustomError: The number exceeds 64 bits, so that no typed client could read it.
     """
     if type(value) is float and value.is_integer():
         value = int(value)
@@ -44,10 +44,10 @@ Resolve: TypeAlias = Callable[[CoreSchema], CoreSchema]
 
 
 def strict(schema: CoreSchema, resolve: Resolve) -> CoreSchema:
-    """Return a copy of a model's core schema that takes scalars only as JSON writes them.
+    """Return a copy of a model's core schema that accepts scalars only in their JSON types.
 
-    Enums, lists and sets stay lax: they are built from JSON strings and arrays, which strictness would reject.
-    `resolve` returns what a reference refers to, and raises LookupError where that is still being built.
+    Enums, lists and sets stay lax, since strict ones would reject JSON strings and arrays.
+    `resolve` returns the target of a reference, or raises LookupError if it is still being built.
     """
     return cast("CoreSchema", _strict(schema, resolve, root=True))
 
@@ -60,7 +60,7 @@ def _strict(node: Any, resolve: Resolve, *, root: bool = False) -> Any:
     if not isinstance(node, dict) or (node.get("type") == "model" and not root):
         return node
     kind = node.get("type")
-    if not isinstance(kind, str):  # a table of names, one of which may be `type`: fields, tagged choices
+    if not isinstance(kind, str):  # a table of fields or of tagged choices, one possibly named `type`
         return {name: _strict(child, resolve) for name, child in node.items()}
     children = {name: _strict(node[name], resolve) for name in _CHILDREN if isinstance(node.get(name), list | Mapping)}
     return _scalar(node, kind, resolve) | children
@@ -83,14 +83,14 @@ def _before(function: Callable[[Any], Any], node: dict[str, Any]) -> dict[str, A
 
 def _is_enum(reference: dict[str, Any], resolve: Resolve) -> bool:
     try:
-        referred = resolve(cast("CoreSchema", reference))
-    except LookupError:  # a model, which refers to itself
+        target = resolve(cast("CoreSchema", reference))
+    except LookupError:  # a recursive model
         return False
-    return bool(referred["type"] == "enum")
+    return bool(target["type"] == "enum")
 
 
 def _enum_scalar(value: Any) -> Any:
-    """Reject what an enum of numbers would take for one: `true` is not 1."""
+    """Reject booleans, which an enum of numbers would accept: `true` is not 1."""
     if isinstance(value, bool):
         raise PydanticCustomError("enum", "must not be a boolean")
     return integral(value)
@@ -99,16 +99,16 @@ def _enum_scalar(value: Any) -> Any:
 class Model(BaseModel):
     """A part of a Kubernetes object.
 
-    Fields are snake_case in Python and camelCase in JSON, only. Values are taken as the API server takes them: `"3"`
-    and `true` are not integers, `3.0` is one. Unknown fields are ignored, because pruning them is the API server's
-    work. The docstring becomes the schema's description.
+    Fields are snake_case in Python and camelCase in JSON. Values must have the types that the API server accepts: `"3"`
+    and `true` are not integers, `3.0` is. Unknown fields are ignored, because the API server prunes them. The docstring
+    becomes the schema's description.
     """
 
     model_config = ConfigDict(alias_generator=to_camel, extra="ignore", frozen=True, protected_namespaces=())
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type[BaseModel], handler: GetCoreSchemaHandler, /) -> CoreSchema:
-        """Build the validator, without the coercions that would lie."""
+        """Build the validator without misleading coercions."""
         return strict(handler(source), handler.resolve_ref_schema)
 
     def to_json(self) -> dict[str, Any]:

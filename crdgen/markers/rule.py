@@ -1,9 +1,8 @@
-"""CEL rules: what the API server checks beyond the shape of a field or of a model.
+"""CEL rules, which the API server checks beyond the types of fields.
 
-On a field a rule is in `Annotated[…]`; on a model it is given by the decorator `rules`, which leaves the model
-itself as it was. In a rule `self` is the value, or the object with its JSON names, escaped where they are no
-identifiers (`escape`). Beside `ValidationRule` there are rules on which fields are set, and on fields that do not
-change.
+A rule of a field is in `Annotated[…]`; the decorator `rules` adds rules to a model, without changing how the model
+validates. In a rule, `self` is the value, or the object with its JSON names, escaped if they are not identifiers
+(`escape`). Besides `ValidationRule`, there are rules about which fields are set, and about immutable fields.
 """
 
 from collections.abc import Callable
@@ -22,17 +21,17 @@ _Class = TypeVar("_Class", bound=type)
 
 @dataclass(frozen=True)
 class ValidationRule(Marker):
-    """A CEL expression that must be true of the value, and what is said where it is not.
+    """A CEL expression that must be true for the value, and the message if it is not.
 
-    With `oldSelf`, the value before an update, it is a transition rule: checked on updates only, where both values are.
+    With `oldSelf`, the value before an update, it is a transition rule, only checked on updates with both values.
 
     Attributes:
         rule: The expression.
         message: Shown to the user; by default the API server shows the expression.
-        message_expression: CEL that makes the message, of text; `message` is used where it fails.
+        message_expression: A CEL expression for the message; if it fails, `message` is used.
         reason: The machine-readable reason; FieldValueInvalid by default.
-        field_path: The field that the failure is shown at, from the value's own place: `.limits.cpu`, `.labels['a/b']`.
-        optional_old_self: Check the rule on creation too; `oldSelf` is then an optional.
+        field_path: The field of the error, relative to the value: `.limits.cpu`, `.labels['a/b']`.
+        optional_old_self: Whether to check the rule on creation, too; `oldSelf` is then an optional.
     """
 
     rule: str
@@ -64,22 +63,21 @@ class ValidationRule(Marker):
 
 
 def rules(*markers: Marker) -> Callable[[_Class], _Class]:
-    """Put rules on a class that Pydantic describes by its fields, and on those that inherit from it.
+    """Add rules to a model, a dataclass or a TypedDict, and to its subclasses.
 
-    A rule is a `ValidationRule`, or `exactly_one_of(…)` and the like. What validates the values of the model does not
-    change.
+    A rule is a `ValidationRule`, or `exactly_one_of(…)` and the like. The model itself validates values as before.
     """
 
-    def decorate(declared: _Class) -> _Class:
-        declare(declared, markers)
-        return declared
+    def decorate(class_: _Class) -> _Class:
+        declare(class_, markers)
+        return class_
 
     return decorate
 
 
 @dataclass(frozen=True)
 class _SetTogether(Marker):
-    """A rule on optional fields of one model; the rule is around a list of what is set, the message around names."""
+    """A rule on optional fields of a model. `{}` stands for tests in the rule, and for names in the message."""
 
     name: str
     names: tuple[str, ...]
@@ -94,45 +92,45 @@ class _SetTogether(Marker):
         return ValidationRule(self.rule.format(tests), self.message.format(", ".join(self.names))).apply(schema, path)
 
     def _field(self, schema: Schema, name: str, path: str) -> str:
-        """Return the field's name in CEL, where it may be left out and CEL can tell."""
+        """Return the field's name in CEL, or raise if the field is always set, or CEL cannot test it."""
         properties: dict[str, Schema] = schema.get("properties", {})
         if name not in properties:
             fix = f"use names as in JSON: {', '.join(sorted(properties)) or 'there is none'}"
             raise SchemaError(path, f"{self.name} names {name}, which is no field", fix)
-        at = f"{path}.{name}"
+        field_path = f"{path}.{name}"
         if name in schema.get("required", ()) or "default" in properties[name]:
             problem = f"the field is required or has a default, so {self.name} would find it set always"
-            raise SchemaError(at, problem, "make None its default")
+            raise SchemaError(field_path, problem, "make None its default")
         if properties[name].get("nullable"):
-            raise SchemaError(at, f"{self.name} would count a null as set", "make None the field's default")
-        return cel_name(name, at)
+            raise SchemaError(field_path, f"{self.name} would count a null as set", "make None the field's default")
+        return cel_name(name, field_path)
 
 
 def exactly_one_of(*names: str) -> Marker:
-    """Require that one of these optional fields is set, and no other. Names are as in JSON."""
+    """Require that exactly one of these optional fields is set. Names are as in JSON."""
     return _SetTogether("exactly_one_of", names, "[{}].exists_one(set, set)", "exactly one of {} must be set")
 
 
 def at_most_one_of(*names: str) -> Marker:
-    """Reject that two of these optional fields are set. Names are as in JSON."""
+    """Require that at most one of these optional fields is set. Names are as in JSON."""
     return _SetTogether("at_most_one_of", names, "[{}].filter(set, set).size() <= 1", "at most one of {} may be set")
 
 
 def at_least_one_of(*names: str) -> Marker:
-    """Require that one or more of these optional fields are set. Names are as in JSON."""
+    """Require that at least one of these optional fields is set. Names are as in JSON."""
     return _SetTogether("at_least_one_of", names, "[{}].exists(set, set)", "at least one of {} must be set")
 
 
 @dataclass(frozen=True)
 class _Immutable(Marker):
-    """The field keeps its value.
+    """The field is immutable.
 
     Attributes:
-        name: What the author wrote.
-        message: Said of another value.
-        rule: On the object that the field is in, for an optional field: what may come and go.
-        parent_message: Said of a field that comes or goes.
-        settable: What is absent at first may be set later.
+        name: The name of the marker.
+        message: The message for another value.
+        rule: For an optional field, the rule of the parent object about adding and removing it.
+        parent_message: The message for adding and removing the field.
+        settable: Whether an absent field may be set later.
     """
 
     name: str
@@ -142,7 +140,7 @@ class _Immutable(Marker):
     settable: bool = False
 
     def apply(self, schema: Schema, path: str) -> Schema:
-        """Return the node with the rule for a change, and for its parent the one for coming and going."""
+        """Return the node with the rule for changes, and the note with the rule for the parent."""
         if schema.get("nullable"):
             raise SchemaError(
                 path, f"no rule is checked on a null, so {self.name} would not hold", "make None the default"
@@ -153,9 +151,9 @@ class _Immutable(Marker):
                 f"the API server sets the default when the object is made, and {self.name} then keeps it",
                 "write `… | None = None`, so that it may be set later, or use `Immutable`",
             )
-        changed = ValidationRule("self == oldSelf", self.message).apply(schema, path)
-        asked = {"rule": self.rule, "message": self.parent_message}
-        return changed | {PARENT: [*schema.get(PARENT, ()), asked]}
+        node = ValidationRule("self == oldSelf", self.message).apply(schema, path)
+        parent_rule = {"rule": self.rule, "message": self.parent_message}
+        return node | {PARENT: [*schema.get(PARENT, ()), parent_rule]}
 
 
 Immutable: Final[Marker] = _Immutable(
@@ -164,7 +162,7 @@ Immutable: Final[Marker] = _Immutable(
     "has(self.{0}) == has(oldSelf.{0})",
     "is immutable: it can be neither added nor removed",
 )
-"""The value given at creation stays; an optional field that was left out stays out."""
+"""The value cannot change after creation; an absent field stays absent."""
 
 ImmutableOnceSet: Final[Marker] = _Immutable(
     "ImmutableOnceSet",
@@ -173,4 +171,4 @@ ImmutableOnceSet: Final[Marker] = _Immutable(
     "cannot be removed once it is set",
     settable=True,
 )
-"""An optional field may be set later, and then stays. It has no default: that would be set at creation, and stay."""
+"""An optional field can be set later, but then cannot change. It has no default, which would be set at creation."""

@@ -1,4 +1,4 @@
-"""Types that are Kubernetes' own: integers of a size, quantities, times, embedded resources and open objects."""
+"""Types of Kubernetes: sized integers, quantities, times, embedded resources and open objects."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from crdgen.durations import DURATION_PATTERN, format_duration, parse_duration
 from crdgen.formats import FORMATS
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.inline import OWN
-from crdgen.generate.scalars import rule_of_bound
+from crdgen.generate.scalars import bound_rule
 from crdgen.generate.walk import BOUNDS
 from crdgen.markers.marker import Marker, require_type
 from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_SCHEMA, is_quantity
@@ -24,12 +24,12 @@ from crdgen.schema.look import without
 
 @dataclass(frozen=True, eq=False)
 class Replace(Marker):
-    """The field's schema is this one, whatever its Python type; description, default and nullability stay the field's.
+    """Replaces the schema of a field of any Python type, except description, default and nullability.
 
     Attributes:
-        schema: The structural schema, or a function that loads it when a schema is first asked for.
-        accepts: Tells whether a value, which already has the Python type, fits the schema.
-        wanted: What error messages ask for.
+        schema: The structural schema, or a function that loads it on first use.
+        accepts: Returns whether a value, which already has the Python type, fits the schema.
+        wanted: The expected value, for error messages.
     """
 
     schema: Mapping[str, Any] | Callable[[], Mapping[str, Any]]
@@ -39,12 +39,12 @@ class Replace(Marker):
     replaces: ClassVar[bool] = True
 
     def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
-        """Return the given schema with the field's own words."""
-        given = self.schema() if callable(self.schema) else self.schema
-        return {**given, **{key: value for key, value in schema.items() if key in OWN}}
+        """Return the new schema with the field's own keywords."""
+        new = self.schema() if callable(self.schema) else self.schema
+        return {**new, **{key: value for key, value in schema.items() if key in OWN}}
 
     def check(self, value: Any) -> Any:
-        """Reject what the schema would reject."""
+        """Reject values that the schema rejects."""
         if value is not None and self.accepts is not None and not self.accepts(value):
             raise PydanticCustomError("kubernetes_type", "must be {wanted}", {"wanted": self.wanted})
         return value
@@ -62,12 +62,12 @@ Time: TypeAlias = Annotated[
         {"type": "string", "format": "date-time"}, accepts=FORMATS["date-time"], wanted="an RFC 3339 date and time"
     ),
 ]
-"""A moment, as RFC 3339 writes it."""
+"""A date and time of RFC 3339."""
 
 
 @dataclass(frozen=True)
 class Integer(Marker):
-    """An integer of 32 or 64 bits. Used as it is, `Int32`, or called for bounds, `Int32(minimum=1)`."""
+    """An integer of 32 or 64 bits: `Int32`, or with bounds `Int32(minimum=1)`."""
 
     format: Literal["int32", "int64"]
     minimum: int | None = None
@@ -84,7 +84,7 @@ class Integer(Marker):
         return schema | {"format": self.format} | {key: bound for key, bound in bounds.items() if bound is not None}
 
     def check(self, value: Any) -> Any:
-        """Reject an integer that the bounds or the size reject."""
+        """Reject integers out of bounds."""
         if value is None:
             return None
         low, high = RANGES[self.format]
@@ -103,10 +103,10 @@ Int64 = Integer("int64")
 
 @dataclass(frozen=True)
 class _PreserveUnknown(Marker):
-    """Nothing below the field is pruned; fields that the schema names are still checked."""
+    """Nothing below the field is pruned; declared fields are still checked."""
 
     def apply(self, schema: Schema, path: str) -> Schema:
-        """Return the node with pruning switched off."""
+        """Return the node without pruning."""
         if schema.get(INT_OR_STRING):
             raise SchemaError(path, "PreserveUnknown and int-or-string exclude each other", "drop one of them")
         return schema | {PRESERVE: True}
@@ -117,19 +117,19 @@ PreserveUnknown = _PreserveUnknown()
 
 @dataclass(frozen=True)
 class _EmbeddedResource(Marker):
-    """The value has apiVersion, kind and metadata, which the API server checks as it does those of any object.
+    """The value has apiVersion, kind and metadata, which the API server checks as in any object.
 
-    Other fields are those of the model; in a `dict[str, Any]` all are kept.
+    Other fields are those of the model; a `dict[str, Any]` keeps all fields.
     """
 
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node as an embedded resource."""
         require_type(schema, "object", "EmbeddedResource", path, "annotate a model or `dict[str, Any]`")
-        # With neither fields nor this the API server rejects the schema: nothing of the object would be kept.
+        # Without fields and without this, nothing of the object would be kept, so the API server rejects the schema.
         return schema | {EMBEDDED: True} | ({} if "properties" in schema else {PRESERVE: True})
 
     def check(self, value: Any) -> Any:
-        """Reject what is no object of Kubernetes; what is a model has been checked by it."""
+        """Reject mappings without apiVersion and kind; models have checked themselves."""
         if isinstance(value, Mapping):
             for name in ("apiVersion", "kind"):
                 if not (isinstance(value.get(name), str) and value[name]):
@@ -141,33 +141,33 @@ EmbeddedResource: Final[Marker] = _EmbeddedResource()
 """The value is a whole Kubernetes object."""
 
 
-# Longer ones say nothing more, and the rules of bounds are cheap only for texts of known length.
+# Longest text of a duration: rules for bounds are cheap only if the length of the text is limited.
 _LONGEST = 64
 
 
 @dataclass(frozen=True)
 class _GoDuration(Marker):
-    """The text is Go's; bounds (`Field(gt=timedelta(0))`) become rules."""
+    """A duration in Go's syntax; bounds (`Field(gt=timedelta(0))`) become rules."""
 
     bounded: ClassVar[bool] = True
 
     def apply(self, schema: Schema, path: str) -> Schema:  # noqa: ARG002
-        """Return a string of Go's form, with a rule for each bound."""
+        """Return a string with the pattern of Go's syntax, and a rule for each bound."""
         own = {key: value for key, value in schema.items() if key in OWN or key == VALIDATIONS}
         rules = [
-            rule_of_bound(word, text := format_duration(bound), f"duration('{text}')", "duration(self)")
+            bound_rule(word, text := format_duration(bound), f"duration('{text}')", "duration(self)")
             for word, bound in schema.get(BOUNDS, {}).items()
         ]
-        said: Schema = {"type": "string", "pattern": DURATION_PATTERN, "maxLength": _LONGEST}
-        return own | said | ({VALIDATIONS: [*own.get(VALIDATIONS, ()), *rules]} if rules else {})
+        text_schema: Schema = {"type": "string", "pattern": DURATION_PATTERN, "maxLength": _LONGEST}
+        return own | text_schema | ({VALIDATIONS: [*own.get(VALIDATIONS, ()), *rules]} if rules else {})
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Leave the bounds for the rules, and nothing of ISO 8601."""
+        """Keep the bounds for the rules, and remove the pattern of ISO 8601."""
         node = super().__get_pydantic_json_schema__(schema, handler)
         return without(node, "pattern")
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Read and write Go's form; in Python a timedelta is taken too."""
+        """Read and write Go's syntax; in Python, also accept a timedelta."""
         return core_schema.no_info_before_validator_function(
             _read,
             handler(source),
@@ -193,4 +193,4 @@ def _write(value: Any) -> Any:
 
 
 Duration: TypeAlias = Annotated[timedelta, _GoDuration()]
-"""A duration as Go and Kubernetes write it: `30s`, `1h30m`, `500ms`. Bounds are given as timedeltas, by `Field`."""
+"""A duration in the syntax of Go and Kubernetes: `30s`, `1h30m`, `500ms`. Bounds are timedeltas in `Field`."""

@@ -1,8 +1,8 @@
-"""Pod templates, volumes and their parts as field types, as each minor of Kubernetes has them.
+"""Field types for pod templates, volumes and their parts, of every minor version of Kubernetes.
 
-In the model they are plain JSON; the schema is Kubernetes' own, inlined: `PodTemplate` is that of one minor, and
-`Annotated[dict[str, Any], pod_template("1.30")]` pins another. What is newer than the minor is pruned. The definitions
-of all minors are kept in one generated file, each where it changed; `python -m bench.pod_definitions` generates it.
+In the model they are plain JSON; the schema is Kubernetes' own, inlined. `PodTemplate` has the fields of one minor, and
+`Annotated[dict[str, Any], pod_template("1.30")]` selects another. Newer fields are pruned. A generated file contains
+the definitions of all minors, without repeating what did not change; `python -m tools.pod_definitions` generates it.
 """
 
 import json
@@ -18,9 +18,9 @@ from crdgen.markers.types import Replace
 from crdgen.quantities import QUANTITY_SCHEMA
 from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, PRESERVE, Schema
 
-#: The minor of what is not pinned.
+#: The default minor.
 KUBERNETES: Final = "1.36"
-#: The minors whose definitions are known.
+#: The minors in the generated file.
 MINORS: Final = tuple(f"1.{minor}" for minor in range(25, 38))
 FILE: Final = "kubernetes.json"
 
@@ -32,12 +32,12 @@ OPEN: Final[Mapping[str, Any]] = _ANY | {"properties": {"metadata": _ANY, "spec"
 
 
 _TEXTS: Final = {"type": "object", "additionalProperties": {"type": "string"}}
-#: Types whose schema is not the definition's.
+#: Types whose schema differs from their definition.
 GIVEN: Final[Mapping[str, Schema]] = {
     "Quantity": dict(QUANTITY_SCHEMA),
     "IntOrString": {INT_OR_STRING: True},
-    # What a template's author may write. The timestamp is what Go programs print for a template, as null; the API
-    # server drops it, and a strict client would reject it if it were unknown.
+    # Fields that authors of templates may set. Go programs print creationTimestamp as null: the API server drops it,
+    # but strict clients would reject it if it were unknown.
     "ObjectMeta": {
         "type": "object",
         "properties": {
@@ -53,61 +53,61 @@ GIVEN: Final[Mapping[str, Schema]] = {
 }
 
 
-def _inlined(definitions: Mapping[str, Mapping[str, Any]], schema: Mapping[str, Any]) -> Schema:
-    """Return a definition with everything that it refers to."""
+def _inline(definitions: Mapping[str, Mapping[str, Any]], schema: Mapping[str, Any]) -> Schema:
+    """Return a definition with its references replaced."""
     if "$ref" in schema:
         name = schema["$ref"]
-        return GIVEN[name] if name in GIVEN else _inlined(definitions, definitions[name])
-    return map_children(dict(schema), "", lambda child, _: _inlined(definitions, child))
+        return GIVEN[name] if name in GIVEN else _inline(definitions, definitions[name])
+    return map_children(dict(schema), "", lambda child, _: _inline(definitions, child))
 
 
 def pod_template(kubernetes: str = KUBERNETES) -> Replace:
-    """Return the marker of a pod template of a Kubernetes minor, for a `dict[str, Any]`.
+    """Return the marker for a pod template of a Kubernetes minor, on a `dict[str, Any]`.
 
     Raises:
-        SchemaError: When the minor is not known.
+        SchemaError: The minor is unknown.
     """
     return core_type("PodTemplateSpec", kubernetes)
 
 
 def volumes(kubernetes: str = KUBERNETES) -> Replace:
-    """Return the marker of a list of volumes, merged by name, for a `list[dict[str, Any]]`.
+    """Return the marker for a list of volumes, merged by name, on a `list[dict[str, Any]]`.
 
     Raises:
-        SchemaError: When the minor is not known.
+        SchemaError: The minor is unknown.
     """
     _check_minor(kubernetes, f'volumes("{kubernetes}")')
     return Replace(partial(_volumes, kubernetes))
 
 
 def core_type(name: str, kubernetes: str = KUBERNETES) -> Replace:
-    """Return the marker of a type that pod templates are made of, for a `dict[str, Any]`.
+    """Return the marker for a type within pod templates, on a `dict[str, Any]`.
 
     Args:
-        name: As Kubernetes calls it: `Container`, `ResourceRequirements`, `Toleration`, `LabelSelector`.
+        name: The name in Kubernetes: `Container`, `ResourceRequirements`, `Toleration`, `LabelSelector`.
         kubernetes: The minor.
 
     Raises:
-        SchemaError: When the minor is not known, or has no such type.
+        SchemaError: The minor is unknown, or has no such type.
     """
-    at = f'core_type("{name}", "{kubernetes}")'
-    _check_minor(kubernetes, at)
-    if name not in known(kubernetes):
+    call = f'core_type("{name}", "{kubernetes}")'
+    _check_minor(kubernetes, call)
+    if name not in definitions_of(kubernetes):
         fix = "use a type that a pod template is made of, as `Container`"
-        raise SchemaError(at, f"no pod template of Kubernetes {kubernetes} holds a {name}", fix)
+        raise SchemaError(call, f"no pod template of Kubernetes {kubernetes} holds a {name}", fix)
     return Replace(partial(_core, name, kubernetes))
 
 
 @cache
-def known(kubernetes: str = KUBERNETES) -> Mapping[str, Mapping[str, Any]]:
-    """Return the definitions of a minor by name, each of which refers to others by `$ref`."""
+def definitions_of(kubernetes: str = KUBERNETES) -> Mapping[str, Mapping[str, Any]]:
+    """Return the definitions of a minor by name; they refer to each other by `$ref`."""
     number = MINORS.index(kubernetes)
-    found: dict[str, Mapping[str, Any]] = {}
+    definitions: dict[str, Mapping[str, Any]] = {}
     for name, versions in _read().items():
-        states = [schema for minor, schema in versions.items() if MINORS.index(minor) <= number]
-        if states and states[-1] is not None:
-            found[name] = states[-1]
-    return found
+        schemas = [schema for minor, schema in versions.items() if MINORS.index(minor) <= number]
+        if schemas and schemas[-1] is not None:
+            definitions[name] = schemas[-1]
+    return definitions
 
 
 @cache
@@ -118,14 +118,14 @@ def load(kubernetes: str = KUBERNETES) -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def _read() -> Mapping[str, Mapping[str, Mapping[str, Any] | None]]:
-    """Return the generated file: by name and by the minor since when it is so, rising, what a definition is, if any."""
+    """Return the generated file: definitions by name and by the minor in which they changed; None if removed."""
     table: Mapping[str, Any] = json.loads(files(__name__).joinpath(FILE).read_text(encoding="utf-8"))
     return table
 
 
 @cache
 def _core(name: str, kubernetes: str) -> Mapping[str, Any]:
-    return order(_inlined(known(kubernetes), {"$ref": name}))
+    return order(_inline(definitions_of(kubernetes), {"$ref": name}))
 
 
 def _volumes(kubernetes: str) -> Mapping[str, Any]:

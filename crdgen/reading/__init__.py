@@ -1,10 +1,10 @@
-"""Manifests as `kubectl` reads them: the objects that it would send for a text, YAML or JSON.
+"""Read manifests like `kubectl`: return the objects that it would send for a text in YAML or JSON.
 
-Other YAML files, such as settings, are read in the same way and within the same bounds.
+Other YAML files, such as settings, are read in the same way, with the same limits.
 
-- `manifest`: the objects of a text, with the lines where they begin; the values of a text that has no objects
-- `documents`: one document of YAML, or of JSON, as plain values
-- `scalars`: what a word or a number of YAML means
+- `manifest`: the objects of a text with their line numbers; the values of other texts
+- `documents`: a document of YAML or JSON as plain values
+- `scalars`: the meaning of YAML scalars
 """
 
 from crdgen.reading.documents import MAX_DEPTH

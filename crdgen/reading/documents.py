@@ -1,4 +1,4 @@
-"""The documents of a text as plain values: YAML as go-yaml v2 reads it, JSON as encoding/json does."""
+"""Read the documents of a text as plain values: YAML like go-yaml v2, JSON like encoding/json."""
 
 import json
 import re
@@ -16,17 +16,17 @@ try:
 except ImportError:  # PyYAML was built without libyaml
     from yaml import SafeLoader as _Loader  # type: ignore[assignment]
 
-#: Far above what a Kubernetes object needs (an inlined pod template has some twenty levels), and below what Python's
-#: recursion bears. go-yaml and encoding/json stop at 10,000.
+#: Limit of nesting: far more than a Kubernetes object needs (an inlined pod template has some twenty levels), and less
+#: than Python's recursion limit. go-yaml and encoding/json stop at 10,000.
 MAX_DEPTH: Final = 100
-#: So many values may the aliases of a document stand for; go-yaml has a bound as well. A text counts once more for
-#: each `_TEXT` of its characters, so that aliases stand for 13 MB of text at most.
-_MOST_VALUES: Final = 400_000
-_TEXT: Final = 32
-#: So many duplicates are reported of a document: their paths may be far longer than the text.
-_DUPLICATES: Final = 100
-#: libyaml compares each directive with all others. Kubernetes needs none.
-_DIRECTIVES: Final = 100
+#: Limit of values that the aliases of a document stand for; go-yaml also has a limit. A string counts as another value
+#: for each `_CHARACTERS_PER_VALUE`, so aliases stand for at most 13 MB of text.
+_VALUES_LIMIT: Final = 400_000
+_CHARACTERS_PER_VALUE: Final = 32
+#: Limit of reported duplicates per document: their paths may be far longer than the text.
+_DUPLICATES_LIMIT: Final = 100
+#: Limit of directives: libyaml compares each with all others, and Kubernetes needs none.
+_DIRECTIVES_LIMIT: Final = 100
 _TOO_DEEP: Final = f"nested too deep: at most {MAX_DEPTH} levels are read, aliases included"
 _HINTS: Final = {
     "cannot start any token": "indent with spaces, not tabs, and quote a value that begins with @, % or a backtick",
@@ -39,7 +39,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class DocumentError(ValueError):
-    """A document that cannot be read: what is wrong, and the line and column in the text, both counted from 0."""
+    """A document that cannot be read, with the line and column of the error, counted from 0."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(message)
@@ -48,12 +48,12 @@ class DocumentError(ValueError):
 
 @dataclass(slots=True)
 class Document:
-    """What was read.
+    """A document.
 
     Attributes:
-        value: None where the document says nothing.
-        places: Line and column of the document, by the empty path, and of the items of its list `items`.
-        duplicates: The paths of keys that are there twice, the first hundred; JSON is not searched for them.
+        value: The value; None if the document is empty.
+        places: Line and column of the document, by the empty path, and of the items in `items`.
+        duplicates: The paths of the first hundred duplicate keys; JSON is not checked for them.
     """
 
     value: Any = None
@@ -62,20 +62,20 @@ class Document:
 
 
 def load(text: bytes, line: int) -> Document:
-    """Return the only document of a YAML text, which begins at a line.
+    """Return the only document of a YAML text, which starts at a line.
 
     Raises:
-        DocumentError: The text is no YAML, or nothing that JSON can say.
+        DocumentError: The text is not YAML, or has values that JSON does not have.
     """
-    if text.count(b"\n%") > _DIRECTIVES:
-        raise DocumentError(f"more than {_DIRECTIVES} lines begin with %, as directives do: indent them", line, 0)
+    if text.count(b"\n%") > _DIRECTIVES_LIMIT:
+        raise DocumentError(f"more than {_DIRECTIVES_LIMIT} lines begin with %, as directives do: indent them", line, 0)
     reader = _DocumentReader(text, line)
     try:
         return reader.read()
     except ScalarError as error:
         raise _error(str(error), reader.event.start_mark, line) from error
     except yaml.MarkedYAMLError as error:
-        raise _error(_explained(error), error.problem_mark or error.context_mark, line) from error
+        raise _error(_explain(error), error.problem_mark or error.context_mark, line) from error
     except yaml.YAMLError as error:
         raise _error(f"not YAML: {getattr(error, 'reason', error)}", None, line) from error
 
@@ -84,13 +84,13 @@ def _error(message: str, mark: yaml.Mark | None, line: int) -> DocumentError:
     return DocumentError(message, line + mark.line, mark.column) if mark else DocumentError(message, line, 0)
 
 
-def _explained(error: yaml.MarkedYAMLError) -> str:
+def _explain(error: yaml.MarkedYAMLError) -> str:
     problem = " ".join(filter(None, (error.problem, error.context)))
     return f"not YAML: {problem}{''.join(f': {hint}' for words, hint in _HINTS.items() if words in problem)}"
 
 
 class _DocumentReader:
-    """Reads a document from its events; a text may be nested as deeply as it is long: recursion ends at `MAX_DEPTH`."""
+    """Reads a document from its events; recursion stops at `MAX_DEPTH`, since hostile text may be nested deeply."""
 
     def __init__(self, text: bytes, line: int) -> None:
         self.event: Any = None
@@ -101,7 +101,7 @@ class _DocumentReader:
         self._copied = 0
 
     def read(self) -> Document:
-        """Return the document, after which the text must end."""
+        """Return the document; the text must end after it."""
         while not isinstance(self._next(), yaml.StreamEndEvent):
             if isinstance(self.event, yaml.NodeEvent):
                 if self._document.places:
@@ -114,42 +114,42 @@ class _DocumentReader:
         return self.event
 
     def _value(self, path: Path) -> Any:
-        """Return the value at a path, which begins with the current event."""
+        """Return the value that starts with the current event."""
         event = self.event
         if not path or (path[0] == "items" and len(path) == 2):
             self._document.places[path] = (self._line + event.start_mark.line, event.start_mark.column)
         if not isinstance(event, yaml.CollectionStartEvent):
-            found = self._scalar(len(path))
-            return found if isinstance(found, dict | list) else json_value(found)
+            value = self._scalar(len(path))
+            return value if isinstance(value, dict | list) else json_value(value)
         if len(path) >= MAX_DEPTH:
             raise ScalarError(_TOO_DEEP)
-        found = self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._list(path)
-        # Only now: an alias may not stand for what it is in.
-        self._anchors |= {event.anchor: found} if event.anchor is not None else {}
-        return found
+        value = self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._list(path)
+        # Only now, because a value must not contain an alias of itself.
+        self._anchors |= {event.anchor: value} if event.anchor is not None else {}
+        return value
 
     def _list(self, path: Path) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         while not isinstance(self._next(), yaml.SequenceEndEvent):
-            found.append(self._value((*path, len(found))))
-        return found
+            items.append(self._value((*path, len(items))))
+        return items
 
     def _mapping(self, path: Path) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        own: set[str] = set()
+        entries: dict[str, Any] = {}
+        own_keys: set[str] = set()
         while not isinstance(self._next(), yaml.MappingEndEvent):
             if _is_merge(self.event):
                 self._key(len(path) + 1)  # which may have an anchor
                 self._next()
-                _merge(found, self._value((*path, _MERGE)))
+                _merge(entries, self._value((*path, _MERGE)))
                 continue
             key = self._key(len(path) + 1)
-            if key in own and len(self._document.duplicates) < _DUPLICATES:
+            if key in own_keys and len(self._document.duplicates) < _DUPLICATES_LIMIT:
                 self._document.duplicates.append((*path, key))
-            own.add(key)
+            own_keys.add(key)
             self._next()
-            found[key] = self._value((*path, key))
-        return found
+            entries[key] = self._value((*path, key))
+        return entries
 
     def _key(self, depth: int) -> str:
         key = {} if isinstance(self.event, yaml.CollectionStartEvent) else self._scalar(depth)
@@ -158,7 +158,7 @@ class _DocumentReader:
         return json_key(key)
 
     def _scalar(self, depth: int) -> Any:
-        """Return what the current event says, a scalar or an alias."""
+        """Return the value of the current event, a scalar or an alias."""
         event = self.event
         if isinstance(event, yaml.AliasEvent):
             if event.anchor in self._anchors:
@@ -170,9 +170,9 @@ class _DocumentReader:
         return value
 
     def _copy(self, value: Any, depth: int) -> Any:
-        """Return a copy of what an alias stands for."""
-        self._copied += 1 + (len(value) // _TEXT if isinstance(value, str) else 0)
-        if self._copied > _MOST_VALUES:
+        """Return a copy of the value of an alias."""
+        self._copied += 1 + (len(value) // _CHARACTERS_PER_VALUE if isinstance(value, str) else 0)
+        if self._copied > _VALUES_LIMIT:
             raise ScalarError("aliases expand to far more than is written: write the values out")
         if not isinstance(value, dict | list):
             return value
@@ -180,16 +180,16 @@ class _DocumentReader:
             raise ScalarError(_TOO_DEEP)
         if isinstance(value, list):
             return [self._copy(item, depth + 1) for item in value]
-        self._copied += sum(len(key) // _TEXT for key in value)
+        self._copied += sum(len(key) // _CHARACTERS_PER_VALUE for key in value)
         return {key: self._copy(item, depth + 1) for key, item in value.items()}
 
 
-def _merge(found: dict[str, Any], value: Any) -> None:
-    """Merge a mapping, or several, into another. Later text wins: go-yaml lets a merge override the keys above it."""
+def _merge(target: dict[str, Any], value: Any) -> None:
+    """Merge a mapping, or a list of mappings, into another. In go-yaml, a merge overrides the keys above it."""
     for source in reversed(value) if isinstance(value, list) else (value,):
         if not isinstance(source, dict):
             raise ScalarError("<< merges mappings: give it a mapping, an alias of one, or a list of those")
-        found.update(source)
+        target.update(source)
 
 
 def _is_merge(event: Any) -> bool:
@@ -204,15 +204,15 @@ def load_json(text: bytes) -> Iterator[Document]:
     """Yield the documents of a stream of JSON.
 
     Raises:
-        DocumentError: The text is no JSON.
+        DocumentError: The text is not JSON.
     """
     stream = text.decode("utf-8", "replace")
     start = end = row = first = 0
-    while found := _START.search(stream, end):
-        # Counted from the document before: a stream may have as many as it has characters.
-        if lines := stream.count("\n", start, found.start()):
-            row, first = row + lines, stream.rfind("\n", start, found.start()) + 1
-        start = found.start()
+    while match := _START.search(stream, end):
+        # Counted from the previous document: a stream may have as many documents as characters.
+        if lines := stream.count("\n", start, match.start()):
+            row, first = row + lines, stream.rfind("\n", start, match.start()) + 1
+        start = match.start()
         try:
             value, end = _DECODER.raw_decode(stream, start)
             document = Document(_clean(value, 0), {(): (row, start - first)})
@@ -231,7 +231,7 @@ def _place(text: str, position: int) -> tuple[int, int]:
 
 
 def _clean(value: Any, depth: int) -> Any:
-    """Return the value as Go writes it, once it is known to be shallow enough."""
+    """Return the value as Go writes it, or raise if it is nested too deep."""
     if depth > MAX_DEPTH:
         raise ScalarError(_TOO_DEEP)
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""Manifests as `kubectl` reads them: which objects it would send for the text of a file.
+"""Read manifests like `kubectl`: return the objects that it would send for the text of a file.
 
-`kubectl` takes a text that begins with a brace for JSON, and turns to YAML where that fails. It cuts YAML into
-documents at lines that begin with `---`, skips those that say nothing, and expands lists.
+`kubectl` reads a text that begins with a brace as JSON or, if that fails, as YAML. It splits YAML into documents at
+lines that begin with `---`, skips empty documents, and expands lists.
 """
 
 import re
@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from crdgen.reading.documents import Document, DocumentError, Path, load, load_json
 
-#: The longest step of a path that is shown in full, in characters.
-_SHOWN: Final = 120
+#: Longest step of a path in messages, in characters.
+_LONGEST_STEP: Final = 120
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
 
 class UnreadableManifest(Exception):
-    """A text that `kubectl` could not send: where (counted from 1), what is wrong, what would be right."""
+    """A text that `kubectl` could not send; line and column are counted from 1."""
 
     def __init__(self, file: str, line: int, column: int, message: str) -> None:
         super().__init__(f"{file}:{line}:{column}: {message}")
@@ -26,14 +26,14 @@ class UnreadableManifest(Exception):
 
 @dataclass(frozen=True)
 class Manifest:
-    """One object that `kubectl` would send.
+    """An object that `kubectl` would send.
 
     Attributes:
         file: the name of the file, as given.
-        index: which object of the file, counted from 0 after lists are expanded.
-        line: where the object begins, counted from 1.
-        object: the object, as the JSON in the request says it.
-        duplicates: the paths of keys that were written twice; `kubectl` silently takes the last.
+        index: the index of the object in the file, after lists are expanded.
+        line: the line where the object begins, counted from 1.
+        object: the object, as in the JSON of the request.
+        duplicates: the paths of duplicate keys; `kubectl` silently uses the last value.
     """
 
     file: str
@@ -47,20 +47,20 @@ def read(text: bytes, file: str) -> list[Manifest]:
     """Return the objects of a text, in the order of sending.
 
     Raises:
-        UnreadableManifest: `kubectl` would not send all of them. Nothing else is raised for any bytes.
+        UnreadableManifest: `kubectl` would not send all of them. No other exception is raised, for any bytes.
     """
     try:
-        found = [one for document in _documents(text) for one in _manifests(document, file)]
+        manifests = [manifest for document in _documents(text) for manifest in _manifests(document, file)]
     except DocumentError as error:
         raise UnreadableManifest(file, error.line + 1, error.column + 1, error.message) from error
-    return [replace(manifest, index=index) for index, manifest in enumerate(found)]
+    return [replace(manifest, index=index) for index, manifest in enumerate(manifests)]
 
 
 def read_values(text: bytes, file: str) -> list[Any]:
-    """Return the documents of a text that holds no objects of Kubernetes, without the empty ones.
+    """Return the documents of a text that contains no Kubernetes objects; omit empty documents.
 
     Raises:
-        UnreadableManifest: the text is not valid, or has a key twice.
+        UnreadableManifest: the text is invalid, or has a duplicate key.
     """
     try:
         documents = _documents(text)
@@ -75,10 +75,10 @@ def read_values(text: bytes, file: str) -> list[Any]:
 
 
 def read_value(text: bytes, file: str) -> Any:
-    """Return the only document of a text that holds no objects of Kubernetes, such as settings; None if it is empty.
+    """Return the only document of a text that contains no Kubernetes objects, such as settings; None if it is empty.
 
     Raises:
-        UnreadableManifest: the text is not valid, has a key twice, or has several documents.
+        UnreadableManifest: the text is invalid, has a duplicate key, or has several documents.
     """
     values = read_values(text, file)
     if len(values) > 1:
@@ -87,13 +87,13 @@ def read_value(text: bytes, file: str) -> Any:
 
 
 def _manifests(document: Document, file: str) -> Iterator[Manifest]:
-    for path, found in _objects(document):
+    for path, value in _objects(document):
         line, column = document.places.get(path, document.places[()])
-        if problem := _problem(path, found):
+        if problem := _problem(path, value):
             raise DocumentError(problem, line, column)
         size = len(path)
-        twice = tuple(_path(at[size:]) for at in document.duplicates if at[:size] == path)
-        yield Manifest(file, 0, line + 1, found, twice)
+        duplicates = tuple(_path(key[size:]) for key in document.duplicates if key[:size] == path)
+        yield Manifest(file, 0, line + 1, value, duplicates)
 
 
 def _documents(text: bytes) -> list[Document]:
@@ -109,69 +109,71 @@ def _documents(text: bytes) -> list[Document]:
 
 
 def _yaml(text: bytes) -> Iterator[Document]:
-    """Cut a text at lines that begin with `---`, and yield the document of each piece."""
+    """Split a text at lines that begin with `---`, and yield the document of each piece."""
     first_line, piece = 0, list[bytes]()
     for number, raw in enumerate(text.removesuffix(b"\n").split(b"\n")):
-        whole = raw.removesuffix(b"\r")
-        if whole.startswith(b"---"):
-            after = whole[3:].decode("utf-8", "replace").lstrip()
+        line = raw.removesuffix(b"\r")
+        if line.startswith(b"---"):
+            after = line[3:].decode("utf-8", "replace").lstrip()
             if after and not after.startswith("#"):
                 raise DocumentError("only a comment may follow `---`: put the document on the next line", number, 3)
             if piece:
                 yield load(b"\n".join(piece) + b"\n", first_line)
                 first_line, piece = number + 1, []
                 continue
-        piece.append(whole)
+        piece.append(line)
     if piece:
         yield load(b"\n".join(piece) + b"\n", first_line)
 
 
 def _objects(document: Document) -> list[tuple[Path, Any]]:
-    """Return the objects of a document with their paths, its lists expanded; of a document that says nothing, none."""
-    whole = document.value
-    if whole is None:
+    """Return the objects of a document with their paths; lists are expanded, and empty documents have none."""
+    value = document.value
+    if value is None:
         return []
-    if not isinstance(whole, dict) or "items" not in whole:
-        return [((), whole)]
-    if not _word(whole, "kind"):
+    if not isinstance(value, dict) or "items" not in value:
+        return [((), value)]
+    if not _string(value, "kind"):
         problem = "the document has items but no kind: add it, such as `kind: List`"
         raise DocumentError(problem, *document.places[()])
-    items = whole["items"]
+    items = value["items"]
     if items is not None and not isinstance(items, list):
         raise DocumentError("items must be a list, for an object with `items` is one", *document.places[()])
-    return [(("items", index), _adopted(item, whole)) for index, item in enumerate(items or ())]
+    return [(("items", index), _with_type(item, value)) for index, item in enumerate(items or ())]
 
 
-def _adopted(item: Any, parent: dict[str, Any]) -> Any:
-    """Return an item with a kind, that of its list if it has none: a PodList of the API server holds Pods."""
-    if not isinstance(item, dict) or _word(item, "kind") or _word(item, "apiVersion"):
+def _with_type(item: Any, parent: dict[str, Any]) -> Any:
+    """Return an item with the type from its list, if it has none: the items of a PodList are Pods."""
+    if not isinstance(item, dict) or _string(item, "kind") or _string(item, "apiVersion"):
         return item
-    return {**item, "kind": _word(parent, "kind").removesuffix("List"), "apiVersion": _word(parent, "apiVersion")}
+    return {**item, "kind": _string(parent, "kind").removesuffix("List"), "apiVersion": _string(parent, "apiVersion")}
 
 
-def _word(value: dict[str, Any], key: str) -> str:
-    word = value.get(key)
-    return word if isinstance(word, str) else ""
+def _string(mapping_: dict[str, Any], key: str) -> str:
+    value = mapping_.get(key)
+    return value if isinstance(value, str) else ""
 
 
-def _problem(path: Path, found: Any) -> str:
+def _problem(path: Path, value: Any) -> str:
     """Return why a value is not an object that `kubectl` would send, or nothing."""
     name = _path(path) or "the document"
-    if not isinstance(found, dict):
-        place = f"{name}: " if path else ""
-        return f"{place}not a Kubernetes object: must be a mapping with apiVersion, kind and metadata"
-    if path and isinstance(found.get("items"), list):
+    if not isinstance(value, dict):
+        prefix = f"{name}: " if path else ""
+        return f"{prefix}not a Kubernetes object: must be a mapping with apiVersion, kind and metadata"
+    if path and isinstance(value.get("items"), list):
         return "a list in a list, which kubectl does not expand: put its items into the outer list"
     for key, example in (("apiVersion", "batch.volcano.sh/v1alpha1"), ("kind", "Job")):
-        if key not in found:
+        if key not in value:
             return f"{name} has no {key}: add it, such as `{key}: {example}`"
-        if not _word(found, key):
+        if not _string(value, key):
             return f"{key} of {name} must be a string that is not empty, such as {example}"
     return ""
 
 
 def _path(path: Path) -> str:
-    """A path as Kubernetes writes it: `spec.tasks[1].name`, `metadata.annotations[example.com/x]`."""
-    steps = (step if isinstance(step, int) or len(step) <= _SHOWN else f"{step[:_SHOWN]}…" for step in path)
+    """Return a path as in Kubernetes: `spec.tasks[1].name`, `metadata.annotations[example.com/x]`."""
+    steps = (
+        step if isinstance(step, int) or len(step) <= _LONGEST_STEP else f"{step[:_LONGEST_STEP]}…" for step in path
+    )
     parts = [f"[{step}]" if isinstance(step, int) or not _IDENTIFIER.fullmatch(step) else f".{step}" for step in steps]
     return "".join(parts).removeprefix(".")

@@ -1,6 +1,6 @@
-"""What a YAML scalar means to `kubectl`, which reads YAML with go-yaml v2 and writes JSON with encoding/json.
+"""Read YAML scalars like `kubectl`, which reads YAML with go-yaml v2 and writes JSON with encoding/json.
 
-That is neither YAML 1.1 nor 1.2: `on` and `y` are booleans, `0o14` and `014` are twelve, `08` is eight, `1_000` is a
+This is neither YAML 1.1 nor 1.2: `on` and `y` are booleans, `0o14` and `014` are twelve, `08` is eight, `1_000` is a
 thousand, and `12:30`, `2026-01-01` and `=` are strings.
 """
 
@@ -27,19 +27,19 @@ _WORDS: Final[dict[str, Scalar]] = {
 }
 _INTEGER: Final = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))", re.ASCII)
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
-#: No 64-bit number needs more digits; Python rejects to read thousands of them.
+#: Limit of digits: 64-bit numbers need fewer, and Python refuses to read thousands of digits.
 _LONGEST: Final = 400
 
 
 class ScalarError(ValueError):
-    """A value that `kubectl` reads otherwise, or that JSON cannot hold; the text says what would be right."""
+    """A value that `kubectl` would read differently, or that JSON does not have; the text says what would be right."""
 
 
 def resolve(text: str, tag: str | None) -> Scalar:
-    """Return the value of a scalar that is plain or tagged.
+    """Return the value of a plain or tagged scalar.
 
     Raises:
-        ScalarError: The tag is one of YAML's own; all but `!!str` are rejected, because nobody needs them.
+        ScalarError: The tag is a tag of YAML other than `!!str`.
     """
     if tag is None:
         return _WORDS[text] if text in _WORDS else _number(text) if text[:1] in "+-.0123456789" else text
@@ -49,22 +49,22 @@ def resolve(text: str, tag: str | None) -> Scalar:
 
 
 def _number(text: str) -> Scalar:
-    # Underscores may stand anywhere but at the beginning.
-    plain = text.replace("_", "") if text[0] != "." else text
-    found = _INTEGER.fullmatch(plain) if len(plain) <= _LONGEST else None
-    if found:
-        digits = next((part, base) for part, base in zip(found.groups()[1:], (16, 2, 8, 10), strict=True) if part)
-        whole = int(*digits) * (-1 if found[1] == "-" else 1)
-        # Unsigned integers have a range of their own, which takes no sign.
-        if -(2**63) <= whole < (2**63 if found[1] else 2**64):
-            return whole
-    if _FLOAT.fullmatch(plain) and math.isfinite(number := float(plain)):
+    # Underscores are allowed anywhere except at the beginning.
+    without_underscores = text.replace("_", "") if text[0] != "." else text
+    match = _INTEGER.fullmatch(without_underscores) if len(without_underscores) <= _LONGEST else None
+    if match:
+        digits = next((part, base) for part, base in zip(match.groups()[1:], (16, 2, 8, 10), strict=True) if part)
+        value = int(*digits) * (-1 if match[1] == "-" else 1)
+        # Integers without a sign may also be unsigned, with a larger range.
+        if -(2**63) <= value < (2**63 if match[1] else 2**64):
+            return value
+    if _FLOAT.fullmatch(without_underscores) and math.isfinite(number := float(without_underscores)):
         return number
     return text
 
 
 def json_value(value: Scalar) -> Scalar:
-    """Return the value as it is after Go has written it as JSON: 1.0 and 1e3 have no point, and become integers.
+    """Return the value after Go has written it as JSON: 1.0 and 1e3 are written without a point, and become integers.
 
     Raises:
         ScalarError: JSON has no infinities and no NaN.
@@ -76,15 +76,15 @@ def json_value(value: Scalar) -> Scalar:
     number = float(value)
     if not math.isfinite(number):
         raise ScalarError(f"`{number}` cannot be written as JSON: use a finite number, or quote it to make it a string")
-    # Go prints the shortest digits that give the same float, and fills up with zeros.
+    # Go prints the shortest digits of the float, and appends zeros.
     return int(Decimal(repr(number))) if number.is_integer() and abs(number) < 1e21 else number
 
 
 def json_key(key: Scalar) -> str:
-    """Return the string that a mapping's key becomes, for JSON has no others.
+    """Return a mapping's key as a string, because JSON has only string keys.
 
     Raises:
-        ScalarError: The key is null, or no integer of 64 bits.
+        ScalarError: The key is null, a float, or exceeds 64 bits.
     """
     if key is None or isinstance(key, float) or (isinstance(key, int) and not -(2**63) <= key < 2**63):
         raise ScalarError("a key must be a string: quote it")

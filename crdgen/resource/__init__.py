@@ -1,7 +1,7 @@
-"""What a kind is, beside its models, and the CustomResourceDefinition that is made of it.
+"""Custom resources, and their CustomResourceDefinitions.
 
-- `resource`: what the author says: names, versions, columns, subresources, conversion
-- `definition`: `crd`, which puts schemas and names together, and lints what comes out
-- `size`: how big a CRD is, and what would shrink it
+- `resource`: names, versions, columns, subresources, conversion
+- `definition`: `crd`, which combines schemas and names, and lints the result
+- `size`: the size of a CRD, and possible savings
 - `text`: a CRD as YAML
 """

@@ -1,7 +1,6 @@
-"""What a custom resource is, beside its models: names, versions, columns, subresources, conversion.
+"""Custom resources: names, versions, columns, subresources, conversion.
 
-These are words only. What they must be like is checked where they become a definition, together with the schema that
-they speak of.
+These classes are plain data. `crd()` checks them together with the schemas.
 """
 
 import re
@@ -21,21 +20,21 @@ from crdgen.markers.rule import ValidationRule
 Scope: TypeAlias = Literal["Namespaced", "Cluster"]
 ColumnType: TypeAlias = Literal["integer", "number", "string", "boolean", "date"]
 
-# How a noun ends, and its plural; the first that fits.
+# Endings of nouns and of their plurals; the first match counts.
 _PLURALS: Final = (
     (re.compile(r"([^aeiou])y$"), r"\1ies"),
     (re.compile(r"([a-z])sis$"), r"\1ses"),
     (re.compile(r"([aious]s|x|z|ch|sh)$"), r"\1es"),
-    (re.compile(r"(data|information|equipment|hardware|software)$"), r"\1"),  # what is not counted
+    (re.compile(r"(data|information|equipment|hardware|software)$"), r"\1"),  # uncountable nouns
     (re.compile(r"s?$"), "s"),
 )
-# What a class is called that holds only a part of the object.
-_PART: Final = re.compile(r"(?<=.)Spec$")
+# Suffix of a class that is only the spec.
+_SPEC_SUFFIX: Final = re.compile(r"(?<=.)Spec$")
 
 
 @dataclass(frozen=True)
 class Names:
-    """What a kind is called; only the kind must be given. The plural is by default the English one of the singular."""
+    """The names of a kind. Only the kind is required. The plural defaults to the English plural of the singular."""
 
     kind: str
     plural: str = ""
@@ -56,12 +55,12 @@ class Column:
     """A column of `kubectl get`.
 
     Attributes:
-        name: Its heading.
-        json_path: What it shows, as `.status.phase`; a list's items as `.status.conditions[-1:].type`.
-        type: Comes from the schema; for a path that the schema does not know it is given.
-        description: What `kubectl` says of it where it explains columns.
-        priority: Above 0, it is shown by `-o wide` only.
-        format: How its type is to be read, as OpenAPI calls it; rarely of use.
+        name: The heading.
+        json_path: The path of the value, as `.status.phase`; for items of a list `.status.conditions[-1:].type`.
+        type: By default the type in the schema; required for paths that the schema does not know.
+        description: The description in the CRD.
+        priority: If above 0, only `-o wide` shows the column.
+        format: The OpenAPI format of the type; rarely needed.
     """
 
     name: str
@@ -74,14 +73,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Scale:
-    """The scale subresource: what `kubectl scale` and autoscalers read and write, as paths from the object's root.
+    """The scale subresource: paths of the fields that `kubectl scale` and autoscalers read and write.
 
-    A write to it reaches no webhook that is registered for the resource itself: bounds belong into the schema.
+    Webhooks for the resource itself do not see such writes: put bounds into the schema.
 
     Attributes:
-        replicas: The wanted number, under `.spec`.
+        replicas: The desired number, under `.spec`.
         status_replicas: The observed number, under `.status`.
-        selector: The pods' label selector, as text; a HorizontalPodAutoscaler needs it.
+        selector: The label selector of the pods as a string; a HorizontalPodAutoscaler needs it.
     """
 
     replicas: str = ".spec.replicas"
@@ -91,7 +90,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Service:
-    """A Service that answers conversion requests; `path` begins with a slash."""
+    """A Service for conversion requests; `path` begins with a slash."""
 
     name: str
     namespace: str
@@ -101,14 +100,14 @@ class Service:
 
 @dataclass(frozen=True)
 class Conversion:
-    """Who converts objects from one version of the kind to another: a Service or a URL, one of the two.
+    """The webhook that converts objects between versions of the kind: exactly one of a Service and a URL.
 
     Attributes:
         service: The Service, over TLS.
-        url: The `https://` address, where the webhook runs outside of the cluster.
-        ca_bundle: Certificates as PEM that the server's certificate is checked against; left out, the API server uses
-            its machine's, or another program injects it.
-        review_versions: Versions of ConversionReview that it understands, the best one first.
+        url: The `https://` address of a webhook outside of the cluster.
+        ca_bundle: CA certificates of the server as PEM. By default the API server uses those of its machine, unless
+            another program injects the bundle.
+        review_versions: Supported versions of ConversionReview, the preferred version first.
     """
 
     service: Service | None = None
@@ -119,22 +118,22 @@ class Conversion:
 
 @dataclass(frozen=True)
 class Version:
-    """One version of a kind: its models, and what clients see of it.
+    """A version of a kind: its models, and how clients see it.
 
     Attributes:
-        name: As in the URL: `v1`, `v1alpha1`.
-        spec: The model of what the user wants: Pydantic's, a dataclass or a TypedDict.
-        status: The model of what is observed; makes status a subresource.
-        columns: What `kubectl get` prints.
-        description: Of the kind; by default that of the model.
+        name: The name, as in the URL: `v1`, `v1alpha1`.
+        spec: The model of the spec: a Pydantic model, a dataclass or a TypedDict.
+        status: The model of the status; makes status a subresource.
+        columns: The columns of `kubectl get`.
+        description: The description of the kind; by default the description of the model.
         served: Whether clients can use the version.
-        storage: Whether objects are stored in this version; true of exactly one.
-        deprecated: Warns who uses the version; a text is the warning, of at most 256 printable characters.
+        storage: Whether objects are stored in this version; exactly one version is.
+        deprecated: Whether clients get a warning; a string is its text, of at most 256 printable characters.
         scale: Makes scale a subresource.
-        selectable: Paths of fields that field selectors may name, as `.spec.queue`; at most 8.
-        rules: CEL rules on the whole object, of whose metadata they see name and generateName.
-        descriptions: How much of the models' descriptions stays; by default what the resource says.
-        whole: The model of the whole object, if there is one: its rules and further fields are taken.
+        selectable: Paths of fields for field selectors, as `.spec.queue`; at most 8.
+        rules: CEL rules on the whole object; in metadata, they only see name and generateName.
+        descriptions: Whether to keep, drop or shorten descriptions; by default as in the resource.
+        whole: The model of the whole object, if there is one; adds its rules and other fields.
     """
 
     name: str
@@ -154,17 +153,17 @@ class Version:
 
 @dataclass(frozen=True)
 class CustomResource:
-    """A kind with its versions; `crd()` turns it into a CustomResourceDefinition.
+    """A kind with its versions; `crd()` returns its CustomResourceDefinition.
 
     Attributes:
-        group: The API group, a domain name of at least two parts.
-        names: What the kind is called.
-        versions: At least one; exactly one of them is stored.
-        scope: Whether its objects live in namespaces.
-        labels, annotations: Of the definition.
-        api_approved: Who approved of an API in a group of Kubernetes' own (`*.k8s.io`): a URL, or `unapproved, …`.
-        conversion: Who converts between versions; without, all versions have one schema in effect.
-        descriptions: How much of the models' descriptions stays.
+        group: The API group, a domain name with at least two parts.
+        names: The names of the kind.
+        versions: The versions; exactly one is the storage version.
+        scope: Whether its objects are namespaced.
+        labels, annotations: Labels and annotations of the definition.
+        api_approved: The approval of an API in a group of Kubernetes (`*.k8s.io`): a URL, or `unapproved, …`.
+        conversion: The conversion webhook; without it, conversion only changes the apiVersion.
+        descriptions: Whether to keep, drop or shorten descriptions.
     """
 
     group: str
@@ -187,41 +186,41 @@ def of(
     plural: str | None = None,
     scope: Scope = "Namespaced",
 ) -> CustomResource:
-    """Return the custom resource of one model.
+    """Return the custom resource of a model.
 
     Args:
-        model: The spec, a Pydantic model, a dataclass or a TypedDict; or the whole object, when it is a Pydantic model
-            with a field `spec` that is one. Its field `status`, if that is a model, is the status; its apiVersion, kind
-            and metadata are Kubernetes' and are not looked at.
+        model: The spec: a Pydantic model, a dataclass or a TypedDict. Or the whole object: a Pydantic model with a
+            field `spec` that is a Pydantic model. A field `status`, if it is a model, is the status; apiVersion, kind
+            and metadata are ignored.
         group: The API group.
-        version: The one version's name, served and stored.
-        kind: By default the model's name, without type arguments, and without `Spec` at its end.
+        version: The name of the only version, which is served and stored.
+        kind: By default the model's name without type arguments and without the suffix `Spec`.
         plural: By default the English plural of the kind.
-        scope: Whether its objects live in namespaces.
+        scope: Whether its objects are namespaced.
 
     Raises:
-        SchemaError: When the model is that of a whole object, but for its spec.
+        SchemaError: The model looks like a whole object, but has no spec.
     """
     name = kind or _kind(model)
     spec = part(model, "spec")
-    found = [word for word in ("apiVersion", "kind", "metadata") if word in _annotations(model)]
+    found = [field for field in ("apiVersion", "kind", "metadata") if field in _annotations(model)]
     if spec is None and len(found) > 1:
         raise SchemaError(
             name,
             f"the model has {' and '.join(found)}, as a whole object, and no field `spec` that is a Pydantic model",
             "give it one with the fields of its own, or leave those out: then the model is the spec itself",
         )
-    one = (
+    version_ = (
         Version(version, spec=model)
         if spec is None
         else Version(version, spec, status=part(model, "status"), whole=model)
     )
-    return CustomResource(group, Names(name, plural=plural or english_plural(name.lower())), (one,), scope)
+    return CustomResource(group, Names(name, plural=plural or english_plural(name.lower())), (version_,), scope)
 
 
 def english_plural(word: str) -> str:
-    """Return the plural of a lower-case noun; one in s is its own, unless it ends as `class`, `alias` or `basis`."""
-    return next(ending.sub(replaced, word, count=1) for ending, replaced in _PLURALS if ending.search(word))
+    """Return the plural of a lower-case noun. Nouns in -s stay as they are, except like class, alias and basis."""
+    return next(ending.sub(plural, word, count=1) for ending, plural in _PLURALS if ending.search(word))
 
 
 def _kind(model: type[Any]) -> str:
@@ -231,28 +230,28 @@ def _kind(model: type[Any]) -> str:
     )
     if len(values) == 1 and isinstance(values[0], str):  # kind: Literal["Widget"]
         return values[0]
-    return _PART.sub("", model.__name__.partition("[")[0])  # a generic model has its arguments in its name
+    return _SPEC_SUFFIX.sub("", model.__name__.partition("[")[0])  # the name of a generic model has its arguments
 
 
 def is_described(value: Any) -> bool:
-    """Return whether a value is a class whose fields Pydantic describes: a model, a dataclass or a TypedDict."""
+    """Return whether Pydantic describes the fields of a value: a model, a dataclass or a TypedDict."""
     return isinstance(value, type) and (issubclass(value, BaseModel) or is_dataclass(value) or is_typeddict(value))
 
 
 def part(model: type[Any], name: str) -> type[BaseModel] | None:
-    """Return the model that a field of this JSON name has, or may have beside null; None where it has none."""
+    """Return the model of a field by its JSON name, also if the field may be null; None if it has no model."""
     return _model(_annotations(model).get(name)) if issubclass(model, BaseModel) else None
 
 
 def _annotations(model: type[Any]) -> dict[str, Any]:
-    """Return what a class says of its fields, by their JSON names."""
+    """Return the annotations of a class by JSON names."""
     if not issubclass(model, BaseModel):
         return dict(getattr(model, "__annotations__", {}))
     return {json_name(name, field): field.annotation for name, field in model.model_fields.items()}
 
 
 def json_name(python_name: str, field: FieldInfo) -> str:
-    """Return what a field is called in JSON."""
+    """Return the JSON name of a field."""
     alias = field.validation_alias if isinstance(field.validation_alias, str) else field.alias
     return alias or python_name
 

@@ -1,8 +1,7 @@
-"""How big a CRD is, where its bytes are, and what would make it smaller.
+"""Measure a CRD and its fields, and find possible savings.
 
-`kubectl apply`, client-side, writes the whole object as compact JSON into an annotation, and all annotations of an
-object together may have 262,144 bytes (k8s.io/apimachinery, pkg/api/validation/objectmeta.go). Server-side apply writes
-none.
+Client-side `kubectl apply` writes the whole object as compact JSON into an annotation. The limit of all annotations
+together is 262,144 bytes (k8s.io/apimachinery, pkg/api/validation/objectmeta.go). Server-side apply writes none.
 """
 
 import json
@@ -22,9 +21,9 @@ _ESCAPED: Final = re.compile("[<>&\u2028\u2029]")
 
 
 def annotations(crd: Mapping[str, Any]) -> int:
-    """Return the bytes that all annotations have after a client-side `kubectl apply`.
+    """Return the size of all annotations in bytes, after a client-side `kubectl apply`.
 
-    Above `limits.ANNOTATIONS` it is rejected.
+    The API server rejects more than `limits.ANNOTATIONS`.
     """
     own = mapping(crd, "metadata", "annotations")
     others = {key: text for key, text in own.items() if key != _APPLIED}
@@ -37,7 +36,7 @@ def annotations(crd: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True)
 class SizedField:
-    """The bytes of a field's schema and of the descriptions in it; the path is `v1 spec.tasks[].template`."""
+    """The sizes of a field's schema and of its descriptions in bytes; the path is `v1 spec.tasks[].template`."""
 
     path: str
     size: int
@@ -46,41 +45,47 @@ class SizedField:
 
 
 def parts(crd: Mapping[str, Any]) -> tuple[SizedField, ...]:
-    """Return the schemas of the versions, field by field."""
+    """Return the sizes of the versions' schemas, field by field."""
     versions = named(mapping(crd, "spec").get("versions"))
     return tuple(_part(name, schema_of(version)) for name, version in versions.items())
 
 
 def savings(crd: Mapping[str, Any]) -> dict[str, int]:
-    """Return what would make the CRD smaller, each by itself, with the bytes that it saves; most of them first."""
-    found = {}
+    """Return possible savings with the bytes that each would save alone, the largest first."""
+    saved_bytes = {}
     for name, version in named(mapping(crd, "spec").get("versions")).items():
         schema = schema_of(version)
-        found[f"{name}: leave out the descriptions"] = _part(name, schema).descriptions
+        saved_bytes[f"{name}: leave out the descriptions"] = _part(name, schema).descriptions
         for path, template in _templates(name, schema):
-            found[f"{path}: make the pod template open (OpenPodTemplate)"] = size(template) - size(OPEN)
+            saved_bytes[f"{path}: make the pod template open (OpenPodTemplate)"] = size(template) - size(OPEN)
         if version.get("served") is not True and version.get("storage") is not True:
-            found[f"{name}: remove the version, which is not served, once no object is stored in it"] = size(version)
-    return dict(sorted(((how, saved) for how, saved in found.items() if saved > 0), key=lambda one: -one[1]))
+            saved_bytes[f"{name}: remove the version, which is not served, once no object is stored in it"] = size(
+                version
+            )
+    return dict(
+        sorted(((how, saved) for how, saved in saved_bytes.items() if saved > 0), key=lambda saving: -saving[1])
+    )
 
 
 def _templates(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the pod templates that are described field by field."""
+    """Yield the pod templates whose schema lists all fields."""
     for step, child in children(schema):
-        below = _below(path, step)
+        field_path = _field_path(path, step)
         if "containers" not in mapping(child, "properties", "spec", "properties"):
-            yield from _templates(below, child)
+            yield from _templates(field_path, child)
         elif size(child) > 2 * size(OPEN):
-            yield below, child
+            yield field_path, child
 
 
 def _part(path: str, schema: Mapping[str, Any]) -> SizedField:
-    below = tuple(_part(_below(path, step), child) for step, child in children(schema))
-    own = schema.get("description")
-    words = size({"description": own}) - 1 if isinstance(own, str) else 0  # without braces, with a comma
-    return SizedField(path, size(schema), words + sum(part.descriptions for part in below), below)
+    parts = tuple(_part(_field_path(path, step), child) for step, child in children(schema))
+    description = schema.get("description")
+    description_size = (
+        size({"description": description}) - 1 if isinstance(description, str) else 0
+    )  # without braces, with a comma
+    return SizedField(path, size(schema), description_size + sum(part.descriptions for part in parts), parts)
 
 
-def _below(path: str, step: str) -> str:
+def _field_path(path: str, step: str) -> str:
     """Return the path of a field; the version is followed by a space."""
     return f"{path}{step}" if " " in path else f"{path} {step.lstrip('.')}"

@@ -1,6 +1,6 @@
-"""YAML text, the same to the byte on every machine.
+"""Write YAML that is byte for byte the same on every machine.
 
-PyYAML's two emitters, one in C, differ in where they break lines and in which they quote; this one has one style.
+PyYAML has two emitters, which differ in line breaks and quotes.
 """
 
 import json
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-# Plain in YAML 1.1 as in 1.2, and read as a string by both.
+# Strings that YAML 1.1 and 1.2 read as strings without quotes.
 _PLAIN: Final = re.compile(r"[A-Za-z/_$.][A-Za-z0-9/_$.+-]*(?: (?:[A-Za-z0-9/_$.+(-][A-Za-z0-9/_$.,;()+'-]*))*")
 _WORDS: Final = frozenset({"", "false", "n", "no", "null", "off", "on", "true", "y", "yes", ".nan", ".inf"})
 _NUMBER: Final = re.compile(r"[.0-9_+-]+(e[0-9+-]*)?", re.IGNORECASE)
@@ -16,7 +16,7 @@ _UNPRINTABLE: Final = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\uff
 
 
 def to_yaml(document: Any, header: str = "") -> str:
-    """Return the document as YAML, keys in their order, after a comment that holds the header."""
+    """Return the document as YAML, with keys in their order, after the header as a comment."""
     comment = "".join(f"# {line}".rstrip() + "\n" for line in header.splitlines())
     return comment + "\n".join(_block(document, 0)) + "\n"
 
@@ -57,11 +57,11 @@ def _fits_literal(text: str) -> bool:
 
 def _scalar(value: Any) -> str:
     if isinstance(value, float):
-        # YAML 1.1, as PyYAML reads it, takes 1e-05 for a text: a number has a dot.
+        # PyYAML, which follows YAML 1.1, reads 1e-05 as a string: a number needs a dot.
         return re.sub(r"^(-?[0-9]+)e", r"\1.0e", json.dumps(value, allow_nan=False))
     if not isinstance(value, str):
         return json.dumps(value, allow_nan=False)
     if _PLAIN.fullmatch(value) and value.lower() not in _WORDS and not _NUMBER.fullmatch(value):
         return value
     quoted = json.dumps(value, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)

@@ -1,21 +1,21 @@
-"""The structural schema as plain JSON: what every other package reads or writes. It imports none of them.
+"""The structural schema as plain JSON, which all other packages read or write. It imports none of them.
 
-Here are the type `Schema` and what Kubernetes calls its own extensions of JSON Schema (k8s.io/apiextensions-apiserver,
-pkg/apis/apiextensions/v1/types_jsonschema.go, where each is described).
+Contains the type `Schema` and the names of Kubernetes' extensions of JSON Schema (described in
+k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/v1/types_jsonschema.go).
 
-- `limits`: what the API server takes at most, and the lists that it chooses from
-- `look`: reads a CRD that may be any JSON
+- `limits`: limits of the API server, and its lists of allowed values
+- `look`: reads CRDs that may be any JSON
 """
 
 from typing import Any, Final, TypeAlias
 
 Schema: TypeAlias = dict[str, Any]
 
-#: The JSON types, and those of a single value.
+#: Types of scalars, and all JSON types.
 SCALARS: Final = ("boolean", "integer", "number", "string")
 TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 
-#: What a message calls a value of a type.
+#: Names of types in messages.
 ARTICLES: Final = {
     "array": "a list",
     "boolean": "true or false",
@@ -26,10 +26,10 @@ ARTICLES: Final = {
     "string": "a string",
 }
 
-#: Keywords for people only.
+#: Keywords only for people.
 TEXTS: Final = ("description", "example", "title")
 
-#: Keywords that say which values of a type are taken, without those that describe what is inside of it.
+#: Keywords that restrict the values of a type, without those for fields and items.
 VALUES: Final = frozenset(
     {
         *("allOf", "anyOf", "enum", "exclusiveMaximum", "exclusiveMinimum", "format", "maxItems", "maxLength"),
@@ -38,13 +38,13 @@ VALUES: Final = frozenset(
     }
 )
 
-#: Keywords whose values are JSON of objects, in which nothing is a keyword.
+#: Keywords whose values are JSON of objects, which contains no keywords.
 OF_OBJECTS: Final = frozenset({"default", "enum", "example"})
 
-#: Whose values are lists of schemas that a value is held against as a whole.
+#: Keywords whose values are lists of schemas for the whole value.
 BRANCHES: Final = ("allOf", "anyOf", "oneOf")
 
-#: The two branches that int-or-string may have, in this order.
+#: The only branches that int-or-string may have, in this order.
 EITHER: Final = [{"type": "integer"}, {"type": "string"}]
 
 EMBEDDED: Final = "x-kubernetes-embedded-resource"

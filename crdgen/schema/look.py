@@ -1,4 +1,4 @@
-"""Looking into a CRD that may be any JSON: what has the wrong type is taken as absent."""
+"""Read CRDs that may be any JSON: values of a wrong type count as absent."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -8,14 +8,14 @@ _Value = TypeVar("_Value")
 
 
 def mapping(value: Any, *keys: str) -> Mapping[str, Any]:
-    """Return the mapping below the keys, or an empty one."""
+    """Return the mapping below the keys, or an empty mapping."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else {}
 
 
 def members(value: Any) -> list[Any]:
-    """Return the list, or an empty one."""
+    """Return the list, or an empty list."""
     return value if isinstance(value, list) else []
 
 
@@ -26,12 +26,12 @@ def words(value: Any) -> list[str]:
 
 def named(value: Any, key: str = "name") -> dict[str, Mapping[str, Any]]:
     """Return the mappings of a list by their name."""
-    found = (member for member in members(value) if isinstance(member, Mapping))
-    return {member[key]: member for member in found if isinstance(member.get(key), str)}
+    mappings = (member for member in members(value) if isinstance(member, Mapping))
+    return {member[key]: member for member in mappings if isinstance(member.get(key), str)}
 
 
 def schema_of(version: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of a CRD's version, or an empty one."""
+    """Return the schema of a CRD's version, or an empty schema."""
     return mapping(version, "schema", "openAPIV3Schema")
 
 
@@ -41,7 +41,7 @@ def without(schema: Mapping[str, Any], *keywords: str) -> dict[str, Any]:
 
 
 def children(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the schemas right below a schema, each with its step in a path: `.name`, `[]` or `.*`."""
+    """Yield the direct children of a schema with their steps in a path: `.name`, `[]` or `.*`."""
     for name, child in mapping(schema, "properties").items():
         if isinstance(child, Mapping):
             yield f".{name}", child
@@ -51,7 +51,7 @@ def children(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
 
 
 def with_children(schema: Mapping[str, Any], function: Callable[[Any, str], Any]) -> dict[str, Any]:
-    """Return a copy whose fields, items and values went through the function, which is given the step to each."""
+    """Return a copy with the function applied to the schemas of fields, items and values, and to the step of each."""
     result = dict(schema)
     if "properties" in schema:
         result["properties"] = {name: function(child, f".{name}") for name, child in schema["properties"].items()}
@@ -62,12 +62,12 @@ def with_children(schema: Mapping[str, Any], function: Callable[[Any, str], Any]
 
 
 def number(value: Any) -> float | None:
-    """Return the number, or None for all else; true and false are none."""
+    """Return the number, or None for other values, such as true and false."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def plain(value: Any) -> Any:
-    """Return JSON as it is read again: 1.0 is written as 1."""
+    """Return JSON with whole floats as integers: 1.0 becomes 1."""
     if isinstance(value, dict):
         return {key: plain(child) for key, child in value.items()}
     if isinstance(value, list):
@@ -76,20 +76,20 @@ def plain(value: Any) -> Any:
 
 
 def canonical(value: Any) -> str:
-    """Return text that is the same for equal JSON only: 1 and 1.0 are equal, 1, "1" and true are not."""
+    """Return a text that is equal for equal JSON only: 1 and 1.0 are equal; 1, "1" and true are not."""
     return json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
 
 
 def distinct(values: Iterable[_Value], key: Callable[[Any], object] = canonical) -> list[_Value]:
-    """Return the values, of equal ones the first; `key` says what of a value counts."""
-    found: dict[object, _Value] = {}
+    """Return the values without duplicates, which have the same `key`."""
+    values_by_key: dict[object, _Value] = {}
     for value in values:
-        found.setdefault(key(value), value)
-    return list(found.values())
+        values_by_key.setdefault(key(value), value)
+    return list(values_by_key.values())
 
 
 def shown(value: Any, most: int = 80) -> str:
-    """Return the value as JSON, cut where it is long."""
+    """Return the value as JSON, truncated if it is long."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= most else f"{text[: most - 3]}…"
 
@@ -100,36 +100,36 @@ def path_of(steps: Iterable[str | int]) -> str:
 
 
 def size(value: Any) -> int:
-    """Return the bytes of compact JSON."""
+    """Return the size of compact JSON in bytes."""
     return len(utf8(json.dumps(value, separators=(",", ":"), ensure_ascii=False)))
 
 
 def missing(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield what `before` has and `after` has not, or has otherwise, with the paths."""
+    """Yield the paths and values of fields that `before` has, and `after` does not have, or has or lacks as null."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key, value in before.items():
-            below = f"{path}.{key}".lstrip(".")
+            child_path = f"{path}.{key}".lstrip(".")
             if key not in after or (after[key] is None) != (value is None):
-                yield below, value
+                yield child_path, value
             else:
-                yield from missing(value, after[key], below)
+                yield from missing(value, after[key], child_path)
     elif isinstance(before, list) and isinstance(after, list):
-        for index, (one, other) in enumerate(zip(before, after, strict=False)):
-            yield from missing(one, other, f"{path}[{index}]")
+        for index, (before_item, after_item) in enumerate(zip(before, after, strict=False)):
+            yield from missing(before_item, after_item, f"{path}[{index}]")
 
 
 def utf8(text: str) -> bytes:
-    """Return a text in UTF-8; half a character, which JSON may hold, as the three bytes that it would be."""
+    """Encode a text as UTF-8; a lone surrogate, which JSON may contain, becomes three bytes."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def as_read(text: str) -> str:
-    """Return the text that an API server reads: half a character becomes U+FFFD."""
+    """Return the text as API servers read it: lone surrogates become U+FFFD."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def utf8_as_read(text: str) -> bytes:
-    """Return in UTF-8 the text that an API server reads."""
+    """Encode the text as UTF-8, as API servers read it."""
     try:
         return text.encode()
     except UnicodeEncodeError:

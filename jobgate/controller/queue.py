@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import time
+from collections import Counter
 from collections.abc import Callable, Hashable
 from enum import Enum
 from itertools import count
@@ -24,6 +25,11 @@ QUIET = 3.0
 _SPARE = 64
 
 
+def share_of(workers: int) -> int:
+    """Return how many of the workers one namespace may have."""
+    return workers // 2
+
+
 class ReconcileResult(Enum):
     """The result of work."""
 
@@ -37,6 +43,7 @@ class WorkQueue(Generic[K]):
     """Gives work to workers when it is due.
 
     What failed is retried with backoff. So is work that has to be repeated at once because another client reverts it.
+    Namespaces take turns, and none has all workers: what one tenant asks for does not keep others waiting.
     """
 
     def __init__(
@@ -45,6 +52,8 @@ class WorkQueue(Generic[K]):
         clock: Callable[[], float] = time.monotonic,
         *,
         rest: float | None = None,
+        namespace: Callable[[K], str] = lambda _: "",
+        share: int | None = None,
     ) -> None:
         """Create an empty queue.
 
@@ -52,14 +61,21 @@ class WorkQueue(Generic[K]):
             backoff: delays after failures, and after work that wrote.
             clock: the time, in seconds.
             rest: delay in seconds after each of the first `FREE_WRITES` writes in a row; without it, the backoff.
+            namespace: that a key is in.
+            share: most keys of a namespace that are processed at once; without it, any number.
         """
         self._rest = rest
+        self._namespace = namespace
+        self._share = share
         self._backoff = backoff or Backoff(first=0.5, most=60.0)
         self._clock = clock
         self._due: dict[K, float] = {}
         self._heap: list[tuple[float, int, K]] = []
         self._order = count()
+        #: What is due, by namespace; the one whose turn is next comes first.
+        self._ready: dict[str, dict[K, None]] = {}
         self._working: set[K] = set()
+        self._workers: Counter[str] = Counter()
         self._meanwhile: dict[K, float] = {}
         self._strikes: dict[K, int] = {}
         self._not_before: dict[K, float] = {}
@@ -91,11 +107,9 @@ class WorkQueue(Generic[K]):
         """Wait for work that is due. The caller reports when it is `done`."""
         while True:
             wait = self._next()
-            if wait is not None and wait <= 0:
-                _, _, key = heapq.heappop(self._heap)
-                del self._due[key]
-                self._working.add(key)
-                return key
+            for namespace, keys in self._ready.items():
+                if self._share is None or self._workers[namespace] < self._share:
+                    return self._taken(namespace, keys)
             self._wake.clear()
             try:
                 async with asyncio.timeout(wait):
@@ -103,9 +117,21 @@ class WorkQueue(Generic[K]):
             except TimeoutError:
                 continue
 
+    def _taken(self, namespace: str, keys: dict[K, None]) -> K:
+        """Return the first key of a namespace, which is the last to have a turn again."""
+        key = next(iter(keys))
+        del keys[key], self._ready[namespace], self._due[key]
+        if keys:
+            self._ready[namespace] = keys
+        self._working.add(key)
+        self._workers[namespace] += 1
+        return key
+
     def done(self, key: K, result: ReconcileResult) -> None:
         """Report the result of work."""
         self._working.discard(key)
+        self._workers -= Counter([self._namespace(key)])  # which drops those that are 0
+        self._wake.set()
         asked = self._meanwhile.pop(key, None)
         if result is ReconcileResult.FINE:
             self._strikes.pop(key, None)
@@ -148,7 +174,13 @@ class WorkQueue(Generic[K]):
             heapq.heapify(self._heap)
 
     def _next(self) -> float | None:
-        """Return in how many seconds the next work is due, or None where none is."""
-        while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
-            heapq.heappop(self._heap)  # an earlier time was asked for since
-        return self._heap[0][0] - self._clock() if self._heap else None
+        """Make ready what is due, and return in how many seconds the next work is; None where there is none."""
+        now = self._clock()
+        while self._heap:
+            when, _, key = self._heap[0]
+            if self._due.get(key) == when:
+                if when > now:
+                    return when - now
+                self._ready.setdefault(self._namespace(key), {})[key] = None
+            heapq.heappop(self._heap)  # if it is not made ready, an earlier time was asked for since
+        return None

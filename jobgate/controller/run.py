@@ -15,7 +15,7 @@ from jobgate.controller.loop import CompanionReconciler
 from jobgate.controller.metrics import NAME, ControllerMetrics
 from jobgate.controller.owned import Owned
 from jobgate.controller.present import PresentPods
-from jobgate.controller.queue import WorkQueue
+from jobgate.controller.queue import WorkQueue, share_of
 from jobgate.controller.statuses import Statuses
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
@@ -70,7 +70,7 @@ class Controller:
 
     async def work(self) -> None:
         """Work until cancelled."""
-        queue: WorkQueue[Key] = WorkQueue()
+        queue: WorkQueue[Key] = WorkQueue(namespace=lambda key: key.namespace, share=share_of(WORKERS))
         settings = self._settings
         room = Room(ROOM)
         jobs = Jobs(self._kinds, Settings(plugins=settings.plugins, domain=settings.domain), queue.add, room)

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from cryptography import x509
 
 from certs import CLOCK_SKEW, Served, ServerNames, StoredCertificates
-from certs.bundle import anchor, holds, read_certificates
+from certs.bundle import anchor, is_valid, read_certificates
 from certs.generation import AUTHORITY_NAME, issuing_number
 from certs.places import CERTIFICATE, KEY, NEXT, Stamp
-from certs.state import elapsed, judged, read_state
+from certs.state import elapsed, read_pair, read_state
 from jobgate.cluster.bundles import CRDS, clients
 from jobgate.cluster.secret import SECRETS, decoded
 from jobgate.cluster.tls_secret import stored_of
@@ -83,7 +83,7 @@ def _bundle_faults(
         if anchor(chain, bundle) is None:
             yield "bundle-lacks-served-ca", f"no CA in caBundle signed the served certificate ({where})"
         elif now is not None:
-            valid = [one for one in bundle if holds(one, now)]
+            valid = [one for one in bundle if is_valid(one, now)]
             if anchor(chain, valid) is None and not any(now < one.not_valid_before_utc for one in bundle):
                 yield (
                     "bundle-ca-expired",
@@ -141,7 +141,7 @@ def _secret_findings(
             where,
             f"managed by {secret.keeper}, but rotation is {expected.installation.rotation}",
         )
-    pair = judged(secret.contents, ServerNames(()), None)  # expiry is reported separately
+    pair = read_pair(secret.contents, ServerNames(()), None)  # expiry is reported separately
     if pair is None or pair.leaf is None:
         yield fault_at("secret-unreadable", where, "tls.crt contains no readable certificate")
         return

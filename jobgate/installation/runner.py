@@ -17,7 +17,7 @@ from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, se
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
-from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, NATIVE_GROUP, System
 
 ACCOUNT: Final = "jobgate-runner"
@@ -32,8 +32,12 @@ _QUEUES_FOLDER: Final = "/etc/jobgate/queues"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
 KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", ITEM))
-#: The labels by which objects belong to a job.
-_LABELS: Final = (RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL)
+#: The labels by which objects belong to a job, and pods to a batch Job: it lets go of a pod that has others.
+_LABELS: Final = (
+    *(RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL),
+    *(f"{prefix}{name}" for prefix in ("", "batch.kubernetes.io/") for name in ("controller-uid", "job-name")),
+    COMPLETION_INDEX,
+)
 #: Who makes pods of batch Jobs: a controller with an account of its own, or with that of all controllers.
 _JOB_CONTROLLERS: Final = ("system:serviceaccount:kube-system:job-controller", "system:kube-controller-manager")
 #: The account that removes references to owners that are gone, where each controller has its own.
@@ -155,25 +159,39 @@ def _labels() -> list[dict[str, Any]]:
     these. Who may change policies is an administrator: no right to objects of a namespace is enough.
     """
     both = ("CREATE", "UPDATE")
-    constraints = {"resourceRules": [rules("batch", "jobs", operations=both), rules("", "pods", operations=both)]}
+    # Their statuses take other metadata, too.
+    constraints = {
+        "resourceRules": [
+            rules("batch", "jobs", "jobs/status", operations=both),
+            rules("", "pods", "pods/status", operations=both),
+        ]
+    }
     marked = " || ".join(
         f"'{RUN_LABEL}' in {one}.metadata.?labels.orValue({{}})" for one in ("one", "one.spec.?template")
     )
     condition = f"{OBJECTS}.exists(one, {marked})"
+    of_a_job = "request.resource.resource == 'jobs'"
     label, old_label = (f"{one}.metadata.?labels[?key].orValue('')" for one in ("object", "oldObject"))
-    same_labels = f"{list(_LABELS)}.all(key, {label} == {old_label})"
-    same_spec = "request.resource.resource != 'jobs' || object.spec == oldObject.spec"
+    index, old_index = (
+        f"{one}.metadata.?annotations[?'{COMPLETION_INDEX}'].orValue('')" for one in ("object", "oldObject")
+    )
+    same_labels = f"{list(_LABELS)}.all(key, {label} == {old_label}) && {index} == {old_index}"
+    same_spec = f"!({of_a_job}) || object.spec == oldObject.spec"
     owners, old_owners = (f"{one}.metadata.?ownerReferences.orValue([])" for one in ("object", "oldObject"))
     same_owners = f"{owners} == {old_owners} || request.userInfo.username in {[*_JOB_CONTROLLERS, _COLLECTOR]}"
+    # A batch Job that is deleted and cannot go keeps its pods, when its job is gone.
+    finalizers, old_finalizers = (f"{one}.metadata.?finalizers.orValue([])" for one in ("object", "oldObject"))
+    no_finalizers = f"!({of_a_job}) || {finalizers}.all(one, one in {old_finalizers})"
+    same = " && ".join(f"({one})" for one in (same_labels, same_spec, same_owners, no_finalizers))
     made = f"request.resource.resource == 'pods' && request.userInfo.username in {list(_JOB_CONTROLLERS)}"
     expression = joined(
-        f"(oldObject != null && {same_labels} && ({same_spec}) && ({same_owners})) || ({made}) || "
-        f"{_CHANGES_POLICIES} || ",
+        f"(oldObject != null && {same}) || ({made}) || {_CHANGES_POLICIES} || ",
         by_account(ACCOUNT),
     )
     message = (
         f"only the runner creates Jobs with the label {RUN_LABEL}, and the Job controller their pods; others may not "
-        "change their labels of jobgate or owner references, nor the spec of such a Job"
+        "change by which labels these belong to a job, or their owner references, nor the spec of such a Job, nor add "
+        "finalizers to it"
     )
     return policy(f"{ACCOUNT}-labels", constraints, [holds(expression, message)], condition=condition)
 

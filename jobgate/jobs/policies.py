@@ -84,18 +84,22 @@ class LifecyclePolicy(Model):
 class Policy:
     """A policy of a job or of a task, as rules read it."""
 
-    __slots__ = ("_events", "index", "model", "owner")
+    __slots__ = ("_events", "_index", "_list_path", "model")
 
-    def __init__(self, owner: Job[Any] | Task, index: int, model: LifecyclePolicy) -> None:
-        self.owner = owner
-        self.index = index
+    def __init__(self, list_path: Path, index: int, model: LifecyclePolicy) -> None:
+        """Take a policy, and its place in the list at a path.
+
+        It holds no job: a job holds its policies, and a cycle would be left to the garbage collector.
+        """
+        self._list_path = list_path
+        self._index = index
         self.model = model
         self._events: Sequence[LifecycleEvent] | None = None
 
     @property
     def path(self) -> Path:
         """The path of the policy."""
-        return self.owner.at("policies") / self.index
+        return self._list_path / self._index
 
     @property
     def events(self) -> Sequence[LifecycleEvent]:
@@ -113,15 +117,15 @@ class Policy:
 
 
 class PolicyList(NamedTuple):
-    """The policies of a job or of a task. For an event, the first that matches applies."""
+    """The policies of a job, or of one of its tasks. For an event, the first that matches applies."""
 
-    owner: Job[Any] | Task
+    task: Task | None
     policies: Sequence[Policy]
 
     @property
     def is_of_task(self) -> bool:
         """Whether they are the policies of a task."""
-        return isinstance(self.owner, Task)
+        return self.task is not None
 
 
 def policies_of(owner: Job[Any] | Task) -> Sequence[LifecyclePolicy]:
@@ -136,8 +140,9 @@ def policy_lists(job: Job[Any]) -> Sequence[PolicyList]:
         owners: tuple[Job[Any] | Task, ...] = (job, *job.tasks)
         for owner in owners:
             if models := policies_of(owner):
-                policies = [Policy(owner, index, one) for index, one in enumerate(models) if not job.leaves_out(one)]
-                lists.append(PolicyList(owner, policies))
+                path = owner.at("policies")
+                policies = [Policy(path, index, each) for index, each in enumerate(models) if not job.leaves_out(each)]
+                lists.append(PolicyList(owner if isinstance(owner, Task) else None, policies))
         job.shared[policy_lists] = lists
     found: Sequence[PolicyList] = job.shared[policy_lists]
     return found
@@ -151,4 +156,4 @@ def all_policies(job: Job[Any]) -> Iterator[Policy]:
 
 def tasks_of(policies: PolicyList, job: Job[Any]) -> Sequence[Task]:
     """Return the tasks that a list of policies applies to: its own, or all tasks of the job."""
-    return (policies.owner,) if isinstance(policies.owner, Task) else job.all_tasks
+    return job.all_tasks if policies.task is None else (policies.task,)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final, Literal
 
-from crdgen.dns import masked
+from crdgen.dns import mask_trailing_dash
 from jobgate import names
 from jobgate.podchecks.reading import Json
 from jobgate.podchecks.shapes import ConfigKey, DnsSubdomain, EnvironmentName, Text
@@ -110,7 +110,7 @@ def _value_or_source(variable: Any, path: Path) -> Iterator[Cause]:
 
 def _object_name(name: str) -> str | None:
     """Check the name of a ConfigMap or Secret of many variables, which Kubernetes lets end with a dash."""
-    return names.dns_subdomain(masked(name))
+    return names.dns_subdomain(mask_trailing_dash(name))
 
 
 def _names_and_sources_agree(_: Json, containers: Sequence[Json]) -> bool:

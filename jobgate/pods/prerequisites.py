@@ -120,14 +120,16 @@ class Prerequisites:
             resolution = resolve(wanted.references, finder(self._known, request.namespace))
         except LookupError:
             raise LookupError(UNKNOWN_ITEMS) from None
+        trusted = await self._trusts(wanted, request)
+        if trusted is not True:
+            refused = await self._not_permitted(resolution, wanted, draft.value, request, known=trusted is not None)
+            if refused:
+                return refused  # and nothing of what is in these items
         content, conflicts = content_of(resolution)
         causes = [_cause(one, wanted) for one in (*resolution.problems, *conflicts)]
         if content.plugins and not wanted.plugins:
             detail = f"only jobs have plugins, and an item asks for {', '.join(content.plugins)}"
             causes.append(_cause(PrerequisiteProblem(ProblemReason.UNSUPPORTED_PLUGIN, (), detail), wanted))
-        trusted = await self._trusts(wanted, request)
-        if trusted is not True:
-            causes += await self._not_permitted(resolution, wanted, draft.value, request, known=trusted is not None)
         if causes:
             return causes
         causes = [_cause(one, wanted) for one in inject(draft, content, wanted.container)]

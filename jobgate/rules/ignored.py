@@ -50,11 +50,14 @@ def suspend_is_acted_on(job: Job[Any], context: Context) -> Iterator[Cause]:
 @rule(*_JOB_FIELDS, *(f"tasks.{field}" for field in _TASK_FIELDS))
 def fields_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A field that the operator ignores is not an error, but has no effect."""
-    for field, consequence in _JOB_FIELDS.items():
+    fields = [field for field in _JOB_FIELDS if job.kind.field(field).attributes]
+    if operator_of(job).supports.issuperset((*fields, *_TASK_FIELDS)) and not runs_here(job, context):
+        return
+    for field in fields:
         value = job.get(field)
         by_default = getattr(job.kind.spec.model_fields.get(field), "default", None)
         if value != by_default and _asks(field, value) and not acted_on(field, job, context):
-            yield _ignored(job.at(field), who_runs(job, context), consequence)
+            yield _ignored(job.at(field), who_runs(job, context), _JOB_FIELDS[field])
     if not job.has_readable_tasks:
         return
     for field, consequence in _TASK_FIELDS.items():

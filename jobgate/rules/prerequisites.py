@@ -27,8 +27,9 @@ from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, asked
+from jobgate.prerequisites.resolve import Instance
 from jobgate.rules.templates import made_pods
-from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Path, Rule, rule
+from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Operation, Path, Rule, rule
 from webhook.text import short
 from webhook.values import mapping, metadata_of, parts
 
@@ -55,7 +56,7 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
     if not asked_of(job):
         return
     try:
-        tasks = _resolved(job, context)
+        tasks, hidden = _resolved(job, context), _hidden(job, context)
     except LookupError:
         place = next(one.place(0) for one in asked_of(job) if one.references)
         yield Forbidden(place, UNKNOWN_ITEMS)
@@ -64,7 +65,10 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
     start = f"{job.kind.kind} {context.name or context.generate_name}"
     pods = {made.task.path.steps: made.pod for made in made_pods(job, context)} if tasks else {}
     for task in tasks:
-        for finding in _findings(context, task, start, pods.get(task.asked.task.steps)):
+        found = [*_as_named(task)]
+        if hidden.isdisjoint(task.resolution.items):
+            found += _findings(context, task, start, pods.get(task.asked.task.steps))
+        for finding in found:
             if finding not in said:
                 said.add(finding)
                 yield finding
@@ -90,9 +94,21 @@ def _names(metadata: Any) -> bool:
     return bool(metadata) and ANNOTATION in mapping(mapping(metadata).get("annotations"))
 
 
-def _findings(
-    context: Context, task: ResolvedTask, start: str, made: dict[str, Any] | None
-) -> Iterator[Cause | Notice]:
+def _hidden(job: Job[Any], context: Context) -> set[str]:
+    """Return the items of a job, by kind and name, of which nothing is said to the user, as they may not use these.
+
+    The object before an UPDATE has none: what was wrong with it is not enforced, whoever changes it.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if context.operation is Operation.UPDATE and context.old is None:
+        return set()
+    return {one.item.source for _, one, _ in _refused(job, _resolved(job, context), context)}
+
+
+def _as_named(task: ResolvedTask) -> Iterator[Cause | Notice]:
+    """Yield what is wrong with how a task names its items, whatever is in these."""
     one = task.asked
     if one.unreadable is not None:
         path, value, why = one.unreadable
@@ -101,6 +117,13 @@ def _findings(
         yield Notice(one.place(place), f"{one.references[place].shown} is already listed, with the same values")
     for item, place in task.resolution.unknown:
         yield Notice(one.place(place), not_checked(item))
+
+
+def _findings(
+    context: Context, task: ResolvedTask, start: str, made: dict[str, Any] | None
+) -> Iterator[Cause | Notice]:
+    """Yield what is wrong with the items of a task."""
+    one = task.asked
     for problem in task.problems:
         yield _cause(problem, one, start)
     if task.problems:
@@ -141,26 +164,50 @@ def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause
     """Who applies a job needs the verb `use` on every item that it brings: an item runs commands and mounts data."""
     if context.access is None or not asked_of(job):
         return
-    named = set() if context.old is None else {*_named_in(asked(context.old, where(job.kind)))}
     try:
-        tasks = _resolved(job, context)
-        before = named | sources_of(job.kind, context.old, context.objects, context.namespace)
+        tasks, before = _resolved(job, context), _before(job, context)
     except LookupError:
+        named = set() if context.old is None else {*_named_in(asked(context.old, where(job.kind)))}
         yield from _unchecked(asked_of(job), named, context)
         return
     yield from _unchecked((task.asked for task in tasks if task.resolution.problems), before, context)
-    answered: set[str] = set()
+    for task, one, may in _refused(job, tasks, context):
+        chain = (f"{job.kind.kind} {context.name or context.generate_name}", *one.chain)
+        yield Forbidden(task.asked.place(one.place), refusal(context.user, one.item, chain, may), one.item.source)
+
+
+def _before(job: Job[Any], context: Context) -> set[str]:
+    """Return the items that a job had before an UPDATE, by kind and name, for the first rule that asks.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if _before not in job.shared:
+        named = set() if context.old is None else {*_named_in(asked(context.old, where(job.kind)))}
+        job.shared[_before] = named | sources_of(job.kind, context.old, context.objects, context.namespace)
+    found: set[str] = job.shared[_before]
+    return found
+
+
+def _refused(
+    job: Job[Any], tasks: Iterable[ResolvedTask], context: Context
+) -> Iterator[tuple[ResolvedTask, Instance, bool | None]]:
+    """Yield each new item that the user may not use, once; or of which that is not known: None.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if context.access is None:
+        return
+    answered = {*_before(job, context)}
     for task in tasks:
         for one in task.resolution.instances:
-            if one.item.source in before or one.item.source in answered:
+            if one.item.source in answered:
                 continue
             answered.add(one.item.source)
             may = context.access.may(context.user, USE, RESOURCES[one.item.kind], one.item.name, context.namespace)
             if not may:
-                chain = (f"{job.kind.kind} {context.name or context.generate_name}", *one.chain)
-                yield Forbidden(
-                    task.asked.place(one.place), refusal(context.user, one.item, chain, may), one.item.source
-                )
+                yield task, one, may
 
 
 def _unchecked(tasks: Iterable[TaskReferences], before: set[str], context: Context) -> Iterator[Cause]:

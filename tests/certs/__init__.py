@@ -1,1 +1,1 @@
-"""Mirrors `certs`: tables, then handshakes with the clients that matter."""
+"""Tests of `certs`: tables, and handshakes with OpenSSL and Go."""

@@ -11,7 +11,7 @@ from certs import Generation
 
 
 def server_context(generation: Generation, folder: Path) -> ssl.SSLContext:
-    """A server's context that shows the generation's leaf; OpenSSL reads it from files only."""
+    """Return a server's context that presents the generation's leaf; OpenSSL reads it only from files."""
     certificate, key = folder / "tls.crt", folder / "tls.key"
     certificate.write_bytes(generation.certificate)
     key.write_bytes(generation.key)
@@ -21,7 +21,7 @@ def server_context(generation: Generation, folder: Path) -> ssl.SSLContext:
 
 
 def strict_context(*trusted: Generation) -> ssl.SSLContext:
-    """A client's context that trusts the CAs of these generations, as strictly as Python 3.13 does unasked."""
+    """Return a client's context that trusts the CAs of these generations; strict, as by default in Python 3.13."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.verify_flags |= ssl.VERIFY_X509_STRICT
     context.load_verify_locations(cadata="".join(generation.ca_certificate.decode() for generation in trusted))
@@ -29,7 +29,7 @@ def strict_context(*trusted: Generation) -> ssl.SSLContext:
 
 
 def handshake(client: ssl.SSLContext, server: ssl.SSLContext, name: str) -> None:
-    """Both ends in memory, until the client is content and the server has heard so.
+    """Complete a handshake between both ends, in memory.
 
     Raises:
         ssl.SSLCertVerificationError: the client does not accept the server's certificate.
@@ -39,7 +39,7 @@ def handshake(client: ssl.SSLContext, server: ssl.SSLContext, name: str) -> None
         client.wrap_bio(to_client, to_server, server_hostname=name),
         server.wrap_bio(to_server, to_client, server_side=True),
     ]
-    # Two flights a side are a whole handshake of TLS 1.3; TLS 1.2 needs three.
+    # A handshake takes two rounds in TLS 1.3, and three in TLS 1.2.
     for _ in range(3):
         for end in list(ends):
             try:
@@ -52,13 +52,13 @@ def handshake(client: ssl.SSLContext, server: ssl.SSLContext, name: str) -> None
 
 @contextmanager
 def loopback_server(context: ssl.SSLContext) -> Iterator[str]:
-    """The address of a server that makes a handshake with whoever comes, until the block ends."""
+    """Yield the address of a server that accepts handshakes until the block ends."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(0.1)
-        done = threading.Event()
+        stopped = threading.Event()
 
         def serve() -> None:
-            while not done.is_set():
+            while not stopped.is_set():
                 try:
                     connection, _ = listener.accept()
                 except TimeoutError:
@@ -68,7 +68,7 @@ def loopback_server(context: ssl.SSLContext) -> Iterator[str]:
                     try:
                         context.wrap_socket(connection, server_side=True).close()
                     except OSError:
-                        # A client that rejects us hangs up; what it says is what the test reads.
+                        # The client rejected the certificate; the test reads its error.
                         continue
 
         thread = threading.Thread(target=serve)
@@ -76,5 +76,5 @@ def loopback_server(context: ssl.SSLContext) -> Iterator[str]:
         try:
             yield f"127.0.0.1:{listener.getsockname()[1]}"
         finally:
-            done.set()
+            stopped.set()
             thread.join()

@@ -1,4 +1,4 @@
-"""The times that these tests hold, and what they issue for."""
+"""Times and names of the certificates in these tests."""
 
 from datetime import UTC, datetime
 from functools import cache
@@ -17,5 +17,5 @@ NAMES = service_names(
 
 @cache
 def generation_of(key_type: KeyType, now: datetime) -> Generation:
-    """One generation of each kind for all tests: a pair of RSA keys takes a second."""
+    """Issue one generation per key type and time for all tests: a pair of RSA keys takes a second."""
     return issue_generation(NAMES, now, key_type=key_type)

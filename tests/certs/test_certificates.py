@@ -53,7 +53,7 @@ def test_an_authority_signs_leaves_and_no_authorities(generation: Generation) ->
     assert usages(authority) == {"key_cert_sign"}
 
 
-def test_a_leaf_is_named_by_critical_alternative_names_only(generation: Generation) -> None:
+def test_a_leaf_has_only_critical_alternative_names(generation: Generation) -> None:
     _, leaf = authority_and_leaf(generation)
     alternatives = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName)
     assert leaf.subject == x509.Name([])
@@ -78,19 +78,19 @@ def test_a_leaf_is_for_servers_and_signs_nothing(generation: Generation) -> None
         (KeyType.RSA3072, {"digital_signature", "key_encipherment"}),
     ],
 )
-def test_only_an_rsa_leaf_may_be_asked_to_decrypt(key_type: KeyType, expected: set[str]) -> None:
+def test_only_an_rsa_leaf_may_decrypt(key_type: KeyType, expected: set[str]) -> None:
     _, leaf = authority_and_leaf(generation_of(key_type, NOW))
     assert usages(leaf) == expected
 
 
-def test_authority_and_leaf_hold_from_an_hour_ago_for_ninety_days(generation: Generation) -> None:
+def test_authority_and_leaf_are_valid_from_an_hour_ago_for_ninety_days(generation: Generation) -> None:
     expected = Validity(NOW - timedelta(hours=1), NOW + timedelta(days=90))
     assert generation.validity == expected
     for certificate in authority_and_leaf(generation):
         assert Validity(certificate.not_valid_before_utc, certificate.not_valid_after_utc) == expected
 
 
-def test_a_generations_validity_is_what_authority_and_leaf_share() -> None:
+def test_a_generation_is_valid_while_both_authority_and_leaf_are() -> None:
     long, short = issue_generation(NAMES, NOW), issue_generation(NAMES, NOW, lifetime=timedelta(days=1))
     assert Generation(long.ca_certificate, short.certificate, short.key).validity == short.validity
     assert Generation(short.ca_certificate, long.certificate, long.key).validity == short.validity
@@ -108,15 +108,15 @@ def test_no_two_generations_share_an_authoritys_name_identifier_or_key() -> None
 
 def test_a_generation_keeps_the_leafs_key_and_not_the_authoritys() -> None:
     keys = [generate_key(KeyType.P256), generate_key(KeyType.P256)]
-    given = iter(keys)
-    generation = issue_generation(NAMES, NOW, new_key=lambda _: next(given))
+    remaining = iter(keys)
+    generation = issue_generation(NAMES, NOW, new_key=lambda _: next(remaining))
     authority, leaf = authority_and_leaf(generation)
-    kept = load_pem_private_key(generation.key, password=None)
+    stored_key = load_pem_private_key(generation.key, password=None)
     assert (authority.public_key(), leaf.public_key()) == (keys[0].public_key(), keys[1].public_key())
-    assert kept.public_key() == keys[1].public_key()
+    assert stored_key.public_key() == keys[1].public_key()
 
 
-def test_an_authority_is_called_as_asked_and_by_the_start_of_its_key_identifier() -> None:
+def test_the_name_of_an_authority_ends_with_the_start_of_its_key_identifier() -> None:
     authority, leaf = authority_and_leaf(issue_generation(NAMES, NOW, authority_name="training"))
     digest = authority.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value.digest
     assert common_name(authority.subject) == f"training {digest.hex()[:16]}"

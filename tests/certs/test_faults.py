@@ -1,4 +1,4 @@
-"""The handbook's table of faults speaks of tests that are there, and of each fault by at least one."""
+"""The documented table of certificate faults names at least one existing test for each fault."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ import pytest
 TESTS = Path(__file__).parents[1]
 TABLE = TESTS.parent / "docs" / "reference" / "certificate-faults.md"
 LEVELS = {"clock", "memory", "wire", "real", "rendered", "by Helm"}
-#: As many rows as there are faults of the protocol that were written down; kills at each of its steps are one row.
+#: Number of faults that are documented; kills at each step of the protocol are one row.
 ROWS = 24
 
 _CELLS = [
@@ -18,22 +18,22 @@ _CELLS = [
 ]
 
 
-def test_every_fault_is_there() -> None:
+def test_every_fault_is_documented_once() -> None:
     assert len(_CELLS) == ROWS
     assert len({cells[0] for cells in _CELLS}) == ROWS
 
 
 @pytest.mark.parametrize("cells", _CELLS, ids=[cells[0][:50] for cells in _CELLS])
-def test_a_fault_has_its_outcome_its_level_and_tests_that_exist(cells: list[str]) -> None:
+def test_a_fault_has_an_outcome_a_level_and_existing_tests(cells: list[str]) -> None:
     _, outcome, levels, tests = cells
     assert outcome
     assert set(levels.split(", ")) <= LEVELS
-    named = re.findall(r"`([^`:]+)::(\w+)`", tests)
-    assert named
-    assert [(file, name) for file, name in named if name not in _functions(file)] == []
+    references = re.findall(r"`([^`:]+)::(\w+)`", tests)
+    assert references
+    assert [(file, name) for file, name in references if name not in _functions(file)] == []
 
 
 @cache
 def _functions(file: str) -> frozenset[str]:
     tree = ast.parse((TESTS / file).read_text())
-    return frozenset(one.name for one in tree.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))

@@ -1,4 +1,4 @@
-"""Go's verifier, which is the API server's, accepts every certificate. Go is required: without it these tests fail."""
+"""Go, in which API servers are written, accepts every certificate. Without Go these tests fail."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ PROGRAM = Path(__file__).parent / "go"
 def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
     go = find_or_install_go(os.environ, silent)
     binary = tmp_path_factory.mktemp("go") / "client"
-    built = subprocess.run(
+    build = subprocess.run(
         [go.command, "build", "-buildvcs=false", "-o", binary, "."],
         cwd=PROGRAM,
         env=dict(go.environment),
@@ -29,37 +29,39 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         check=False,
     )
-    assert built.returncode == 0, built.stderr
+    assert build.returncode == 0, build.stderr
     return binary
 
 
-def asked(client: Path, folder: Path, serving: Generation, trusted: list[Generation], names: list[str]) -> list[str]:
-    """What the Go client says of each name."""
+def run_client(
+    client: Path, folder: Path, serving: Generation, trusted: list[Generation], names: list[str]
+) -> list[str]:
+    """Return the Go client's output for each name."""
     bundle = folder / "bundle.crt"
     bundle.write_bytes(b"".join(generation.ca_certificate for generation in trusted))
     with loopback_server(server_context(serving, folder)) as address:
-        reported = subprocess.run(
+        result = subprocess.run(
             [client, bundle, address, *names], capture_output=True, text=True, check=False, timeout=60
         )
-    assert (reported.returncode, reported.stderr) == (0, "")
-    return reported.stdout.splitlines()
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout.splitlines()
 
 
-def issued(days_ago: int = 0) -> Generation:
+def issue(days_ago: int = 0) -> Generation:
     return issue_generation(NAMES, TODAY - timedelta(days=days_ago))
 
 
 @pytest.mark.parametrize("key_type", KeyType)
 def test_a_go_client_accepts_every_name(key_type: KeyType, client: Path, tmp_path: Path) -> None:
     generation = generation_of(key_type, TODAY)
-    assert asked(client, tmp_path, generation, [generation], ANSWERS_TO) == [f"{name} ok" for name in ANSWERS_TO]
+    assert run_client(client, tmp_path, generation, [generation], ANSWERS_TO) == [f"{name} ok" for name in ANSWERS_TO]
 
 
 def test_a_go_client_trusts_both_generations_of_a_bundle_in_either_order(client: Path, tmp_path: Path) -> None:
-    old, new = issued(days_ago=60), issued()
+    old, new = issue(days_ago=60), issue()
     for serving in (old, new):
         for bundle in ([old, new], [new, old]):
-            assert asked(client, tmp_path, serving, bundle, ANSWERS_TO[2:3]) == [f"{ANSWERS_TO[2]} ok"]
+            assert run_client(client, tmp_path, serving, bundle, ANSWERS_TO[2:3]) == [f"{ANSWERS_TO[2]} ok"]
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,6 @@ def test_a_go_client_trusts_both_generations_of_a_bundle_in_either_order(client:
 def test_a_go_client_rejects(
     days_ago: int, trusts_it: bool, name: str, reason: str, client: Path, tmp_path: Path
 ) -> None:
-    generation = issued(days_ago)
-    (line,) = asked(client, tmp_path, generation, [generation if trusts_it else issued()], [name])
+    generation = issue(days_ago)
+    (line,) = run_client(client, tmp_path, generation, [generation if trusts_it else issue()], [name])
     assert reason in line

@@ -29,11 +29,11 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(certs_group, ["issue", *map(str, arguments)])
 
 
-def read(folder: Path) -> Generation:
+def read_generation(folder: Path) -> Generation:
     return Generation(*((folder / name).read_bytes() for name in ("ca.crt", "tls.crt", "tls.key")))
 
 
-def names(certificate: bytes) -> list[str]:
+def names_of(certificate: bytes) -> list[str]:
     extension = x509.load_pem_x509_certificate(certificate).extensions.get_extension_for_class(
         x509.SubjectAlternativeName
     )
@@ -47,12 +47,12 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_files_serve_a_client_that_trusts_the_ca(folder: Path, tmp_path: Path) -> None:
     assert run("--dir", folder, "--extra-name", "127.0.0.1").exit_code == 0
-    generation = read(folder)
+    generation = read_generation(folder)
     for name in ("jobgate-webhook.jobgate-system.svc", "127.0.0.1"):
         handshake(strict_context(generation), server_context(generation, tmp_path), name)
 
 
-def test_nothing_but_the_three_files_is_left_in_the_folder(folder: Path) -> None:
+def test_only_the_three_files_are_left_in_the_directory(folder: Path) -> None:
     run("--dir", folder)
     assert {path.name for path in folder.iterdir()} == FILES
 
@@ -71,9 +71,9 @@ def test_only_the_owner_can_read_the_key(folder: Path, open_umask: None) -> None
     assert modes["tls.crt"] == modes["ca.crt"] == 0o644
 
 
-def test_the_text_says_what_was_written_until_when_it_holds_and_what_to_do_next(folder: Path) -> None:
+def test_the_output_shows_files_expiry_names_and_the_next_step(folder: Path) -> None:
     result = run("--dir", folder, "--extra-name", "a.example.com", "--extra-name", "127.0.0.1", "--days", "30")
-    until = read(folder).validity.not_after
+    until = read_generation(folder).validity.not_after
     assert result.stderr == ""
     assert result.stdout.splitlines() == [
         f"Wrote ca.crt, tls.crt and tls.key to {folder}.",
@@ -90,9 +90,9 @@ def test_the_text_says_what_was_written_until_when_it_holds_and_what_to_do_next(
     assert abs(until - datetime.now(UTC) - timedelta(days=30)) < timedelta(minutes=5)
 
 
-def test_service_namespace_and_cluster_domain_make_the_names(folder: Path) -> None:
+def test_the_names_contain_service_namespace_and_cluster_domain(folder: Path) -> None:
     run("--dir", folder, "--service", "gate", "--namespace", "jobs", "--cluster-domain", "svc.k8s.example.com")
-    assert names(read(folder).certificate) == [
+    assert names_of(read_generation(folder).certificate) == [
         "gate",
         "gate.jobs",
         "gate.jobs.svc",
@@ -100,36 +100,36 @@ def test_service_namespace_and_cluster_domain_make_the_names(folder: Path) -> No
     ]
 
 
-def test_the_key_type_is_for_ca_and_server(folder: Path) -> None:
+def test_the_key_type_applies_to_ca_and_server(folder: Path) -> None:
     run("--dir", folder, "--key-type", "p384")
-    for pem in (read(folder).ca_certificate, read(folder).certificate):
+    for pem in (read_generation(folder).ca_certificate, read_generation(folder).certificate):
         key = x509.load_pem_x509_certificate(pem).public_key()
         assert isinstance(key, ec.EllipticCurvePublicKey)
         assert key.curve.name == "secp384r1"
 
 
-def test_the_options_offer_what_the_library_has() -> None:
+def test_options_match_the_library() -> None:
     options = {parameter.name: parameter for parameter in issue.params}
-    offered = options["key_type"].type
-    assert isinstance(offered, click.Choice)
-    assert list(offered.choices) == [str(key_type) for key_type in KeyType]
+    choice = options["key_type"].type
+    assert isinstance(choice, click.Choice)
+    assert list(choice.choices) == [str(key_type) for key_type in KeyType]
     assert options["key_type"].default == KeyType.P256
     assert options["cluster_domain"].default == CLUSTER_DOMAIN == DOMAIN
     assert options["days"].default == LIFETIME.days
-    of_rotation = {parameter.name: parameter for parameter in status.params}
-    assert of_rotation["cluster_domain"].default == DOMAIN
+    status_options = {parameter.name: parameter for parameter in status.params}
+    assert status_options["cluster_domain"].default == DOMAIN
 
 
-@pytest.mark.parametrize("there", sorted(FILES))
-def test_a_file_that_is_there_is_not_overwritten(there: str, folder: Path) -> None:
+@pytest.mark.parametrize("existing", sorted(FILES))
+def test_an_existing_file_is_not_overwritten(existing: str, folder: Path) -> None:
     folder.mkdir(parents=True)
-    (folder / there).write_text("mine")
+    (folder / existing).write_text("mine")
     result = run("--dir", folder)
     assert (result.exit_code, result.stderr) == (
         1,
-        f"Error: {folder} already contains {there}: choose another --dir, or overwrite with --force\n",
+        f"Error: {folder} already contains {existing}: choose another --dir, or overwrite with --force\n",
     )
-    assert {path.name: path.read_text() for path in folder.iterdir()} == {there: "mine"}
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {existing: "mine"}
 
 
 def test_a_dangling_link_is_not_overwritten_either(folder: Path, tmp_path: Path) -> None:
@@ -139,18 +139,18 @@ def test_a_dangling_link_is_not_overwritten_either(folder: Path, tmp_path: Path)
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_force_replaces_all_files_and_an_open_mode_of_the_key(folder: Path) -> None:
+def test_force_replaces_all_files_and_restricts_the_mode_of_the_key(folder: Path) -> None:
     run("--dir", folder)
-    before = read(folder)
+    before = read_generation(folder)
     (folder / "tls.key").chmod(0o644)
     assert run("--dir", folder, "--force").exit_code == 0
-    after = read(folder)
+    after = read_generation(folder)
     assert after.ca_certificate != before.ca_certificate
     assert after.key != before.key
     assert stat.S_IMODE((folder / "tls.key").stat().st_mode) == 0o600
 
 
-def test_force_replaces_a_link_and_not_what_it_points_to(folder: Path, tmp_path: Path) -> None:
+def test_force_replaces_a_link_and_not_its_target(folder: Path, tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (tmp_path / "elsewhere").write_text("mine")
     (folder / "tls.key").symlink_to(tmp_path / "elsewhere")
@@ -159,7 +159,7 @@ def test_force_replaces_a_link_and_not_what_it_points_to(folder: Path, tmp_path:
     assert not (folder / "tls.key").is_symlink()
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_the_error_names_a_directory_that_cannot_be_created(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     result = run("--dir", tmp_path / "file" / "certs")
     assert (result.exit_code, result.stderr) == (
@@ -168,7 +168,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     )
 
 
-def test_the_secret_holds_a_pair_that_serves(tmp_path: Path) -> None:
+def test_the_secret_contains_a_working_pair(tmp_path: Path) -> None:
     result = run("--secret", "--secret-name", "gate-tls", "--service", "gate", "--namespace", "jobs")
     secret = yaml.safe_load(result.stdout)
     content = {name: b64decode(value, validate=True) for name, value in secret.pop("data").items()}
@@ -183,7 +183,7 @@ def test_the_secret_holds_a_pair_that_serves(tmp_path: Path) -> None:
     handshake(strict_context(generation), server_context(generation, tmp_path), "gate.jobs.svc")
 
 
-def test_the_secrets_text_goes_beside_it_and_names_no_key() -> None:
+def test_with_a_secret_the_text_goes_to_stderr_without_the_key() -> None:
     result = run("--secret")
     until = datetime.now(UTC) + LIFETIME
     assert result.stderr.splitlines()[0] == "Secret jobgate-system/jobgate-webhook-tls printed."
@@ -195,9 +195,9 @@ def test_the_secrets_text_goes_beside_it_and_names_no_key() -> None:
     assert yaml.safe_load(result.stdout)["data"]["tls.key"] not in result.stderr
 
 
-def test_the_key_is_printed_in_the_secret_only(folder: Path) -> None:
+def test_the_key_is_only_printed_in_the_secret(folder: Path) -> None:
     result = run("--dir", folder)
-    body = read(folder).key.splitlines()[1].decode()
+    body = read_generation(folder).key.splitlines()[1].decode()
     assert body not in result.output
     assert "PRIVATE" not in result.output
 
@@ -209,7 +209,7 @@ def test_files_or_a_secret_must_be_chosen(arguments: tuple[str, ...]) -> None:
     assert "Error: exactly one of --dir DIR (write files) and --secret (print a Secret) is required\n" in result.stderr
 
 
-def test_bad_names_are_told_all_at_once_and_nothing_is_written(folder: Path) -> None:
+def test_bad_names_are_reported_together_and_nothing_is_written(folder: Path) -> None:
     result = run("--dir", folder, "--service", "Gate", "--extra-name", "local.")
     assert result.exit_code == 2
     service, *others = result.stderr.partition("Error: ")[2].splitlines()
@@ -229,11 +229,13 @@ def test_days_out_of_bounds_are_rejected(days: str, folder: Path) -> None:
 def without_cryptography(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in [name for name in sys.modules if name.split(".")[0] == "certs"]:
         monkeypatch.delitem(sys.modules, module)
-    # None is how Python remembers that there is no such module.
+    # None in sys.modules makes the import fail.
     monkeypatch.setitem(sys.modules, "cryptography", None)
 
 
-def test_a_missing_package_is_told_with_the_command_that_mends_it(without_cryptography: None, folder: Path) -> None:
+def test_a_missing_package_is_reported_with_the_command_that_installs_it(
+    without_cryptography: None, folder: Path
+) -> None:
     result = CliRunner().invoke(main, ["certs", "issue", "--dir", str(folder)])
     assert (result.exit_code, result.stderr) == (
         2,

@@ -14,17 +14,17 @@ from certs.generation import key_pem, signature_hash
         (KeyType.RSA3072, (3072, "sha256")),
     ],
 )
-def test_each_key_type_is_a_curve_or_a_size_and_a_hash(key_type: KeyType, expected: tuple[str | int, str]) -> None:
+def test_each_key_type_has_its_curve_or_size_and_hash(key_type: KeyType, expected: tuple[str | int, str]) -> None:
     key = generate_key(key_type)
     kind = key.curve.name if isinstance(key, ec.EllipticCurvePrivateKey) else key.key_size
     assert (kind, signature_hash(key).name) == expected
 
 
 @pytest.mark.parametrize("key_type", KeyType)
-def test_a_written_key_reads_back_as_itself(key_type: KeyType) -> None:
+def test_a_key_survives_a_round_trip_through_pem(key_type: KeyType) -> None:
     key = generate_key(key_type)
     pem = key_pem(key)
     assert pem.startswith(b"-----BEGIN PRIVATE KEY-----\n")
-    read = load_pem_private_key(pem, password=None)
-    assert isinstance(read, (ec.EllipticCurvePrivateKey, rsa.RSAPrivateKey))
-    assert read.private_numbers() == key.private_numbers()
+    loaded = load_pem_private_key(pem, password=None)
+    assert isinstance(loaded, (ec.EllipticCurvePrivateKey, rsa.RSAPrivateKey))
+    assert loaded.private_numbers() == key.private_numbers()

@@ -13,20 +13,20 @@ NAME = (
 )
 DNS_NAME = f"{NAME}, where '*.' may be before two labels or more; or an IP address without a zone"
 LONG = f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 63}"
-OWN = ("web", "web.jobs", "web.jobs.svc", "web.jobs.svc.cluster.local")
+SERVICE_NAMES = ("web", "web.jobs", "web.jobs.svc", "web.jobs.svc.cluster.local")
 
 
 @pytest.mark.parametrize(
     "given, expected",
     [
-        ({}, OWN),
-        ({"cluster_domain": "k8s.example.com"}, (*OWN[:3], "web.jobs.k8s.example.com")),
-        ({"cluster_domain": "local"}, (*OWN[:3], "web.jobs.local")),
-        ({"extra_names": ["a.example.com", "localhost"]}, (*OWN, "a.example.com", "localhost")),
-        ({"extra_names": ["*.example.com"]}, (*OWN, "*.example.com")),
-        ({"extra_names": ["web.jobs", "b", "b"]}, (*OWN, "b")),
-        ({"extra_names": [f"{'a' * 63}." * 3 + "a" * 61]}, (*OWN, f"{'a' * 63}." * 3 + "a" * 61)),
-        ({"extra_names": iter(["a", "b"])}, (*OWN, "a", "b")),
+        ({}, SERVICE_NAMES),
+        ({"cluster_domain": "k8s.example.com"}, (*SERVICE_NAMES[:3], "web.jobs.k8s.example.com")),
+        ({"cluster_domain": "local"}, (*SERVICE_NAMES[:3], "web.jobs.local")),
+        ({"extra_names": ["a.example.com", "localhost"]}, (*SERVICE_NAMES, "a.example.com", "localhost")),
+        ({"extra_names": ["*.example.com"]}, (*SERVICE_NAMES, "*.example.com")),
+        ({"extra_names": ["web.jobs", "b", "b"]}, (*SERVICE_NAMES, "b")),
+        ({"extra_names": [f"{'a' * 63}." * 3 + "a" * 61]}, (*SERVICE_NAMES, f"{'a' * 63}." * 3 + "a" * 61)),
+        ({"extra_names": iter(["a", "b"])}, (*SERVICE_NAMES, "a", "b")),
     ],
     ids=[
         "the Service's four names",
@@ -89,16 +89,16 @@ def test_each_ip_address_is_kept_once_however_it_is_written() -> None:
     ],
 )
 def test_a_bad_name_is_rejected_with_what_would_be_right(given: Mapping[str, Any], fault: str) -> None:
-    with pytest.raises(InvalidNames) as refused:
+    with pytest.raises(InvalidNames) as error:
         service_names(**{"service": "web", "namespace": "jobs", **given})
-    assert refused.value.faults == (fault,)
-    assert str(refused.value) == fault
+    assert error.value.faults == (fault,)
+    assert str(error.value) == fault
 
 
-def test_all_faults_are_told_at_once_in_the_order_of_the_arguments() -> None:
-    with pytest.raises(InvalidNames) as refused:
+def test_all_faults_are_reported_in_the_order_of_the_arguments() -> None:
+    with pytest.raises(InvalidNames) as error:
         service_names("A", "B", cluster_domain="C", extra_names=["D", "ok", "E", "10.0.0.1"])
-    assert [fault.split(": ")[0] for fault in refused.value.faults] == [
+    assert [fault.split(": ")[0] for fault in error.value.faults] == [
         "Service name 'A'",
         "namespace 'B'",
         "cluster domain 'C'",

@@ -1,4 +1,4 @@
-"""How things stand, for people.
+"""The report on the rotation.
 
 Level: fake API, injected clock.
 """
@@ -9,71 +9,75 @@ from typing import Any
 from certs import RotationSettings, issue_generation, report
 from certs.rotation import Rotation
 from tests.certs.test_rotation import DUE, FOREIGN
-from tests.certs.world import CRD, MUTATING, NAMES, SETTINGS, World, installed
+from tests.certs.world import CRD, MUTATING, NAMES, SETTINGS, World, install
 
 
-async def reported(world: World, settings: RotationSettings = SETTINGS) -> dict[str, Any]:
+async def read_report(world: World, settings: RotationSettings = SETTINGS) -> dict[str, Any]:
     observed = await Rotation(world.places(), settings).observe()
     return report(observed, await world.look(), settings)
 
 
 async def test_nothing_is_wrong_after_an_installation() -> None:
-    world = await installed()
+    world = await install()
     world.edit(MUTATING, {name: bundle + FOREIGN for name, bundle in world.objects[MUTATING].bundles.items()})
-    found = await reported(world)
-    assert found["problems"] == []
-    assert found["generation"] == 1
-    assert [(one["trustsGenerations"], one["foreignCAs"]) for one in found["targets"]] == [([1], 1), ([1], 0), ([1], 0)]
-    assert (found["next"]["step"], found["staged"]) == ("wait", None)
-    assert found["notAfter"] > found["renewal"]
+    status = await read_report(world)
+    assert status["problems"] == []
+    assert status["generation"] == 1
+    assert [(target["trustsGenerations"], target["foreignCAs"]) for target in status["targets"]] == [
+        ([1], 1),
+        ([1], 0),
+        ([1], 0),
+    ]
+    assert (status["next"]["step"], status["staged"]) == ("wait", None)
+    assert status["notAfter"] > status["renewal"]
 
 
-async def test_before_the_first_generation_all_that_is_missing_is_told() -> None:
-    found = await reported(World())
-    assert found["generation"] is None
-    assert found["next"]["step"] == "stage"
-    assert found["problems"] == ["the Secret contains no certificate"]
-    assert found["served"][0] == {"address": "10.0.0.1:9443", "generation": None, "fault": "connection refused"}
+async def test_before_the_first_generation_missing_parts_are_reported() -> None:
+    status = await read_report(World())
+    assert status["generation"] is None
+    assert status["next"]["step"] == "stage"
+    assert status["problems"] == ["the Secret contains no certificate"]
+    assert status["served"][0] == {"address": "10.0.0.1:9443", "generation": None, "fault": "connection refused"}
 
 
-async def test_a_bundle_that_does_not_fit_what_is_served_is_a_problem() -> None:
-    world = await installed()
+async def test_a_bundle_that_does_not_trust_the_generation_is_a_problem() -> None:
+    world = await install()
     world.wipe(CRD, FOREIGN)
-    found = await reported(world)
-    assert found["problems"] == ["crds/dijobs: conversion does not trust generation 1"]
-    assert found["next"]["step"] == "trust"
+    status = await read_report(world)
+    assert status["problems"] == ["crds/dijobs: conversion does not trust generation 1"]
+    assert status["next"]["step"] == "trust"
 
 
 async def test_a_bundle_that_does_not_trust_a_certificate_without_its_ca_is_a_problem() -> None:
-    brought = issue_generation(NAMES, World().time, authority_name="the company's CA")
-    world = await installed()
-    world.put(tls_crt=brought.certificate, tls_key=brought.key, ca_crt=b"")
-    problems = (await reported(world))["problems"]
+    provided = issue_generation(NAMES, World().time, authority_name="the company's CA")
+    world = await install()
+    world.put(tls_crt=provided.certificate, tls_key=provided.key, ca_crt=b"")
+    problems = (await read_report(world))["problems"]
     assert "crds/dijobs: conversion does not trust the stored certificate" in problems
 
 
-async def test_a_server_that_serves_something_else_is_told() -> None:
-    world = await installed()
+async def test_a_server_with_another_certificate_is_a_problem() -> None:
+    world = await install()
     world.servers[0].reloads = False
     world.time += DUE
     await world.rotation().run(timedelta(seconds=320))
-    found = await reported(world)
-    assert found["generation"] == 2
-    assert found["problems"] == [
+    status = await read_report(world)
+    assert status["generation"] == 2
+    assert status["problems"] == [
         "1 of 2 servers do not serve the current certificate: 10.0.0.1:9443 (another certificate)"
     ]
 
 
 async def test_an_expired_certificate_is_a_problem() -> None:
-    world = await installed()
+    world = await install()
     world.time += timedelta(days=100)
-    assert any("tls.crt or its CA expired at" in problem for problem in (await reported(world))["problems"])
+    assert any("tls.crt or its CA expired at" in problem for problem in (await read_report(world))["problems"])
 
 
-async def test_a_target_that_is_not_there_and_a_wrong_clock_are_told() -> None:
-    world = await installed()
+async def test_a_missing_target_and_a_wrong_clock_are_problems() -> None:
+    world = await install()
     del world.objects[CRD]
     world.own_ahead = timedelta(days=-1)
-    problems = (await reported(world))["problems"]
+    problems = (await read_report(world))["problems"]
     assert problems[0] == "crds/dijobs does not exist"
     assert "this machine's clock is 86400s behind the API server's" in problems[1]

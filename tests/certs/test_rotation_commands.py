@@ -1,6 +1,6 @@
-"""What the commands of the rotation say of arguments that cannot be.
+"""Errors of the rotation commands for invalid arguments.
 
-Level: no API; what they do is tried on a real API server in `tests/cluster/test_certificates.py`.
+Level: no API; `tests/cluster/test_certificates.py` runs them against a real API server.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from jobgate.cli.certs import certs_group
 
 @pytest.mark.parametrize("command", ["rotate", "watch", "status"])
 @pytest.mark.parametrize(
-    "option, said",
+    "option, message",
     [
         ("--address=10.0.0.1", "must be HOST:PORT, for example 10.0.0.1:9443"),
         ("--address=10.0.0.1:70000", "must be HOST:PORT"),
@@ -25,16 +25,16 @@ from jobgate.cli.certs import certs_group
         ("--kubeconfig=/nowhere/at/all", "does not exist"),
     ],
 )
-def test_what_is_wrong_with_an_option_is_told(command: str, option: str, said: str) -> None:
-    done = CliRunner().invoke(certs_group, [command, option])
-    assert done.exit_code == 2
-    assert said in " ".join(done.output.split())
+def test_an_invalid_option_is_reported(command: str, option: str, message: str) -> None:
+    result = CliRunner().invoke(certs_group, [command, option])
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("command", ["rotate", "watch", "status"])
-def test_without_credentials_it_ends_in_a_line(command: str, tmp_path: Path) -> None:
+def test_missing_credentials_are_reported(command: str, tmp_path: Path) -> None:
     empty = tmp_path / "config"
     empty.write_text("{}")
-    done = CliRunner().invoke(certs_group, [command, f"--kubeconfig={empty}"])
-    assert done.exit_code == 1
-    assert "no credentials for a cluster" in done.output
+    result = CliRunner().invoke(certs_group, [command, f"--kubeconfig={empty}"])
+    assert result.exit_code == 1
+    assert "no credentials for a cluster" in result.output

@@ -1,4 +1,4 @@
-"""OpenSSL accepts every certificate in its strict mode: in Python's ssl and, where it is installed, as a command."""
+"""OpenSSL's strict mode accepts every certificate, in Python's ssl and in the openssl command if it is installed."""
 
 import ssl
 import subprocess
@@ -24,7 +24,7 @@ ANSWERS_TO = [
 ]
 
 
-def issued(days_ago: int = 0) -> Generation:
+def issue(days_ago: int = 0) -> Generation:
     return issue_generation(NAMES, TODAY - timedelta(days=days_ago))
 
 
@@ -42,7 +42,7 @@ def test_a_strict_client_accepts_every_name(key_type: KeyType, version: ssl.TLSV
 def test_a_bundle_of_two_generations_trusts_both(
     order: Callable[[list[Generation]], list[Generation]], tmp_path: Path
 ) -> None:
-    both = [issued(days_ago=60), issued()]
+    both = [issue(days_ago=60), issue()]
     client = strict_context(*order(both))
     for generation in both:
         handshake(client, server_context(generation, tmp_path), ANSWERS_TO[2])
@@ -56,7 +56,7 @@ def test_the_openssl_command_verifies_authority_and_leaf_strictly(key_type: KeyT
     authority.write_bytes(generation.ca_certificate)
     leaf.write_bytes(generation.certificate)
     verify = ["openssl", "verify", "-x509_strict", "-check_ss_sig", "-CAfile", str(authority)]
-    named = ["-purpose", "sslserver", "-verify_hostname", ANSWERS_TO[2]]
-    for command in ([*verify, str(authority)], [*verify, *named, str(leaf)]):
-        reported = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert (reported.stdout.split(": ")[-1], reported.stderr) == ("OK\n", "")
+    leaf_options = ["-purpose", "sslserver", "-verify_hostname", ANSWERS_TO[2]]
+    for command in ([*verify, str(authority)], [*verify, *leaf_options, str(leaf)]):
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (result.stdout.split(": ")[-1], result.stderr) == ("OK\n", "")

@@ -23,7 +23,7 @@ from tests.certs.moments import NOW
     ],
     ids=["an hour back, ninety days on", "any time zone, reported in UTC", "whole seconds, rounded down"],
 )
-def test_a_validity_is_counted_from_now(now: datetime, lifetime: timedelta, expected: Validity) -> None:
+def test_a_validity_starts_an_hour_ago(now: datetime, lifetime: timedelta, expected: Validity) -> None:
     validity = validity_from(now, lifetime)
     assert validity == expected
     assert validity.not_before.tzinfo is UTC

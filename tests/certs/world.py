@@ -1,7 +1,7 @@
-"""A cluster in memory: a Secret, targets, API servers that learn late, servers that reload, and every fault wished for.
+"""A cluster in memory: a Secret, targets, API servers that lag, servers that reload, and injected faults.
 
-After each change and each passing of time every API server tries a handshake with every server for every entry. What
-fails is kept in `failures`.
+After each change, and whenever time passes, every API server tries a handshake with every server for every entry.
+`failures` collects the handshakes that failed.
 """
 
 import asyncio
@@ -17,24 +17,24 @@ from cryptography import x509
 from certs import Conflict, Reading, Rotation, RotationSettings, Served, StoredCertificates, Target, service_names
 from certs.bundle import anchor, fingerprint, read_certificates
 from certs.places import Changes, Places, TargetEntry
-from certs.state import judged
+from certs.state import read_pair
 from tests.certs.moments import NOW
 
 NAMES = service_names("jobgate-webhook", "jobgate-system")
 SETTINGS = RotationSettings(NAMES)
 MUTATING, VALIDATING, CRD = "mutating/jobgate", "validating/jobgate", "crds/dijobs"
 
-#: Called with each call before it is carried out, by verb and name; what it raises, the caller gets.
+#: Called with verb and name before each call, and after each write; the caller gets the exception that it raises.
 Fault = Callable[[str, str], None]
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """The process was killed."""
 
 
 @dataclass
 class Object:
-    """A target, as it is stored."""
+    """A stored target."""
 
     uid: int
     generation: int
@@ -44,7 +44,7 @@ class Object:
 
 @dataclass
 class Server:
-    """Serves from memory the last good pair that it read."""
+    """A server that serves the last valid pair that it read."""
 
     name: str
     reloads: bool = True
@@ -52,7 +52,7 @@ class Server:
     number: int = -1
 
     def read(self, contents: dict[str, bytes], now: datetime) -> None:
-        pair = judged(contents, NAMES, now)
+        pair = read_pair(contents, NAMES, now)
         if self.reloads and pair and not pair.faults and not pair.missing and pair.number >= self.number:
             self.chain, self.number = read_certificates(contents["tls.crt"]), pair.number
 
@@ -61,11 +61,11 @@ class World:
     """The cluster: a `Store`, `Targets`, `Probe` and `Clock`."""
 
     def __init__(self, now: datetime = NOW, *, lags: Sequence[float] = (0.0, 2.0), servers: int = 2) -> None:
-        """`lags` has the seconds after which each API server learns of a bundle."""
+        """`lags` are the seconds after which each API server sees a new bundle."""
         self.time = now
         self.own_ahead = timedelta()
         self.contents: dict[str, bytes] | None = {"tls.crt": b"", "tls.key": b""}
-        #: What the Secret held before its last write: what a kubelet that is late still mounts.
+        #: The contents of the Secret before its last write, which a slow kubelet still mounts.
         self.former: dict[str, bytes] | None = None
         self.stamps: dict[str, str] = {}
         self.version = 1
@@ -82,7 +82,7 @@ class World:
         for name, entries in ((MUTATING, "ab"), (VALIDATING, "ab"), (CRD, ["conversion"])):
             self.create(name, dict.fromkeys(entries, b""))
 
-    # What others do.
+    # Actions of others.
 
     def create(self, name: str, bundles: dict[str, bytes]) -> None:
         """Create a target, or delete it and create it again."""
@@ -109,7 +109,7 @@ class World:
         self.version += 1
 
     def restart(self, number: int = 0, *, late: bool = False) -> None:
-        """Restart a server; it knows only what the Secret holds, or, of a late mount, what it held before."""
+        """Restart a server: it reads the Secret or, if its mount is `late`, the former contents of the Secret."""
         self.servers[number] = Server(self.servers[number].name)
         if late and self.former:
             self.servers[number].read(self.former, self.time)
@@ -118,7 +118,7 @@ class World:
             self.servers[number].read(self.contents or {}, self.time)
             self.check("a server was started")
 
-    # Certs' protocols.
+    # The protocols of certs.
 
     async def read(self) -> Reading:
         self.called("get", "time")
@@ -126,7 +126,7 @@ class World:
         return Reading(self.time.replace(microsecond=0), self.own_ahead)
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass in small parts, so that all that happens meanwhile is seen."""
+        """Let time pass in small steps, and check after each."""
         end = self.time + timedelta(seconds=seconds)
         self.slept += seconds
         await asyncio.sleep(0)
@@ -139,11 +139,11 @@ class World:
         self.called("look", "endpoints")
         await asyncio.sleep(0)
         return [
-            Served(one.name, one.chain) if one.chain else Served(one.name, fault="connection refused")
-            for one in self.servers
+            Served(server.name, server.chain) if server.chain else Served(server.name, fault="connection refused")
+            for server in self.servers
         ]
 
-    # How it is seen.
+    # Observation.
 
     def called(self, verb: str, name: str) -> None:
         for fault in tuple(self.faults):
@@ -163,17 +163,17 @@ class World:
     def _trusts(self, bundle: bytes, chain: tuple[x509.Certificate, ...]) -> bool:
         key = (bundle, fingerprint(chain[0]))
         if key not in self._verified:
-            found = anchor(chain, read_certificates(bundle))
+            authority = anchor(chain, read_certificates(bundle))
             self._verified[key] = (
                 None
-                if found is None
+                if authority is None
                 else (
-                    max(chain[0].not_valid_before_utc, found.not_valid_before_utc),
-                    min(chain[0].not_valid_after_utc, found.not_valid_after_utc),
+                    max(chain[0].not_valid_before_utc, authority.not_valid_before_utc),
+                    min(chain[0].not_valid_after_utc, authority.not_valid_after_utc),
                 )
             )
-        held = self._verified[key]
-        return held is not None and held[0] <= self.time <= held[1]
+        period = self._verified[key]
+        return period is not None and period[0] <= self.time <= period[1]
 
     def _store(self, contents: dict[str, bytes | None], stamps: dict[str, str]) -> None:
         self.former = self.contents
@@ -187,11 +187,11 @@ class World:
 
     @property
     def number(self) -> int:
-        """The current generation's number."""
+        """The number of the current generation."""
         return int((self.contents or {}).get("generation", b"0"))
 
     def trusted(self, name: str = MUTATING) -> list[int]:
-        """How many CAs each entry of a target trusts."""
+        """Return the number of CAs that each entry of a target trusts."""
         return [len(read_certificates(bundle)) for bundle in self.objects[name].bundles.values()]
 
     def places(self) -> Places:
@@ -220,11 +220,11 @@ class MemoryStore:
         await asyncio.sleep(0)
         if seen.origin != world.version:
             raise Conflict("the Secret has changed")
-        kinds = "stage" if changes.contents.get("next.tls.crt") else ""
-        kinds = kinds or ("promote" if changes.contents.get("tls.crt") else "note")
+        step = "stage" if changes.contents.get("next.tls.crt") else ""
+        step = step or ("promote" if changes.contents.get("tls.crt") else "note")
         stamps = {key: value for key, value in {**world.stamps, **changes.stamps}.items() if value is not None}
         world._store({**(world.contents or {}), **changes.contents}, stamps)
-        world.writes.append(kinds)
+        world.writes.append(step)
         world.called("written", "secret")
 
 
@@ -240,12 +240,12 @@ class MemoryTargets:
         return [self._target(name) for name in (MUTATING, VALIDATING, CRD)]
 
     def _target(self, name: str) -> Target:
-        kind, _, called = name.partition("/")
+        kind, _, object_name = name.partition("/")
         if name not in self.world.objects:
-            return Target(kind, called, found=False)
-        found = self.world.objects[name]
-        version = f"{found.uid}/{found.generation}"
-        return Target(kind, called, version, tuple(itertools.starmap(TargetEntry, found.bundles.items())))
+            return Target(kind, object_name, found=False)
+        target = self.world.objects[name]
+        version = f"{target.uid}/{target.generation}"
+        return Target(kind, object_name, version, tuple(itertools.starmap(TargetEntry, target.bundles.items())))
 
     async def write(self, seen: Target, bundles: Sequence[bytes]) -> None:
         self.world.called("write", str(seen))
@@ -258,7 +258,7 @@ class MemoryTargets:
         self.world.called("written", str(seen))
 
 
-async def settled(world: World, settings: RotationSettings = SETTINGS, patience: float = 7200) -> Any:
+async def settle(world: World, settings: RotationSettings = SETTINGS, patience: float = 7200) -> Any:
     """Rotate until there is nothing left to do."""
     return await world.rotation(settings).run(timedelta(seconds=patience))
 
@@ -266,21 +266,21 @@ async def settled(world: World, settings: RotationSettings = SETTINGS, patience:
 _INSTALLED: list[dict[str, Any]] = []
 
 
-async def installed(*, lags: Sequence[float] = (0.0, 2.0), servers: int = 2) -> World:
-    """A cluster in which generation 1 is served and trusted."""
+async def install(*, lags: Sequence[float] = (0.0, 2.0), servers: int = 2) -> World:
+    """Return a cluster in which generation 1 is served and trusted."""
     if not _INSTALLED:
         first = World()
-        await settled(first)
+        await settle(first)
         bundles = {name: target.bundles for name, target in first.objects.items()}
         _INSTALLED.append({"time": first.time, "contents": first.contents, "stamps": first.stamps, "bundles": bundles})
-    known = _INSTALLED[0]
-    world = World(known["time"], lags=lags, servers=servers)
-    world.contents, world.stamps = dict(known["contents"]), dict(known["stamps"])
-    for name, given in known["bundles"].items():
-        world.create(name, dict(given))
+    snapshot = _INSTALLED[0]
+    world = World(snapshot["time"], lags=lags, servers=servers)
+    world.contents, world.stamps = dict(snapshot["contents"]), dict(snapshot["stamps"])
+    for name, bundles in snapshot["bundles"].items():
+        world.create(name, dict(bundles))
     for number in range(servers):
         world.restart(number)
-    await settled(world)
+    await settle(world)
     world.failures.clear()
     world.writes.clear()
     assert world.number == 1
@@ -288,16 +288,16 @@ async def installed(*, lags: Sequence[float] = (0.0, 2.0), servers: int = 2) -> 
 
 
 @contextmanager
-def fault(world: World, reported: Fault) -> Iterator[None]:
-    world.faults.append(reported)
+def inject(world: World, fault: Fault) -> Iterator[None]:
+    world.faults.append(fault)
     try:
         yield
     finally:
-        world.faults.remove(reported)
+        world.faults.remove(fault)
 
 
-def sound(world: World) -> None:
-    """Everything is as after a rotation, and no handshake failed."""
+def assert_healthy(world: World) -> None:
+    """Assert that the rotation is complete, and that no handshake failed."""
     assert world.failures == []
     for name in world.objects:
         for bundle in world.objects[name].bundles.values():

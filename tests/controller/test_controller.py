@@ -37,7 +37,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(informers, "BACKOFF", Backoff(first=0.01, most=0.05))
     monkeypatch.setattr(queues, "RETRY_PERIOD", 0.01)
     monkeypatch.setattr(run, "SETTLE", 0.01)
-    monkeypatch.setattr("jobgate.controller.run.WorkQueue", lambda: queues.WorkQueue(Backoff(first=0.01, most=0.05)))
+    monkeypatch.setattr(
+        "jobgate.controller.run.WorkQueue", lambda **_: queues.WorkQueue(Backoff(first=0.01, most=0.05))
+    )
 
 
 @asynccontextmanager
@@ -483,7 +485,9 @@ async def test_a_write_that_meets_another_is_done_on_what_that_left() -> None:
 
 
 async def test_two_who_do_not_agree_do_not_keep_the_api_server_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobgate.controller.run.WorkQueue", lambda: queues.WorkQueue(Backoff(first=0.05, most=10.0)))
+    monkeypatch.setattr(
+        "jobgate.controller.run.WorkQueue", lambda **_: queues.WorkQueue(Backoff(first=0.05, most=10.0))
+    )
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job())
     async with controlling(cluster):

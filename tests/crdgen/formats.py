@@ -1,4 +1,4 @@
-"""Texts near the edges of the formats that the API server checks."""
+"""Texts at the limits of the formats that the API server checks."""
 
 from typing import Final
 
@@ -164,13 +164,13 @@ TEXTS: Final = {
     "uuid3": _UUIDS,
     "uuid4": _UUIDS,
     "uuid5": _UUIDS,
-    # Dashes do not count in a name, and what is no format is none.
+    # Dashes in names of formats are ignored; unknown formats are not checked.
     "d-a-t-e": _TIMES,
     "datetime": _TIMES,
     "strange": _MACS,
 }
 
-#: Texts that the API server judges otherwise, and that nobody writes (docs/reference/crdgen-fidelity.md).
+#: Texts with another verdict than on the API server, which nobody writes (docs/reference/crdgen-fidelity.md).
 LISTED: Final = {
     "cidr": {"00001::/8", "00001::/33", "::00001/8", "::00001/33"},
     "email": {

@@ -1,4 +1,4 @@
-"""Each cell of ours in the table of features names a test that is there; each command of the page is one."""
+"""Our cells in the table of features name existing tests, and the page lists every command."""
 
 import re
 from pathlib import Path
@@ -14,12 +14,12 @@ _CELL = re.compile(r"\[[^\]]+\]\(([^ ]+) \"(\w+)\"\)")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
-def test_a_cell_of_ours_names_its_test(row: list[str]) -> None:
-    found = _CELL.fullmatch(row[1])
-    assert found, row[1]
-    file, test = found.groups()
+def test_our_cell_names_an_existing_test(row: list[str]) -> None:
+    match = _CELL.fullmatch(row[1])
+    assert match, row[1]
+    file, test = match.groups()
     assert f"\ndef {test}(" in (PAGE.parent / file).read_text(encoding="utf-8")
 
 
-def test_the_page_tells_every_command() -> None:
+def test_the_page_lists_every_command() -> None:
     assert set(re.findall(r"^\| `(\w+)", TEXT, re.MULTILINE)) == set(_COMMANDS)

@@ -1,4 +1,4 @@
-"""Our CRDs on a real API server, and our evaluation against its own."""
+"""A real API server accepts our CRDs, and returns the same verdicts as our evaluation."""
 
 import secrets
 from collections.abc import Iterator
@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from bench.differential.zoo import (
+from controlplane.client import ClusterApi
+from controlplane.waiting import wait_for
+from crdgen import Model, crd
+from crdgen.evaluate import Evaluator
+from tests.differential.zoo import (
     PLAIN,
     Bounds,
     Enums,
@@ -18,26 +22,22 @@ from bench.differential.zoo import (
     WithPods,
     resource,
 )
-from controlplane.client import ClusterApi
-from controlplane.waiting import wait_for
-from crdgen import Model, crd
-from crdgen.evaluate import Evaluator
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 DRY_RUN = {"dryRun": "All", "fieldValidation": "Ignore"}
 
 
 @pytest.mark.parametrize("model", [*PLAIN, WithPods], ids=lambda model: model.__name__)
-def test_the_api_server_takes_the_crd(cluster_api: ClusterApi, model: type[Model]) -> None:
+def test_the_api_server_accepts_the_crd(cluster_api: ClusterApi, model: type[Model]) -> None:
     status, answer = cluster_api.post(CRDS, crd(resource(model)), {"dryRun": "All", "fieldValidation": "Strict"})
     assert status == 201, answer.get("message")
 
 
 class Installed:
-    """A kind that is served, and the same schema compiled here."""
+    """A kind on the API server, and an evaluator of the same schema."""
 
     def __init__(self, api: ClusterApi, model: type[Model]) -> None:
-        # A name of this run's own, because a CRD of the same name may be there from another test.
+        # A unique name: another test may have created a CRD with the name of the model.
         self.plural = f"{model.__name__.lower()}{secrets.token_hex(3)}"
         definition = crd(resource(model, self.plural))
         names = definition["spec"]["names"]
@@ -56,7 +56,7 @@ class Installed:
     def collection(self) -> str:
         return f"/apis/zoo.example.com/v1/namespaces/default/{self.plural}"
 
-    def of(self, spec: Any) -> dict[str, Any]:
+    def with_spec(self, spec: Any) -> dict[str, Any]:
         metadata = {"name": "one", "namespace": "default"}
         return {"apiVersion": "zoo.example.com/v1", "kind": self.kind, "metadata": metadata, "spec": spec}
 
@@ -72,7 +72,7 @@ def installed(cluster_api: ClusterApi) -> Iterator[dict[type[Model], Installed]]
         cluster_api.delete(f"{CRDS}/{kind.plural}.zoo.example.com")
 
 
-def templated(**container: Any) -> dict[str, Any]:
+def spec_with_pod(**container: Any) -> dict[str, Any]:
     return {"template": {"spec": {"containers": [{"name": "main", **container}]}}}
 
 
@@ -116,10 +116,15 @@ FIELDS: list[tuple[type[Model], dict[str, Any], str, list[Any]]] = [
         "template",
         [{}, None, {"spec": {}}, {"metadata": {"creationTimestamp": None, "labels": {"a": "b"}}}],
     ),
-    (WithPods, templated(env=[{"name": "A"}, {"name": "A"}], ports=[{"containerPort": 1}] * 2), "volumes", [None]),
-    (WithPods, templated(args=["a", None]), "volumes", [None]),
-    (WithPods, templated(resources={"limits": {"cpu": 1.5}}, imagePullPolciy="x"), "volumes", [None]),
-    (WithPods, templated(), "volumes", [[], [{"name": "a"}, {"name": "a"}], [{}], [{"name": "a", "emptyDir": None}]]),
+    (WithPods, spec_with_pod(env=[{"name": "A"}, {"name": "A"}], ports=[{"containerPort": 1}] * 2), "volumes", [None]),
+    (WithPods, spec_with_pod(args=["a", None]), "volumes", [None]),
+    (WithPods, spec_with_pod(resources={"limits": {"cpu": 1.5}}, imagePullPolciy="x"), "volumes", [None]),
+    (
+        WithPods,
+        spec_with_pod(),
+        "volumes",
+        [[], [{"name": "a"}, {"name": "a"}], [{}], [{"name": "a", "emptyDir": None}]],
+    ),
 ]
 EMPTY: list[Any] = [{}, None, [], "x"]
 CASES: list[tuple[type[Model], Any]] = [
@@ -130,15 +135,17 @@ CASES: list[tuple[type[Model], Any]] = [
 
 
 @pytest.mark.parametrize("model, spec", CASES, ids=lambda value: str(getattr(value, "__name__", value))[:60])
-def test_the_api_server_judges_as_we_do(installed: dict[type[Model], Installed], model: type[Model], spec: Any) -> None:
+def test_the_api_server_returns_the_same_verdict(
+    installed: dict[type[Model], Installed], model: type[Model], spec: Any
+) -> None:
     kind = installed[model]
-    wanted = kind.of(spec)
-    status, answer = kind.api.post(kind.collection, wanted, DRY_RUN)
-    ours = kind.evaluator.default(kind.evaluator.prune(wanted))
-    violations = kind.evaluator.validate(ours)
+    submitted = kind.with_spec(spec)
+    status, answer = kind.api.post(kind.collection, submitted, DRY_RUN)
+    evaluated = kind.evaluator.default(kind.evaluator.prune(submitted))
+    violations = kind.evaluator.validate(evaluated)
     assert (status == 201) == (not violations), (answer.get("message"), violations)
     if status == 201:
-        assert answer.get("spec") == ours.get("spec")
+        assert answer.get("spec") == evaluated.get("spec")
     else:
         causes = {cause["field"] for cause in answer["details"]["causes"]}
         assert {text(violation.path) for violation in violations} <= causes

@@ -1,4 +1,4 @@
-"""Formats and bounds of scalars, as a real API server judges them."""
+"""A real API server checks formats and bounds of scalars as we do."""
 
 import re
 import secrets
@@ -43,18 +43,18 @@ SCALARS: list[tuple[dict[str, Any], list[Any]]] = [
     ({"type": "boolean", "format": "date"}, [True, "x"]),
     ({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]}, ["1.2.3.4", "::1", "x"]),
 ]
-#: What rules see of a URL. One is not put together with another: the server takes each for as long as can be.
+#: The parts of a URL. Each has its own rule: the server estimates each part at its maximum length.
 PARTS = [
     *(f"url(self).{part}()" for part in ("getScheme", "getHost", "getHostname", "getPort", "getEscapedPath")),
     "string(size(url(self).getQuery()))",
 ]
-#: URLs as people write them: of what is odd the parts may differ.
-PLAIN = re.compile(
+#: Usual URLs: the parts of unusual ones may differ.
+USUAL = re.compile(
     r"https?://([a-z@.]+|\[[0-9a-f:]+\])(:[0-9]+)?(/[a-z0-9/%.]*)?(\?[a-z=&]*)?|/[a-z][a-z0-9/%.]*(\?[a-z=&]*)?",
     re.ASCII,
 )
-#: As many URLs go into one object, so that the server does not find the rules too dear.
-MANY = 20
+#: URLs per object. With more, the estimated cost of the rules exceeds the limit of the server.
+URLS_PER_OBJECT = 20
 
 
 def definition(spec: dict[str, Any]) -> dict[str, Any]:
@@ -71,8 +71,8 @@ def definition(spec: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class Served:
-    """A kind that is served."""
+class ServedKind:
+    """A kind on the API server."""
 
     def __init__(self, api: ClusterApi, spec: dict[str, Any]) -> None:
         self.api, self.crd = api, definition(spec)
@@ -82,65 +82,65 @@ class Served:
         assert status == 201, answer.get("message")
         wait_for(lambda: api.get(self.path)[0] == 200, what=f"{self.kind} is served")
 
-    def judged(self, spec: Any) -> tuple[list[dict[str, Any]], list[Any]]:
-        """Return what both reject: the server's causes, and our violations."""
-        written = {"apiVersion": f"{GROUP}/v1", "kind": self.kind, "metadata": {"name": "one"}, "spec": spec}
-        status, answer = self.api.post(self.path, written, DRY_RUN)
+    def evaluate(self, spec: Any) -> tuple[list[dict[str, Any]], list[Any]]:
+        """Return the causes of the server, and our violations."""
+        submitted = {"apiVersion": f"{GROUP}/v1", "kind": self.kind, "metadata": {"name": "one"}, "spec": spec}
+        status, answer = self.api.post(self.path, submitted, DRY_RUN)
         assert status in {201, 422}, answer
-        return (answer["details"]["causes"] if status == 422 else []), list(evaluate(self.crd, written).violations)
+        return (answer["details"]["causes"] if status == 422 else []), list(evaluate(self.crd, submitted).violations)
 
 
 @pytest.fixture
 def serve(cluster_api: ClusterApi) -> Iterator[Any]:
-    made: list[Served] = []
+    kinds: list[ServedKind] = []
 
-    def serve_(spec: dict[str, Any]) -> Served:
-        made.append(Served(cluster_api, spec))
-        return made[-1]
+    def serve_(spec: dict[str, Any]) -> ServedKind:
+        kinds.append(ServedKind(cluster_api, spec))
+        return kinds[-1]
 
     yield serve_
-    for served in made:
-        cluster_api.delete(f"{CRDS}/{served.crd['metadata']['name']}")
+    for kind in kinds:
+        cluster_api.delete(f"{CRDS}/{kind.crd['metadata']['name']}")
 
 
-def test_texts_have_a_format_where_the_server_says_so(serve: Any) -> None:
+def test_formats_match_the_server(serve: Any) -> None:
     fields = {name.replace("-", "_"): {"type": "array", "items": {"type": "string", "format": name}} for name in TEXTS}
-    served = serve({"type": "object", "properties": fields})
+    kind = serve({"type": "object", "properties": fields})
     differ = {}
     for name, texts in TEXTS.items():
-        causes, violations = served.judged({name.replace("-", "_"): list(texts)})
+        causes, violations = kind.evaluate({name.replace("-", "_"): list(texts)})
         theirs = {int(index) for cause in causes for index in re.findall(r"\[(\d+)\]$", cause["field"])}
         ours = {violation.path[2] for violation in violations}
         differ[name] = {texts[index] for index in theirs ^ ours}
     assert {name: texts for name, texts in differ.items() if texts} == LISTED
 
 
-def test_numbers_and_untyped_values_are_judged_as_by_the_server(serve: Any) -> None:
-    served = serve({"type": "object", "properties": {f"f{index}": schema for index, (schema, _) in enumerate(SCALARS)}})
+def test_numbers_and_untyped_values_match_the_server(serve: Any) -> None:
+    kind = serve({"type": "object", "properties": {f"f{index}": schema for index, (schema, _) in enumerate(SCALARS)}})
     differ = []
     for index, (schema, values) in enumerate(SCALARS):
         for value in values:
-            causes, violations = served.judged({f"f{index}": value})
+            causes, violations = kind.evaluate({f"f{index}": value})
             if bool(causes) != bool(violations):
                 differ.append((schema, value, causes, violations))
     assert differ == []
 
 
-def test_rules_see_the_parts_of_a_url_that_the_server_sees(serve: Any) -> None:
+def test_parts_of_urls_match_the_server(serve: Any) -> None:
     rules = [{"rule": f"!isURL(self) || {index} < 0", "messageExpression": part} for index, part in enumerate(PARTS)]
     text = {"type": "string", "maxLength": 60, "x-kubernetes-validations": [*rules, {"rule": "isURL(self)"}]}
-    served = serve(
-        {"type": "object", "properties": {"urls": {"type": "array", "maxItems": MANY, "items": text}}},
+    kind = serve(
+        {"type": "object", "properties": {"urls": {"type": "array", "maxItems": URLS_PER_OBJECT, "items": text}}},
     )
-    plain = [url for url in URLS if PLAIN.fullmatch(url)]
-    for start in range(0, len(plain), MANY):
-        urls = plain[start : start + MANY]
-        causes, violations = served.judged({"urls": urls})
+    usual = [url for url in URLS if USUAL.fullmatch(url)]
+    for start in range(0, len(usual), URLS_PER_OBJECT):
+        urls = usual[start : start + URLS_PER_OBJECT]
+        causes, violations = kind.evaluate({"urls": urls})
         theirs = sorted((cause["field"], _message(cause["message"])) for cause in causes)
-        ours = sorted((f"spec.urls[{one.path[2]}]", _message(f': "": {one.message}')) for one in violations)
+        ours = sorted((f"spec.urls[{error.path[2]}]", _message(f': "": {error.message}')) for error in violations)
         assert ours == theirs, urls
 
 
 def _message(text: str) -> str:
-    """Return the message without the value; Go tells more of what is wrong within an IPv6 address."""
+    """Return the message without the value, and without Go's details about invalid IPv6 addresses."""
     return re.sub(r'(: ParseAddr\("[^"]*"\)).*', r"\1", re.sub(r'^.*?: "(?:[^"\\]|\\.)*": ', "", text, count=1))

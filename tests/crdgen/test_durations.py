@@ -1,4 +1,4 @@
-"""Durations as Go writes them."""
+"""Durations in the format of Go."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -11,7 +11,7 @@ from crdgen.durations import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(
-    "text, seconds, written",
+    "text, seconds, formatted",
     [
         ("30s", 30, "30s"),
         ("1h30m", 5400, "1h30m"),
@@ -26,16 +26,16 @@ from crdgen.durations import format_duration, parse_duration
         ("90m", 5400, "1h30m"),
     ],
 )
-def test_a_duration_is_read_and_written(text: str, seconds: float, written: str) -> None:
+def test_a_duration_is_parsed_and_formatted(text: str, seconds: float, formatted: str) -> None:
     duration = parse_duration(text)
     assert duration == timedelta(seconds=seconds)
-    assert format_duration(duration) == written
+    assert format_duration(duration) == formatted
 
 
 @pytest.mark.parametrize(
     "text", ["", "30", "PT30S", "1d", "s", "1h 30m", "1H", ".s", "-", "30s\n", "3000000h", "9223372036854775808ns"]
 )
-def test_what_go_does_not_take_is_no_duration(text: str) -> None:
+def test_a_text_that_go_rejects_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"duration|292 years"):
         parse_duration(text)
 
@@ -44,7 +44,7 @@ class Waiting(BaseModel):
     every: Annotated[Duration, Field(gt=timedelta(0))] = timedelta(minutes=90)
 
 
-def test_a_field_of_a_model_is_go_text_in_json_and_a_timedelta_in_python() -> None:
+def test_a_duration_is_text_in_json_and_a_timedelta_in_python() -> None:
     waiting = Waiting.model_validate({"every": "45s"})
     assert waiting.every == timedelta(seconds=45)
     assert waiting.model_dump(mode="json") == {"every": "45s"}
@@ -52,7 +52,7 @@ def test_a_field_of_a_model_is_go_text_in_json_and_a_timedelta_in_python() -> No
 
 
 @pytest.mark.parametrize("value", ["PT1S", 30, "0s", "-1s", None])
-def test_a_field_rejects_other_forms_and_what_is_out_of_bounds(value: object) -> None:
+def test_a_field_rejects_other_formats_and_values_out_of_bounds(value: object) -> None:
     with pytest.raises(ValidationError):
         Waiting.model_validate({"every": value})
 

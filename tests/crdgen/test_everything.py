@@ -1,4 +1,4 @@
-"""A CRD that says everything at once, on a real API server: it is taken, and does what it says."""
+"""A CRD with every feature at once: a real API server accepts it, and every feature works."""
 
 import secrets
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ GROUP = "everything.example.com"
 
 
 class Limits(BaseModel):
-    """What it may use. A second sentence that nobody wants to read in a cluster."""
+    """Resource limits. A second sentence that nobody wants to read in a cluster."""
 
     cpu: Annotated[Quantity, Doc("Cores.")] = "1"
     memory: Quantity | None = None
@@ -92,7 +92,7 @@ class Spec(BaseModel):
     labels: Annotated[dict[str, str] | None, Field(max_length=5), GranularMap] = None
     queue: Annotated[str, Field(max_length=63), Immutable] = "default"
     urgent: bool = False
-    limits: Annotated[Limits, AtomicMap, Descriptions("drop"), Doc("What it may use.")] = Limits()
+    limits: Annotated[Limits, AtomicMap, Descriptions("drop"), Doc("Resource limits.")] = Limits()
     ports: Annotated[list[Port], MapList("name"), Field(max_length=9)] = []
     names: Annotated[list[str], SetList] = []
     args: Annotated[list[str], Atomic] = []
@@ -112,7 +112,7 @@ class Status(BaseModel):
 
 
 def everything(suffix: str, conversion: Conversion | None = None) -> CustomResource:
-    """Return the resource; the suffix makes its names this run's own."""
+    """Return the resource; the suffix makes its names unique."""
     columns = (
         Column("Replicas", ".spec.replicas", description="How many are wanted."),
         Column("Phase", ".status.phase"),
@@ -150,23 +150,23 @@ def everything(suffix: str, conversion: Conversion | None = None) -> CustomResou
     ],
     ids=["service", "url"],
 )
-def test_the_api_server_takes_it_with_a_conversion(cluster_api: ClusterApi, conversion: Conversion) -> None:
+def test_the_api_server_accepts_a_conversion(cluster_api: ClusterApi, conversion: Conversion) -> None:
     definition = crd(everything("x", conversion))
     status, answer = cluster_api.post(CRDS, definition, STRICT)
     assert status == 201, answer.get("message")
     assert answer["spec"]["conversion"]["webhook"] == definition["spec"]["conversion"]["webhook"]
 
 
-def test_an_approved_api_of_kubernetes_is_taken(cluster_api: ClusterApi) -> None:
+def test_the_api_server_accepts_an_approved_kubernetes_group(cluster_api: ClusterApi) -> None:
     resource = CustomResource(
         "crdgen.k8s.io", Names("Thing"), (Version("v1", Limits),), api_approved="unapproved, a test"
     )
     assert cluster_api.post(CRDS, crd(resource), STRICT)[0] == 201
 
 
-def test_the_api_server_takes_the_pod_templates_of_all_minors(cluster_api: ClusterApi) -> None:
+def test_the_api_server_accepts_the_pod_templates_of_all_minors(cluster_api: ClusterApi) -> None:
     for minor in MINORS:
-        # The rules of a schema are those of its parts: one CRD per minor, its schema as it is inlined.
+        # All types of the minor go into one schema: the rules apply to each of them.
         definition = crd(CustomResource(GROUP, Names("Template"), (Version("v1", Limits),)))
         (version,) = definition["spec"]["versions"]
         version["schema"]["openAPIV3Schema"]["properties"]["spec"] = {"type": "object", "properties": dict(load(minor))}
@@ -175,7 +175,7 @@ def test_the_api_server_takes_the_pod_templates_of_all_minors(cluster_api: Clust
 
 
 class Things:
-    """The kind, served."""
+    """The kind on the API server."""
 
     def __init__(self, api: ClusterApi) -> None:
         self.api = api
@@ -191,12 +191,12 @@ class Things:
         return f"/apis/{GROUP}/{version}/namespaces/default/{self.plural}/{name}".rstrip("/")
 
     def create(self, name: str, spec: dict[str, Any], dry: bool = False) -> tuple[int, dict[str, Any]]:
-        whole = {"image": "busybox", "first": "a"} | spec
+        fields = {"image": "busybox", "first": "a"} | spec
         body = {
             "apiVersion": f"{GROUP}/v2",
             "kind": self.kind,
             "metadata": {"name": name},
-            "spec": {key: value for key, value in whole.items() if value is not None},
+            "spec": {key: value for key, value in fields.items() if value is not None},
         }
         return self.api.post(self.path(), body, STRICT if dry else {"fieldValidation": "Strict"})
 
@@ -237,8 +237,20 @@ def causes(answer: dict[str, Any]) -> list[tuple[str, str, str]]:
         ),
         ("an escaped name", {"image": None, "x-ray": "no"}, "FieldValueInvalid", "spec.x-ray", "no such ray"),
         ("a rule with an optional oldSelf", {"replicas": 9}, "FieldValueInvalid", "spec", "start small"),
-        ("two of one", {"build": "."}, "FieldValueInvalid", "spec", "exactly one of image, build, x-ray must be set"),
-        ("none of one", {"image": None}, "FieldValueInvalid", "spec", "exactly one of image, build, x-ray must be set"),
+        (
+            "two of exactly one",
+            {"build": "."},
+            "FieldValueInvalid",
+            "spec",
+            "exactly one of image, build, x-ray must be set",
+        ),
+        (
+            "none of exactly one",
+            {"image": None},
+            "FieldValueInvalid",
+            "spec",
+            "exactly one of image, build, x-ray must be set",
+        ),
         (
             "two of at most one",
             {"namespace": "b"},
@@ -275,7 +287,7 @@ def test_a_rule_rejects_with_its_message(
 ) -> None:
     status, answer = things.create("one", spec, dry=True)
     assert status == 422, answer
-    assert any((found, at) == (reason, field) and message in text for found, at, text in causes(answer)), causes(answer)
+    assert any(cause[:2] == (reason, field) and message in cause[2] for cause in causes(answer)), causes(answer)
 
 
 def test_a_rule_on_the_whole_object_sees_its_name(things: Things) -> None:
@@ -284,7 +296,7 @@ def test_a_rule_on_the_whole_object_sees_its_name(things: Things) -> None:
     assert "no object has this name" in answer["message"]
 
 
-def test_what_is_immutable_stays(things: Things) -> None:
+def test_immutable_fields_cannot_change(things: Things) -> None:
     assert things.create("fixed", {"queue": "a", "ports": [{"name": "a"}], "labels": {"a": "b"}})[0] == 201
     changes: list[tuple[dict[str, Any], str]] = [
         ({"queue": "b"}, "is immutable"),
@@ -299,7 +311,7 @@ def test_what_is_immutable_stays(things: Things) -> None:
     assert things.change("fixed", {"ports": [{"name": "b", "number": 81}], "replicas": 9})[0] == 200
 
 
-def test_what_is_immutable_once_set_may_be_set_once(things: Things) -> None:
+def test_a_field_that_is_immutable_once_set_can_be_set_once(things: Things) -> None:
     assert things.create("later", {})[0] == 201
     patched = {"spec": {"image": None, "x-ray": "a"}}
     assert things.api.patch(things.path("later"), patched)[0] == 200

@@ -54,19 +54,19 @@ from crdgen.formats import FORMATS
         ("uri", "http://[1.2.3.4]", False),
         ("uuid4", "123e4567-e89b-42d3-a456-426614174000", True),
         ("uuid4", "123e4567-e89b-12d3-a456-426614174000", False),
-        ("isbn", "what the API server alone checks", True),
+        ("isbn", "only the API server checks this format", True),
     ],
 )
-def test_a_text_has_a_format(name: str, text: str, expected: bool) -> None:
+def test_a_text_matches_a_format(name: str, text: str, expected: bool) -> None:
     assert FORMATS[name](text) is expected
 
 
 @pytest.mark.parametrize(
     "part", ["1", "0", "a ", "a.", "a", " ", '"', "<", "a@", "1,:", "[", "%41", "\u00e4", "::", "="]
 )
-def test_no_text_takes_a_format_long(part: str) -> None:
+def test_long_texts_are_checked_in_linear_time(part: str) -> None:
     began = time.process_time()
     for text in (f"1{part * 100_000}!", f"http://{part * 100_000}!", f'"{part * 100_000}"'):
-        for holds in FORMATS.values():
-            holds(text)
+        for is_valid in FORMATS.values():
+            is_valid(text)
     assert time.process_time() - began < 10

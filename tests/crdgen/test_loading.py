@@ -1,4 +1,4 @@
-"""What is imported brings only what it needs."""
+"""Imports load needed modules only."""
 
 import subprocess
 import sys
@@ -17,13 +17,13 @@ import crdgen
         ("from crdgen.lint import lint", "crdgen.generate"),
     ],
 )
-def test_importing_loads_no_more_than_is_needed(statement: str, without: str) -> None:
+def test_an_import_loads_needed_modules_only(statement: str, without: str) -> None:
     program = f"import sys; {statement}; print(*[name for name in sys.modules if name.startswith({without!r})])"
     answer = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert answer.stdout.split() == []
 
 
-def test_every_exported_name_is_there_and_no_other() -> None:
+def test_every_exported_name_exists_and_no_other() -> None:
     assert all(getattr(crdgen, name) is not None for name in crdgen.__all__)
     assert dir(crdgen) == crdgen.__all__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

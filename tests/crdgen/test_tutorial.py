@@ -1,4 +1,4 @@
-"""The tutorial: its files are written to a folder, and its commands print what it shows, on a real API server."""
+"""The tutorial: its commands print the output that it shows, with its files and a real API server."""
 
 import io
 import os
@@ -18,11 +18,11 @@ from controlplane.waiting import wait_for
 from crdgen.cli import main
 
 TEXT = Path("docs/tutorials/crdgen.md").read_text(encoding="utf-8")
-#: The files, each in a block below a line that is its name; and the commands with what they print.
+#: The files: blocks below a line with the name. The commands, with their output.
 FILES = dict(re.findall(r"^`([\w./-]+)`\n\n```(?:python|yaml)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
 SESSIONS = re.findall(r"^```console\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 COMMANDS = [
-    found for session in SESSIONS for found in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE)
+    command for session in SESSIONS for command in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE)
 ]
 OURS = "python -m crdgen "
 CAKES = "/apis/bakery.example.com/v1/namespaces/default/cakes"
@@ -30,7 +30,7 @@ CAKES = "/apis/bakery.example.com/v1/namespaces/default/cakes"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The reader's folder, which is the current one."""
+    """Write the files of the tutorial to the current folder."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -40,11 +40,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sys.modules.pop("bakery", None)
 
 
-def printed(command: str, environment: dict[str, str]) -> str:
-    """Return what a command prints; our own runs in this process, for its start would cost the most."""
+def output_of(command: str, environment: dict[str, str]) -> str:
+    """Return the output of a command; run crdgen in this process, because a new process starts slowly."""
     if not command.startswith(OURS):
-        done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, env=environment)
-        return done.stdout
+        process = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, env=environment)
+        return process.stdout
     line, _, file = command.removeprefix(OURS).partition(" > ")
     sys.modules.pop("bakery", None)
     out, err = io.StringIO(), io.StringIO()
@@ -57,15 +57,15 @@ def printed(command: str, environment: dict[str, str]) -> str:
     return ""
 
 
-def test_what_the_tutorial_shows_is_what_its_commands_print(
+def test_the_commands_print_the_output_of_the_tutorial(
     folder: Path, controlplane: ControlPlane, cluster_api: ClusterApi
 ) -> None:
     assert folder
     assert len(COMMANDS) > 8
     path = f"{controlplane.assets.kubectl.parent}{os.pathsep}{os.environ['PATH']}"
     environment = controlplane.environment() | {"PATH": path}
-    for command, shown in COMMANDS:
+    for command, expected in COMMANDS:
         if command.startswith("kubectl apply -f"):  # Established is set a moment before objects are served.
             wait_for(lambda: cluster_api.get(CAKES)[0] == 200, what="cakes are served")
-        text = printed(command, environment)
-        assert text.rstrip("\n") == shown.rstrip("\n"), command
+        output = output_of(command, environment)
+        assert output.rstrip("\n") == expected.rstrip("\n"), command

@@ -13,9 +13,6 @@ import jsonpatch
 import orjson
 from hypothesis import strategies as st
 
-from bench.differential.objects.mistakes import mistaken, near
-from bench.differential.objects.mistakes import places as parts_of
-from bench.differential.objects.values import JSON, right
 from crdgen.evaluate import evaluate
 from crdgen.lint import LintSeverity, lint
 from crdgen.reading import UnreadableManifest, read
@@ -24,6 +21,9 @@ from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
 from jobgate.podchecks.pod_security.policy import ENFORCE
+from tests.differential.objects.mistakes import mistaken, near
+from tests.differential.objects.mistakes import places as parts_of
+from tests.differential.objects.values import JSON, right
 from tests.hostile.costly import blown_up, least, places, schema_of, size_of
 from tests.hostile.fuzz import Target
 from tests.hostile.requests import envelope

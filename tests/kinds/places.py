@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from bench.differential.pods.bases import BASES
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 from tests.corpus import BROKEN, GOOD, jobs
+from tests.differential.pods.bases import BASES
 from tests.kinds.dijob.jobs import job, task
 from webhook import Objects, Operation, Phase, Request, Response, review
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bench.differential.pods.pod_security import PODS
-from bench.differential.pods.systematic import systematic
 from jobgate.podchecks.pod_security.policy import ENFORCE
 from tests.corpus import BROKEN, jobs
+from tests.differential.pods.pod_security import PODS
+from tests.differential.pods.systematic import systematic
 from tests.kinds.dijob.jobs import job, task, template
 from tests.kinds.places import KINDS, Steps, ask, at, with_value
 from webhook import Cause, Phase, Required, Response

@@ -14,10 +14,6 @@ from hypothesis import strategies as st
 from msgspec import Meta, Struct
 from pydantic import Field
 
-from bench.differential.objects.madeup import made
-from bench.differential.objects.mistakes import near, places
-from bench.differential.objects.schemas import MADE_UP, Named, at_edges, generated, with_rules
-from bench.differential.objects.values import JSON
 from crdgen import CustomResource, Model, Names, Version
 from crdgen.evaluate import Evaluator
 from crdgen.quantities import QUANTITY_SCHEMA
@@ -30,6 +26,10 @@ from jobgate.kinds import built_in, installed
 from jobgate.podchecks.durations import DURATION
 from jobgate.podchecks.fitting import Predicate, surely, surely_fits
 from tests.corpus import GOOD, jobs, name_of
+from tests.differential.objects.madeup import made
+from tests.differential.objects.mistakes import near, places
+from tests.differential.objects.schemas import MADE_UP, Named, at_edges, generated, with_rules
+from tests.differential.objects.values import JSON
 from webhook.review import defaulted as defaulted_job
 
 KINDS = installed()

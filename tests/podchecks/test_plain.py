@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import inspect
 
-from bench.differential.pods.cases import sample
 from crdgen.podtemplate import load
 from crdgen.reading import read
 from jobgate.jobs.context import Context
@@ -22,6 +21,7 @@ from jobgate.podchecks.family import LOOK, Families, Family
 from jobgate.podchecks.newer_fields import FIELDS
 from jobgate.rules.templates import made_pods
 from tests.corpus import GOOD, name_of
+from tests.differential.pods.cases import sample
 from tests.podchecks.templates import PLAIN
 from webhook import Invalid
 from webhook.cause import Cause, Notice

@@ -4,5 +4,5 @@
 - `policy`: what the labels of a namespace ask for
 
 It answers as the admission plugin `PodSecurity` answers the creation of the Pod, which is compared with a real API
-server (`bench.differential.pods`), in the version of the definition that the namespace pins.
+server (`tests.differential.pods`), in the version of the definition that the namespace pins.
 """

@@ -1,4 +1,4 @@
-"""Where the CEL library is not installed, every command names the rules that nobody has checked."""
+"""Without the CEL library, every command lists the unchecked rules."""
 
 import json
 from pathlib import Path
@@ -7,19 +7,19 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from bench.differential.crds.definitions import bare
 from crdgen import ValidationRule, cel
 from crdgen.cli import main
 from crdgen.evaluate import Evaluator, evaluate
+from tests.differential.crds.definitions import bare
 
-RULED: dict[str, Any] = {
+SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"a": {"type": "integer", "x-kubernetes-validations": [{"rule": "self > 3"}]}},
 }
 WIDGET = {"apiVersion": "lint.example.com/v1", "kind": "Widget", "metadata": {"name": "one"}, "spec": {"a": 1}}
 
 
-class Ruled(BaseModel):
+class SpecWithRule(BaseModel):
     a: Annotated[int, ValidationRule("self > 3")]
 
 
@@ -31,7 +31,7 @@ def absent(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, str]:
     definition, widget = tmp_path / "crd.json", tmp_path / "widget.json"
-    definition.write_text(json.dumps(bare(RULED)), encoding="utf-8")
+    definition.write_text(json.dumps(bare(SCHEMA)), encoding="utf-8")
     widget.write_text(json.dumps(WIDGET), encoding="utf-8")
     return str(definition), str(widget)
 
@@ -50,13 +50,13 @@ def test_eval_names_the_rule_and_rejects_nothing(files: tuple[str, str], capsys:
 
 
 def test_generate_names_the_rule(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--group", "shop.example.com", "--version", "v1", "--kind", "Ruled"]
-    assert main(["generate", f"{__name__}:Ruled", *arguments]) == 0
+    arguments = ["--group", "shop.example.com", "--version", "v1", "--kind", "SpecWithRule"]
+    assert main(["generate", f"{__name__}:SpecWithRule", *arguments]) == 0
     assert "was not checked" in capsys.readouterr().err
 
 
 def test_an_evaluation_lists_the_rules_that_were_not_evaluated() -> None:
     unchecked: list[str] = []
-    assert Evaluator(RULED).validate({"a": 1}, unchecked=unchecked) == []
+    assert Evaluator(SCHEMA).validate({"a": 1}, unchecked=unchecked) == []
     assert [sentence.partition(" was")[0] for sentence in unchecked] == ["a: rule `self > 3`"]
-    assert len(evaluate(bare(RULED), WIDGET).unchecked) == 1
+    assert len(evaluate(bare(SCHEMA), WIDGET).unchecked) == 1

@@ -1,10 +1,10 @@
-"""Problems of rules that are reported before the API server is asked."""
+"""Problems of rules are reported as by the API server's compiler, with a suggestion."""
 
 from typing import Any
 
 import pytest
 
-from crdgen.cel import CompilationError, compiled, uses_old_self
+from crdgen.cel import CompilationError, compile_expression, uses_old_self
 from crdgen.cel.cost import estimate
 
 SPEC: dict[str, Any] = {
@@ -30,7 +30,7 @@ SPEC: dict[str, Any] = {
     },
 }
 
-TAKEN = [
+ACCEPTED = [
     "self.replicas > 1.5",
     "self.replicas < 3 && self.ratio >= 1",
     "self.x__dash__prop == self.__namespace__",
@@ -57,20 +57,20 @@ TAKEN = [
 
 
 def problems(expression: str, **more: bool) -> list[str]:
-    """Return what the API server's compiler rejects, one sentence each."""
+    """Return the problems of an expression, one sentence each."""
     try:
-        compiled(expression, SPEC, **more)
+        compile_expression(expression, SPEC, **more)
     except CompilationError as error:
         return error.sentences
     return []
 
 
-@pytest.mark.parametrize("expression", TAKEN)
-def test_what_the_server_compiles_has_no_problems(expression: str) -> None:
+@pytest.mark.parametrize("expression", ACCEPTED)
+def test_an_expression_that_the_server_compiles_has_no_problems(expression: str) -> None:
     assert problems(expression) == []
 
 
-REFUSED = [
+REJECTED = [
     ("self.replicas == 'x'", ["at character 15: == does not take (int, string)"]),
     ("self.replicass > 1", ["self has no field replicass: did you mean replicas?"]),
     ("self.tasks.all(t, t.nme == 'a')", ["self.tasks[] has no field nme: did you mean name?"]),
@@ -89,8 +89,8 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("expression, sentences", REFUSED)
-def test_a_problem_is_one_sentence_with_what_would_be_right(expression: str, sentences: list[str]) -> None:
+@pytest.mark.parametrize("expression, sentences", REJECTED)
+def test_a_problem_is_one_sentence_with_a_suggestion(expression: str, sentences: list[str]) -> None:
     assert problems(expression) == sentences
 
 
@@ -99,16 +99,16 @@ def test_syntax_is_checked() -> None:
     assert sentence.startswith("at character 16: Syntax error")
 
 
-def test_a_message_must_be_a_text() -> None:
-    assert compiled("'at least ' + string(self.replicas)", SPEC).returns == "STRING"
-    assert compiled("self.replicas", SPEC).returns == "INT"
+def test_compilation_returns_the_type_of_an_expression() -> None:
+    assert compile_expression("'at least ' + string(self.replicas)", SPEC).returns == "STRING"
+    assert compile_expression("self.replicas", SPEC).returns == "INT"
 
 
-def test_a_whole_resource_shows_its_name() -> None:
+def test_rules_on_the_whole_object_see_its_name() -> None:
     assert problems("self.metadata.name.size() < 10 && self.kind == 'A'", root=True) == []
 
 
-def test_an_optional_old_self_has_to_be_unwrapped() -> None:
+def test_an_optional_old_self_must_be_unwrapped() -> None:
     assert problems("!oldSelf.hasValue() || self.replicas >= oldSelf.value().replicas", optional_old_self=True) == []
     assert problems("self.replicas >= oldSelf.replicas", optional_old_self=True)
 
@@ -126,7 +126,7 @@ def test_an_optional_old_self_has_to_be_unwrapped() -> None:
         ("self == 1 // oldSelf", False),
     ],
 )
-def test_a_transition_rule_names_old_self(expression: str, uses: bool) -> None:
+def test_a_transition_rule_uses_old_self(expression: str, uses: bool) -> None:
     assert uses_old_self(expression) is uses
 
 
@@ -141,7 +141,7 @@ def test_a_transition_rule_names_old_self(expression: str, uses: bool) -> None:
         ("self.name.startsWith('a') || self.name == 'a' || 'a' in self.labels", []),
     ],
 )
-def test_what_is_walked_without_a_bound_is_named(expression: str, paths: list[str]) -> None:
-    found = compiled(expression, SPEC)
-    price = estimate(found.tree, found.types, found.self_type)
+def test_unbounded_places_are_reported(expression: str, paths: list[str]) -> None:
+    compiled = compile_expression(expression, SPEC)
+    price = estimate(compiled.tree, compiled.types, compiled.self_type)
     assert [place.path for place in price.places if not place.bounded] == paths

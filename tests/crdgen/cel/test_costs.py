@@ -1,13 +1,13 @@
-"""What expressions are estimated to cost, near the API server's own figures."""
+"""Estimated costs of expressions, compared with the API server's figures."""
 
 from typing import Any
 
 import pytest
 
-from bench.differential.crds.costs import SELF
-from crdgen.cel import compiled
+from crdgen.cel import compile_expression
 from crdgen.cel.cost import LIMIT, estimate
 from crdgen.cel.types import REQUEST, type_of
+from tests.differential.crds.costs import SELF
 
 COSTS = [
     ("self == oldSelf", 2),
@@ -28,27 +28,27 @@ COSTS = [
 
 
 def _cost(expression: str, schema: dict[str, Any]) -> int:
-    found = compiled(expression, schema)
-    return estimate(found.tree, found.types, found.self_type).cost
+    compiled = compile_expression(expression, schema)
+    return estimate(compiled.tree, compiled.types, compiled.self_type).cost
 
 
 @pytest.mark.parametrize("expression, cost", COSTS)
-def test_an_estimate_is_near_the_one_of_the_api_server(expression: str, cost: int) -> None:
+def test_an_estimate_is_near_that_of_the_api_server(expression: str, cost: int) -> None:
     assert cost / 2 <= _cost(expression, SELF) <= cost * 2
 
 
-def test_what_nobody_can_size_costs_more_than_anything() -> None:
+def test_values_of_unknown_size_exceed_every_limit() -> None:
     assert _cost("self.?words.orValue([]).all(x, x == 'a')", SELF) > 2**60
     assert _cost("quantity(self.text) != quantity('1')", SELF) > 2**60
 
 
 @pytest.mark.parametrize("count", ["self.numbers[0]", "-self.numbers[0]", "self.words.size()", "1000000000000"])
-def test_a_range_whose_length_nothing_bounds_costs_more_than_is_evaluated(count: str) -> None:
-    found = compiled(f"lists.range({count}).size() >= 0", SELF)
-    assert found.cost(100) > LIMIT
+def test_a_range_without_a_bound_exceeds_the_limit(count: str) -> None:
+    compiled = compile_expression(f"lists.range({count}).size() >= 0", SELF)
+    assert compiled.cost(100) > LIMIT
 
 
-def test_a_range_of_a_negative_number_costs_no_less_than_nothing() -> None:
+def test_the_cost_of_a_negative_range_is_not_negative() -> None:
     assert _cost("lists.range(-1000).size() == 0", SELF) > 0
 
 
@@ -62,7 +62,11 @@ def test_a_range_of_a_negative_number_costs_no_less_than_nothing() -> None:
         ({"type": "object", "required": ["größe"], "properties": {"größe": {"type": "boolean"}}}, 17),
     ],
 )
-def test_as_many_items_are_expected_as_fit_into_a_request(items: dict[str, Any], least: int) -> None:
-    found = type_of({"type": "array", "items": items})
-    assert found
-    assert (found.most, found.keyword, found.bounded) == ((REQUEST - 2) // (least + 1), "maxItems", False)
+def test_a_list_without_a_bound_has_the_items_that_fit_into_a_request(items: dict[str, Any], least: int) -> None:
+    list_type = type_of({"type": "array", "items": items})
+    assert list_type
+    assert (list_type.max_size, list_type.keyword, list_type.bounded) == (
+        (REQUEST - 2) // (least + 1),
+        "maxItems",
+        False,
+    )

@@ -1,17 +1,17 @@
-"""What expressions give, without a cluster."""
+"""The results of expressions, without a cluster."""
 
 from typing import Any
 
 import pytest
 
-from bench.differential.objects.expressions import ERRORS, SCHEMA, TRUE, VALUE
 from crdgen import cel
+from tests.differential.objects.expressions import ERRORS, SCHEMA, TRUE, VALUE
 
 NUMBERS = {"type": "array", "items": {"type": "integer"}}
 
 
 def run(expression: str, value: Any = VALUE, schema: dict[str, Any] = SCHEMA) -> Any:
-    compiled = cel.compiled(expression, schema)
+    compiled = cel.compile_expression(expression, schema)
     return compiled.run(compiled.activation(value, None), old=False)
 
 
@@ -28,8 +28,8 @@ def test_the_expression_is_true(expression: str) -> None:
         "[quantity('1k'), quantity('1')].exists(q, q == quantity('1000')) && !isURL('/\\u0000')",
     ],
 )
-def test_the_functions_that_are_added_take_values_of_each_type(expression: str) -> None:
-    """The API server has it too, and takes no rule with it: it cannot size what these give."""
+def test_added_functions_accept_values_of_each_type(expression: str) -> None:
+    """The API server has these too, but accepts no rule with them, because it cannot estimate their size."""
     assert run(expression) is True
 
 
@@ -49,8 +49,8 @@ def test_the_expression_fails_as_on_the_server(expression: str) -> None:
         ("oldSelf.value() == self // a comment", None, "dereference"),
     ],
 )
-def test_an_optional_old_self_is_there_where_there_is_an_old_value(rule: str, old: Any, outcome: bool | str) -> None:
-    compiled = cel.compiled(rule, NUMBERS, optional_old_self=True)
+def test_an_optional_old_self_has_the_old_value(rule: str, old: Any, outcome: bool | str) -> None:
+    compiled = cel.compile_expression(rule, NUMBERS, optional_old_self=True)
     variables = compiled.activation([7], old)
     if isinstance(outcome, bool):
         assert compiled.run(variables, old=old is not None) is outcome
@@ -83,9 +83,9 @@ _KEYED = {
         (_KEYED, [{"k": "b"}, {"k": "a", "s": ["y"]}], False),
     ],
 )
-def test_sets_and_map_lists_are_the_same_in_any_order(schema: dict[str, Any], old: Any, same: bool) -> None:
+def test_sets_and_map_lists_are_equal_in_any_order(schema: dict[str, Any], old: Any, same: bool) -> None:
     new = [1, 2] if schema is not _KEYED else [{"k": "a", "s": ["x", "y"]}, {"k": "b"}]
-    compiled = cel.compiled("self == oldSelf", schema)
+    compiled = cel.compile_expression("self == oldSelf", schema)
     assert compiled.run(compiled.activation(new, old), old=True) is same
 
 
@@ -94,15 +94,15 @@ def test_sets_and_map_lists_are_the_same_in_any_order(schema: dict[str, Any], ol
     [
         ({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, {"a": 1}, {"a": 2}, False),
         ({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, {"a": 2**80}, {"a": 2**80}, True),
-        ({"type": "string"}, "\ud800", "\udfff", True),  # both are U+FFFD when they are read
+        ({"type": "string"}, "\ud800", "\udfff", True),  # the API server reads both as U+FFFD
     ],
 )
-def test_what_no_rule_can_name_is_compared(schema: dict[str, Any], new: Any, old: Any, same: bool) -> None:
-    compiled = cel.compiled("self == oldSelf", schema)
+def test_values_that_no_rule_can_read_are_compared(schema: dict[str, Any], new: Any, old: Any, same: bool) -> None:
+    compiled = cel.compile_expression("self == oldSelf", schema)
     assert compiled.run(compiled.activation(new, old), old=True) is same
 
 
-def test_a_number_with_a_point_is_no_integer_to_rules() -> None:
+def test_a_float_is_not_an_integer_in_rules() -> None:
     with pytest.raises(cel.EvaluationError, match="No matching overloads"):
         run("self > 2", 3.0, {"type": "integer"})
 
@@ -121,9 +121,9 @@ _CHAIN = "[self]" + ".map(x, '%s%s'.format([x, x]))" * 10
         ("format.uri().validate(self).orValue([]).size() == 0", "a", TEXT, "uses validate"),
         ("lists.range(self).size() == 0", -1, {"type": "integer"}, "cannot be evaluated by the CEL library"),
     ],
-    ids=["steps", "doubled", "deep", "grown", "optional", "negative"],
+    ids=["steps", "doubling", "deep", "growing", "optional", "negative"],
 )
-def test_what_is_too_much_for_the_library_is_not_evaluated(
+def test_expressions_beyond_the_limits_of_the_library_are_not_evaluated(
     expression: str, value: Any, schema: dict[str, Any], why: str
 ) -> None:
     with pytest.raises(cel.NotEvaluated, match=why):

@@ -1,4 +1,4 @@
-"""The command line in this process, in a folder of its own."""
+"""Run the command line in this process, in a temporary directory."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from crdgen.cli import main
 
 
 class Answer(NamedTuple):
-    """What a command said."""
+    """The exit status and output of a command."""
 
     status: int
     out: str
@@ -22,7 +22,7 @@ Crdgen: TypeAlias = Callable[..., Answer]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, which is the current one."""
+    """Return an empty directory, which is the current directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path
@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def crdgen(folder: Path, capsys: pytest.CaptureFixture[str]) -> Crdgen:
-    """Run a command line, given as one text or as arguments."""
+    """Return a function that runs a command line, given as one string or as arguments."""
     assert folder
 
     def run(*arguments: str) -> Answer:

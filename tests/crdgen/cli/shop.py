@@ -1,4 +1,4 @@
-"""Models as users write them, for the command line."""
+"""Models of a user, for tests of the command line."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""`crdgen check` finds what is not up to date, shows how, and can fix it."""
+"""`crdgen check` finds files that are out of date, prints a diff, and can update them."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def test_a_listing_is_written_once_and_then_up_to_date(crdgen: Crdgen, folder: P
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (None, "pyproject.toml: No such file or directory: specify FILE and MODULE:MODEL, or --config"),
         ("", "no [[tool.crdgen.files]]"),
@@ -58,14 +58,14 @@ def test_a_listing_is_written_once_and_then_up_to_date(crdgen: Crdgen, folder: P
         (f'[[tool.crdgen.files]]\nmodel = "{SHOP}:Order"\ncrd = "a"', "is a model: add --group"),
     ],
 )
-def test_a_listing_that_says_too_little(crdgen: Crdgen, folder: Path, text: str | None, said: str) -> None:
+def test_an_incomplete_listing_is_reported(crdgen: Crdgen, folder: Path, text: str | None, message: str) -> None:
     if text is not None:
         (folder / "pyproject.toml").write_text(text)
     answer = crdgen("check")
     assert (answer.status, answer.out) == (2, "")
-    assert said in answer.err
+    assert message in answer.err
     assert answer.err.count("\n") == 1
 
 
-def test_a_file_without_its_model_is_a_mistake(crdgen: Crdgen) -> None:
+def test_a_file_needs_its_model(crdgen: Crdgen) -> None:
     assert "add the model that it is generated from" in crdgen("check a.yaml").err

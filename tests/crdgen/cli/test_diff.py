@@ -1,4 +1,4 @@
-"""`crdgen diff` compares files, folders and revisions, and answers by its exit status."""
+"""`crdgen diff` compares files, directories and revisions, and returns the result as its exit status."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ TIGHTER = OLD.replace("maximum: 9", "maximum: 5")
 
 @pytest.fixture
 def repository(folder: Path) -> Path:
-    """A git repository with one commit, in which `crds/orders.yaml` is the old one."""
+    """Return a git repository with one commit, which contains the old `crds/orders.yaml`."""
     (folder / "crds").mkdir()
     (folder / "crds" / "orders.yaml").write_text(OLD)
     author = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
@@ -38,7 +38,7 @@ def test_two_files(crdgen: Crdgen, folder: Path, new: str, status: int, last: st
     assert answer.out.splitlines()[-1] == f"{last} compatible"
 
 
-def test_a_break_is_told_with_its_place_and_its_fix(crdgen: Crdgen, folder: Path) -> None:
+def test_a_break_is_reported_with_its_path_and_fix(crdgen: Crdgen, folder: Path) -> None:
     (folder / "old.yaml").write_text(OLD)
     (folder / "new.yaml").write_text(TIGHTER)
     lines = crdgen("diff old.yaml new.yaml").out.splitlines()
@@ -50,7 +50,7 @@ def test_a_break_is_told_with_its_place_and_its_fix(crdgen: Crdgen, folder: Path
     assert (entry["crd"], entry["version"], entry["path"]) == ("orders.shop.example.com", "v1", "spec.count")
 
 
-def test_a_removed_version_is_told_with_the_command_that_tells_more(crdgen: Crdgen, folder: Path) -> None:
+def test_a_removed_version_is_reported_with_the_command_for_stored_versions(crdgen: Crdgen, folder: Path) -> None:
     old = yaml.safe_load(OLD)
     (only,) = old["spec"]["versions"]
     old["spec"]["versions"] = [only | {"name": "v1alpha1", "storage": False}, only]
@@ -63,14 +63,14 @@ def test_a_removed_version_is_told_with_the_command_that_tells_more(crdgen: Crdg
         assert ("`kubectl get crd orders.shop.example.com -o yaml`" in answer.out) == (not status)
 
 
-def test_a_file_is_compared_with_what_it_was(crdgen: Crdgen, repository: Path) -> None:
+def test_a_file_is_compared_with_a_revision(crdgen: Crdgen, repository: Path) -> None:
     assert crdgen("diff crds/orders.yaml --against HEAD") == (0, "0 breaking, 0 compatible\n", "")
     (repository / "crds" / "orders.yaml").write_text(TIGHTER)
     for path in ("crds/orders.yaml", "crds", "."):
         assert crdgen(f"diff {path} --against HEAD").status == 1
 
 
-def test_of_folders_each_crd_is_compared_with_its_own(crdgen: Crdgen, repository: Path) -> None:
+def test_crds_in_directories_are_compared_by_name(crdgen: Crdgen, repository: Path) -> None:
     other = OLD.replace("orders", "parcels").replace("Order", "Parcel").replace("order", "parcel")
     (repository / "crds" / "parcels.yaml").write_text(other)
     answer = crdgen("diff crds --against HEAD")
@@ -85,7 +85,7 @@ def test_of_folders_each_crd_is_compared_with_its_own(crdgen: Crdgen, repository
     }
 
 
-def test_a_file_that_was_not_there_is_new(crdgen: Crdgen, repository: Path) -> None:
+def test_a_file_that_does_not_exist_at_the_revision_is_new(crdgen: Crdgen, repository: Path) -> None:
     (repository / "more.yaml").write_text(OLD)
     answer = crdgen("diff more.yaml --against HEAD")
     assert answer.status == 0
@@ -93,7 +93,7 @@ def test_a_file_that_was_not_there_is_new(crdgen: Crdgen, repository: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("diff crds/orders.yaml", "specify two files, OLD and NEW, or one with --against REV"),
         ("diff a b c", "specify two files"),
@@ -106,11 +106,11 @@ def test_a_file_that_was_not_there_is_new(crdgen: Crdgen, repository: Path) -> N
         ("docs old.yaml", "old.yaml:1: apiVersion is apiextensions.k8s.io/v1beta1: must be"),
     ],
 )
-def test_what_cannot_be_compared(crdgen: Crdgen, repository: Path, line: str, said: str) -> None:
+def test_errors_of_input_are_one_line(crdgen: Crdgen, repository: Path, line: str, message: str) -> None:
     for name, version in (("old", "v1beta1"), ("empty", "v1")):
         text = f"apiVersion: apiextensions.k8s.io/{version}\nkind: CustomResourceDefinition\n"
         (repository / f"{name}.yaml").write_text(text)
     answer = crdgen(line)
     assert (answer.status, answer.out) == (2, "")
-    assert said in answer.err
+    assert message in answer.err
     assert answer.err.count("\n") == 1

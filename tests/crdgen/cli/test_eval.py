@@ -1,4 +1,4 @@
-"""`crdgen eval` shows what becomes of an object, in the words of `kubectl`."""
+"""`crdgen eval` shows the result for an object, with the messages of `kubectl`."""
 
 import json
 import time
@@ -19,7 +19,7 @@ def _definition(folder: Path) -> None:
     (folder / "crd.yaml").write_text(to_yaml(crd(ORDER)))
 
 
-def test_what_is_pruned_and_filled_in_is_shown(crdgen: Crdgen, folder: Path) -> None:
+def test_pruned_fields_and_defaults_are_shown(crdgen: Crdgen, folder: Path) -> None:
     (folder / "a.yaml").write_text(f"{HEAD}spec:\n  item: tea\n  cuont: 2\n  tags: null\n")
     answer = crdgen("eval a.yaml --crd crd.yaml")
     assert answer.status == 0
@@ -30,7 +30,7 @@ def test_what_is_pruned_and_filled_in_is_shown(crdgen: Crdgen, folder: Path) -> 
     assert stored["spec"] == {"item": "tea", "count": 1, "size": "small", "tags": []}
 
 
-def test_what_is_rejected_is_told_as_kubectl_does(crdgen: Crdgen, folder: Path) -> None:
+def test_rejections_are_printed_like_kubectl(crdgen: Crdgen, folder: Path) -> None:
     (folder / "one.yaml").write_text(f"{HEAD}spec:\n  item: tea\n  count: 0\n")
     (folder / "two.yaml").write_text(f"{HEAD}spec:\n  count: 0\n  size: vast\n")
     answer = crdgen("eval one.yaml --crd crd.yaml")
@@ -46,7 +46,7 @@ def test_what_is_rejected_is_told_as_kubectl_does(crdgen: Crdgen, folder: Path) 
 
 
 @pytest.mark.parametrize(("metadata", "name"), [("name: one", "one"), ("generateName: tea-", "a.yaml:1")])
-def test_an_object_is_called_by_its_name_or_place(crdgen: Crdgen, folder: Path, metadata: str, name: str) -> None:
+def test_an_object_is_identified_by_its_name_or_line(crdgen: Crdgen, folder: Path, metadata: str, name: str) -> None:
     head = HEAD.replace("name: one", metadata)
     (folder / "a.yaml").write_text(f"{head}spec:\n  item: tea\n  count: 0\n")
     answer = crdgen("eval a.yaml --crd crd.yaml")
@@ -58,7 +58,7 @@ def test_an_object_is_called_by_its_name_or_place(crdgen: Crdgen, folder: Path, 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (HEAD.replace("Order", "Parcel"), "contains no shop.example.com Order, the kind that crd.yaml defines"),
         (HEAD.replace("/v1", "/v9"), "the CRD has no version 'v9'; it has v1"),
@@ -66,27 +66,27 @@ def test_an_object_is_called_by_its_name_or_place(crdgen: Crdgen, folder: Path, 
         ("a: [", "a.yaml:"),
     ],
 )
-def test_what_is_no_such_object(crdgen: Crdgen, folder: Path, text: str, said: str) -> None:
+def test_a_file_without_such_an_object_is_an_error(crdgen: Crdgen, folder: Path, text: str, message: str) -> None:
     (folder / "a.yaml").write_text(text)
     answer = crdgen("eval a.yaml --crd crd.yaml")
     assert (answer.status, answer.out) == (2, "")
-    assert said in answer.err
+    assert message in answer.err
     assert answer.err.count("\n") == 1
 
 
-def test_the_crd_must_be_one(crdgen: Crdgen, folder: Path) -> None:
+def test_the_crd_file_must_contain_a_crd(crdgen: Crdgen, folder: Path) -> None:
     (folder / "none.yaml").write_text(HEAD)
     assert "none.yaml: contains no CustomResourceDefinition" in crdgen("eval none.yaml --crd none.yaml").err
 
 
-def test_an_update_sees_what_is_stored(crdgen: Crdgen, folder: Path) -> None:
+def test_an_update_is_compared_with_the_stored_object(crdgen: Crdgen, folder: Path) -> None:
     (folder / "old.yaml").write_text(f"{HEAD}spec:\n  item: tea\n  count: 0\n")
     (folder / "new.yaml").write_text(f"{HEAD}spec:\n  item: cake\n  count: 0\n")
     assert crdgen("eval new.yaml --crd crd.yaml").status == 1
     assert crdgen("eval new.yaml --crd crd.yaml --old old.yaml").status == 0
 
 
-def test_a_crd_that_cannot_be_there_is_named(crdgen: Crdgen, folder: Path) -> None:
+def test_a_crd_that_the_api_server_rejects_is_an_error(crdgen: Crdgen, folder: Path) -> None:
     (folder / "crd.yaml").write_text(to_yaml(crd(ORDER)).replace("scope: Namespaced", "scope: Galaxy"))
     (folder / "a.yaml").write_text(HEAD)
     answer = crdgen("eval a.yaml --crd crd.yaml")
@@ -95,7 +95,7 @@ def test_a_crd_that_cannot_be_there_is_named(crdgen: Crdgen, folder: Path) -> No
 
 
 def test_no_pattern_makes_it_slow(crdgen: Crdgen, folder: Path) -> None:
-    """A backtracking matcher would take years; the bound is far above what is needed."""
+    """A backtracking matcher would take years; the limit is far above the time that is needed."""
     definition = crd(ORDER)
     spec = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     spec["properties"]["item"]["pattern"] = "^(a+)+$"

@@ -3,13 +3,13 @@
 from crdgen.cli.lint import entries, sarif, text
 from crdgen.lint import Finding, LintSeverity
 
-SURPRISE = Finding("spec.a", "it is odd", "change it", LintSeverity.WARNING, "odd")
-REFUSAL = Finding("spec.b", "it is wrong", "correct it", LintSeverity.ERROR, "wrong")
-FOUND = {"crds/my crd.yaml": [SURPRISE, REFUSAL], "fine.yaml": []}
+WARNING = Finding("spec.a", "it is odd", "change it", LintSeverity.WARNING, "odd")
+ERROR = Finding("spec.b", "it is wrong", "correct it", LintSeverity.ERROR, "wrong")
+FINDINGS = {"crds/my crd.yaml": [WARNING, ERROR], "fine.yaml": []}
 
 
-def test_text_tells_what_is_rejected_first_and_counts() -> None:
-    assert text(FOUND) == (
+def test_text_lists_errors_first_and_counts() -> None:
+    assert text(FINDINGS) == (
         "crds/my crd.yaml: error: spec.b: it is wrong\n    correct it [wrong]\n"
         "crds/my crd.yaml: warning: spec.a: it is odd\n    change it [odd]\n"
         "2 files: 1 error, 1 warning\n"
@@ -17,7 +17,7 @@ def test_text_tells_what_is_rejected_first_and_counts() -> None:
 
 
 def test_json_has_each_finding_with_its_file() -> None:
-    assert entries(FOUND) == [
+    assert entries(FINDINGS) == [
         {
             "file": "crds/my crd.yaml",
             "severity": "warning",
@@ -37,8 +37,8 @@ def test_json_has_each_finding_with_its_file() -> None:
     ]
 
 
-def test_sarif_is_what_the_standard_asks_for() -> None:
-    log = sarif(FOUND)
+def test_sarif_follows_the_standard() -> None:
+    log = sarif(FINDINGS)
     assert log["version"] == "2.1.0"
     assert log["$schema"].endswith("sarif-2.1.0.json")
     (run,) = log["runs"]
@@ -56,7 +56,7 @@ def test_sarif_is_what_the_standard_asks_for() -> None:
         assert location["logicalLocations"][0]["fullyQualifiedName"].startswith("spec.")
 
 
-def test_nothing_found_is_said_too() -> None:
+def test_no_findings_are_reported_too() -> None:
     assert text({"a.yaml": []}) == "1 file: 0 errors, 0 warnings\n"
     assert entries({"a.yaml": []}) == []
     assert sarif({"a.yaml": []})["runs"][0]["results"] == []

@@ -1,4 +1,4 @@
-"""`crdgen generate` prints a CRD, or one line that says what would be right."""
+"""`crdgen generate` prints a CRD, or an error of one line."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ SHOP = "tests.crdgen.cli.shop"
 NAMED = "--group shop.example.com --version v1"
 
 
-def test_of_a_spec_and_of_a_whole_object_comes_a_crd(crdgen: Crdgen) -> None:
+def test_a_model_may_be_the_spec_or_the_whole_object(crdgen: Crdgen) -> None:
     for model, has_status in (("OrderSpec", False), ("Order", True)):
         answer = crdgen(f"generate {SHOP}:{model} {NAMED}")
         assert (answer.status, answer.err) == (0, "")
@@ -23,17 +23,17 @@ def test_of_a_spec_and_of_a_whole_object_comes_a_crd(crdgen: Crdgen) -> None:
         assert ("status" in spec["versions"][0].get("subresources", {})) is has_status
 
 
-def test_a_custom_resource_is_taken_as_it_is(crdgen: Crdgen) -> None:
+def test_a_custom_resource_has_its_own_names(crdgen: Crdgen) -> None:
     assert crdgen(f"generate {SHOP}:ORDER") == (0, to_yaml(crd(ORDER)), "")
 
 
-def test_names_can_be_given(crdgen: Crdgen) -> None:
+def test_names_can_be_set_by_flags(crdgen: Crdgen) -> None:
     answer = crdgen(f"generate {SHOP}:Order {NAMED} --kind Box --plural boxen --scope Cluster")
     spec = yaml.safe_load(answer.out)["spec"]
     assert (spec["names"]["kind"], spec["names"]["plural"], spec["scope"]) == ("Box", "boxen", "Cluster")
 
 
-def test_the_current_folder_is_importable_and_what_it_prints_is_no_yaml(crdgen: Crdgen, folder: Path) -> None:
+def test_the_current_directory_is_importable_and_its_output_goes_to_stderr(crdgen: Crdgen, folder: Path) -> None:
     text = "from pydantic import BaseModel\nprint('hello')\nclass Spec(BaseModel):\n    a: int = 1\n"
     (folder / "printing_models.py").write_text(text)
     answer = crdgen("generate printing_models:Spec --group a.b --version v1 --kind A")
@@ -60,11 +60,11 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("line", "said"), FAULTS, ids=[line for line, _ in FAULTS])
-def test_what_cannot_be_done_is_said_in_one_line(crdgen: Crdgen, line: str, said: str) -> None:
+@pytest.mark.parametrize(("line", "message"), FAULTS, ids=[line for line, _ in FAULTS])
+def test_errors_are_one_line(crdgen: Crdgen, line: str, message: str) -> None:
     answer = crdgen(line)
     assert (answer.status, answer.out) == (2, "")
-    assert said in answer.err
+    assert message in answer.err
     assert answer.err.count("\n") == 1
 
 
@@ -74,7 +74,7 @@ def test_a_spec_may_be_a_dataclass(crdgen: Crdgen) -> None:
     assert yaml.safe_load(answer.out)["spec"]["names"]["plural"] == "parcels"
 
 
-def test_all_faults_of_a_model_are_told_a_line_each(crdgen: Crdgen) -> None:
+def test_all_faults_of_a_model_are_reported_line_by_line(crdgen: Crdgen) -> None:
     answer = crdgen(f"generate {SHOP}:Faulty {NAMED}")
     assert (answer.status, answer.out) == (2, "")
     first, second = answer.err.splitlines()
@@ -90,12 +90,12 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_module_that_fails_is_named_with_the_line(crdgen: Crdgen, folder: Path, case: str) -> None:
-    text, said, line = BROKEN[case]
+def test_the_error_of_a_module_names_its_line(crdgen: Crdgen, folder: Path, case: str) -> None:
+    text, message, line = BROKEN[case]
     name = f"broken_{case.replace(' ', '_')}"
     (folder / f"{name}.py").write_text(text)
     answer = crdgen(f"generate {name}:Spec --group a.b --version v1")
     assert answer.status == 2
-    assert said in answer.err
+    assert message in answer.err
     assert f"{name}.py{line}" in answer.err
     assert answer.err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Every command explains itself; a fault of our own is one line, too."""
+"""Every command has help, and an internal error is one line."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def test_each_command_has_help_with_examples_and_exit_statuses(crdgen: Crdgen, n
     assert "Exit status: 0" in answer.out
 
 
-def test_a_fault_of_its_own_is_no_traceback(crdgen: Crdgen, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_prints_no_traceback(crdgen: Crdgen, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("two\nlines")
 
@@ -34,7 +34,7 @@ def test_a_fault_of_its_own_is_no_traceback(crdgen: Crdgen, monkeypatch: pytest.
     assert answer == (2, "", "crdgen lint: internal error: RuntimeError: two lines\n")
 
 
-def test_it_runs_as_a_module_with_pydantic_and_yaml_only() -> None:
+def test_the_module_runs_with_only_pydantic_and_yaml() -> None:
     text = """
 import sys
 class Reject:
@@ -45,13 +45,13 @@ sys.meta_path.insert(0, Reject())
 from crdgen.cli import main
 sys.exit(main(["generate", "tests.crdgen.cli.shop:ORDER"]))
 """
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("apiVersion: apiextensions.k8s.io/v1\n")
+    result = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("apiVersion: apiextensions.k8s.io/v1\n")
 
 
-def test_a_reader_that_has_seen_enough_is_no_fault() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     line = f"{sys.executable} -m crdgen size manifests/crds --depth 20 | head -1"
-    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-    assert done.stdout.endswith("bytes of compact JSON\n")
+    result = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
+    assert result.stderr == ""
+    assert result.stdout.endswith("bytes of compact JSON\n")

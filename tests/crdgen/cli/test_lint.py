@@ -1,4 +1,4 @@
-"""`crdgen lint` reads what there is and answers by its exit status."""
+"""`crdgen lint` reads files and returns the result as its exit status."""
 
 import io
 import json
@@ -20,7 +20,7 @@ def put(folder: Path, **files: str) -> None:
         (folder / f"{name}.yaml").write_text(text)
 
 
-def test_what_is_fine_is_accepted_and_what_is_rejected_is_not(crdgen: Crdgen, folder: Path) -> None:
+def test_errors_are_reported_and_change_the_exit_status(crdgen: Crdgen, folder: Path) -> None:
     put(folder, good=GOOD, bad=BAD)
     assert crdgen("lint good.yaml").status == 0
     answer = crdgen("lint good.yaml bad.yaml")
@@ -28,7 +28,7 @@ def test_what_is_fine_is_accepted_and_what_is_rejected_is_not(crdgen: Crdgen, fo
     assert "bad.yaml: error: spec.scope: " in answer.out
 
 
-def test_a_folder_is_searched_and_what_is_no_crd_passed_over(crdgen: Crdgen, folder: Path) -> None:
+def test_a_directory_is_searched_and_other_files_are_ignored(crdgen: Crdgen, folder: Path) -> None:
     (folder / "crds" / "deep").mkdir(parents=True)
     put(folder / "crds" / "deep", bad=BAD)
     put(folder / "crds", values="not: [a, manifest", more=f"{OTHER}---\n{GOOD}")
@@ -37,7 +37,7 @@ def test_a_folder_is_searched_and_what_is_no_crd_passed_over(crdgen: Crdgen, fol
     assert {entry["file"] for entry in json.loads(answer.out)} == {"crds/deep/bad.yaml"}
 
 
-def test_of_a_file_with_several_each_finding_says_which(crdgen: Crdgen, folder: Path) -> None:
+def test_findings_in_a_file_with_several_crds_have_their_names(crdgen: Crdgen, folder: Path) -> None:
     put(folder, two=f"{GOOD}---\n{BAD}")
     answer = crdgen("lint two.yaml --output json")
     assert {entry["path"].partition(": ")[0] for entry in json.loads(answer.out)} == {"orders.shop.example.com"}
@@ -50,7 +50,7 @@ def test_standard_input_can_be_linted(crdgen: Crdgen, monkeypatch: pytest.Monkey
     assert json.loads(answer.out)["version"] == "2.1.0"
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_is_linted(crdgen: Crdgen, folder: Path) -> None:
+def test_unreadable_files_are_reported_and_others_are_linted(crdgen: Crdgen, folder: Path) -> None:
     put(folder, bad=BAD, broken="a: [")
     answer = crdgen("lint nowhere.yaml broken.yaml bad.yaml")
     assert answer.status == 2
@@ -59,14 +59,14 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_linted(crdgen: Crdgen, fol
     assert "bad.yaml: error: spec.scope: " in answer.out
 
 
-def test_the_rest_of_a_folder_is_linted_beside_a_file_that_cannot_be_read(crdgen: Crdgen, folder: Path) -> None:
+def test_other_files_of_a_directory_are_linted_beside_an_unreadable_file(crdgen: Crdgen, folder: Path) -> None:
     (folder / "crds").mkdir()
     put(folder / "crds", a_broken="a: [ # CustomResourceDefinition", bad=BAD)
     answer = crdgen("lint crds")
     assert (answer.status, "a_broken.yaml:" in answer.err, "bad.yaml: error:" in answer.out) == (2, True, True)
 
 
-def test_nothing_to_lint_is_a_mistake(crdgen: Crdgen, folder: Path) -> None:
+def test_nothing_to_lint_is_an_error(crdgen: Crdgen, folder: Path) -> None:
     put(folder, other=OTHER)
     assert crdgen("lint other.yaml") == (2, "", "crdgen lint: other.yaml: no CustomResourceDefinition found\n")
 
@@ -81,13 +81,13 @@ TEMPLATES = {
 
 
 @pytest.mark.parametrize("case", TEMPLATES)
-def test_a_template_is_to_be_rendered_first(crdgen: Crdgen, folder: Path, case: str) -> None:
+def test_a_template_must_be_rendered_first(crdgen: Crdgen, folder: Path, case: str) -> None:
     put(folder, crd=TEMPLATES[case])
     answer = crdgen("lint crd.yaml")
     assert answer.status == 2
     assert "if this is a Helm template, render it first: helm template CHART" in answer.err
 
 
-def test_a_description_may_speak_of_templates(crdgen: Crdgen, folder: Path) -> None:
+def test_a_comment_may_contain_a_template(crdgen: Crdgen, folder: Path) -> None:
     put(folder, good=GOOD.replace("  scope: Namespaced", "  scope: Namespaced # {{ .Values.scope }}"))
     assert crdgen("lint good.yaml").status == 0

@@ -1,10 +1,10 @@
-"""CRDs in which a case shows only what matters."""
+"""Build CRDs, so that a case shows only what matters."""
 
 from typing import Any
 
 
 def obj(required: tuple[str, ...] = (), /, **properties: Any) -> dict[str, Any]:
-    """A schema of an object with these fields."""
+    """Return the schema of an object with these fields."""
     return {"type": "object", "properties": properties} | ({"required": list(required)} if required else {})
 
 
@@ -14,7 +14,7 @@ def version(name: str = "v1", spec: Any = None, **more: Any) -> dict[str, Any]:
 
 
 def definition(*versions: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A CRD of Widgets; without versions, with one."""
+    """Return a CRD of Widgets, with a default version."""
     spec = {
         "group": "example.com",
         "names": {"kind": "Widget", "plural": "widgets"},
@@ -29,6 +29,6 @@ def definition(*versions: dict[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
-def of(field: Any) -> dict[str, Any]:
-    """A CRD with one field, `spec.x`."""
+def crd_with_field(field: Any) -> dict[str, Any]:
+    """Return a CRD with one field, `spec.x`."""
     return definition(version(spec=obj(x=field)))

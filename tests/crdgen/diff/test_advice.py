@@ -1,4 +1,4 @@
-"""Who follows the advice of a finding is rid of it: first of what breaks stored objects, then of what breaks clients."""
+"""Following the fix of a change removes its break: first of stored objects, then of clients."""
 
 import copy
 import re
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crdgen.diff import Break, Change, diff
-from tests.crdgen.diff.builder import definition, obj, of, version
+from tests.crdgen.diff.builder import crd_with_field, definition, obj, version
 
 S, C = Break.STORED, Break.CLIENTS
 TEXT, INT = {"type": "string"}, {"type": "integer"}
@@ -20,12 +20,12 @@ def only(old: Any, new: Any) -> Change:
     return change
 
 
-def ruled(schema: Any, rule: str, *, optional: bool = False) -> Any:
+def with_rule(schema: Any, rule: str, *, optional: bool = False) -> Any:
     return schema | {RULES: [{"rule": rule} | ({"optionalOldSelf": True} if optional else {})]}
 
 
 def in_a_new_version(old: Any, spec: Any, **more: Any) -> Any:
-    """The old CRD, and beside its version another one with this spec, which is stored."""
+    """Return the old CRD with another version, which has this spec and is the storage version."""
     crd = copy.deepcopy(old)
     (before,) = crd["spec"]["versions"]
     crd["spec"] |= {"versions": [before | {"storage": False}, version("v2", spec)]} | more
@@ -33,7 +33,7 @@ def in_a_new_version(old: Any, spec: Any, **more: Any) -> Any:
 
 
 def template(change: Change) -> str:
-    """The rule that a finding advises, around `…`."""
+    """Return the rule in the fix of a change, which contains `…`."""
     (rule,) = re.findall(r"`([^`]*…[^`]*)`", change.fix)
     return str(rule)
 
@@ -46,26 +46,26 @@ NEW_RULES = [
 
 
 @pytest.mark.parametrize(("rule", "optional"), NEW_RULES)
-def test_a_rule_that_breaks_stored_objects_is_mended_in_two_steps(rule: str, optional: bool) -> None:
+def test_a_rule_that_breaks_stored_objects_is_fixed_in_two_steps(rule: str, optional: bool) -> None:
     spec = obj(("x",), x=INT)
     old = definition(version(spec=spec))
-    first = only(old, definition(version(spec=ruled(spec, rule, optional=optional))))
+    first = only(old, definition(version(spec=with_rule(spec, rule, optional=optional))))
     assert set(first.breaks) == {S, C}
-    fixed = ruled(spec, template(first).replace("…", rule), optional="hasValue" in template(first) or optional)
+    fixed = with_rule(spec, template(first).replace("…", rule), optional="hasValue" in template(first) or optional)
     second = only(old, definition(version(spec=fixed)))
     assert set(second.breaks) == {C}
     assert "new version" in second.fix
     assert not any(change.breaks for change in diff(old, in_a_new_version(old, fixed)))
 
 
-def test_a_rule_below_a_list_is_mended_on_the_list() -> None:
+def test_a_rule_below_a_list_is_fixed_on_the_list() -> None:
     many = {"type": "array", "items": TEXT}
-    first = only(of(many), of(many | {"items": ruled(TEXT, "self != ''")}))
-    fixed = ruled(many, template(first).replace("…", "item != ''"), optional=True)
-    assert set(only(of(many), of(fixed)).breaks) == {C}
+    first = only(crd_with_field(many), crd_with_field(many | {"items": with_rule(TEXT, "self != ''")}))
+    fixed = with_rule(many, template(first).replace("…", "item != ''"), optional=True)
+    assert set(only(crd_with_field(many), crd_with_field(fixed)).breaks) == {C}
 
 
-#: What is newly rejected, and the rule that says the same.
+#: Keywords that reject more values, and the equivalent rule.
 TIGHTER = [
     (TEXT, {"maxLength": 5}, "self.size() <= 5"),
     (INT, {"maximum": 5}, "self <= 5"),
@@ -81,11 +81,11 @@ TIGHTER = [
 
 
 @pytest.mark.parametrize(("field", "more", "rule"), TIGHTER, ids=[str(case[1]) for case in TIGHTER])
-def test_what_is_rejected_anew_may_be_rejected_by_a_rule(field: Any, more: Any, rule: str) -> None:
-    first = only(of(field), of(field | more))
+def test_a_rule_can_replace_a_keyword_that_rejects_more(field: Any, more: Any, rule: str) -> None:
+    first = only(crd_with_field(field), crd_with_field(field | more))
     assert "optionalOldSelf" in first.fix
-    fixed = ruled(field, template(first).replace("…", rule), optional=True)
-    assert set(only(of(field), of(fixed)).breaks) == {C}
+    fixed = with_rule(field, template(first).replace("…", rule), optional=True)
+    assert set(only(crd_with_field(field), crd_with_field(fixed)).breaks) == {C}
 
 
 ONE = definition(version(spec=obj(a=TEXT)))
@@ -99,7 +99,7 @@ FOLLOWED: list[tuple[str, Any, Any, str, Any]] = [
         definition(version(spec=obj(a=TEXT | {"description": "Deprecated."}))),
     ),
     (
-        "a field is moved by a webhook",
+        "a webhook moves a field",
         ONE,
         definition(version(spec=obj(b=TEXT))),
         "add a version with a conversion webhook that moves the data",
@@ -127,63 +127,63 @@ FOLLOWED: list[tuple[str, Any, Any, str, Any]] = [
         definition(version(spec=obj(("a",), a=TEXT | {"default": ""}))),
     ),
     (
-        "a default that is counted is not given",
-        of(obj(a=TEXT) | {"maxProperties": 1}),
-        of(obj(a=TEXT, b=TEXT | {"default": ""}) | {"maxProperties": 1}),
+        "a default that a bound counts is not set",
+        crd_with_field(obj(a=TEXT) | {"maxProperties": 1}),
+        crd_with_field(obj(a=TEXT, b=TEXT | {"default": ""}) | {"maxProperties": 1}),
         "add it without a default",
-        of(obj(a=TEXT, b=TEXT) | {"maxProperties": 1}),
+        crd_with_field(obj(a=TEXT, b=TEXT) | {"maxProperties": 1}),
     ),
     (
-        "a new field is left open where any was",
-        of(obj() | {OPEN: True}),
-        of(obj(("a",), a=TEXT) | {OPEN: True}),
+        "a new field stays open if unknown fields were kept",
+        crd_with_field(obj() | {OPEN: True}),
+        crd_with_field(obj(("a",), a=TEXT) | {OPEN: True}),
         f"with {OPEN} and no type, and do not require it",
-        of(obj(a={OPEN: True}) | {OPEN: True}),
+        crd_with_field(obj(a={OPEN: True}) | {OPEN: True}),
     ),
     (
         "unknown fields are kept",
-        of(obj() | {OPEN: True}),
-        of(obj()),
+        crd_with_field(obj() | {OPEN: True}),
+        crd_with_field(obj()),
         f"keep {OPEN}",
-        of(obj() | {OPEN: True, "description": "x"}),
+        crd_with_field(obj() | {OPEN: True, "description": "x"}),
     ),
     (
         "another type, another field",
-        of(TEXT),
-        of(INT),
+        crd_with_field(TEXT),
+        crd_with_field(INT),
         "add one of another name",
         definition(version(spec=obj(x=TEXT, y=INT))),
     ),
     (
         "a wider type, another field",
-        of(INT),
-        of({"type": "number"}),
+        crd_with_field(INT),
+        crd_with_field({"type": "number"}),
         "add a field of the wider type",
         definition(version(spec=obj(x=INT, y={"type": "number"}))),
     ),
     (
-        "another default is one of a new version",
-        of(TEXT | {"default": "a"}),
-        of(TEXT | {"default": "b"}),
+        "another default belongs to a new version",
+        crd_with_field(TEXT | {"default": "a"}),
+        crd_with_field(TEXT | {"default": "b"}),
         "change it in a new one",
-        in_a_new_version(of(TEXT | {"default": "a"}), obj(x=TEXT | {"default": "b"})),
+        in_a_new_version(crd_with_field(TEXT | {"default": "a"}), obj(x=TEXT | {"default": "b"})),
     ),
     (
         "a value of an enum is kept",
-        of(TEXT | {"enum": ["a", "b"]}),
-        of(TEXT | {"enum": ["a"]}),
+        crd_with_field(TEXT | {"enum": ["a", "b"]}),
+        crd_with_field(TEXT | {"enum": ["a"]}),
         "keep the value",
-        of(TEXT | {"enum": ["a", "b"], "description": "b is deprecated."}),
+        crd_with_field(TEXT | {"enum": ["a", "b"], "description": "b is deprecated."}),
     ),
     (
-        "a status subresource is one of a new version",
+        "a status subresource belongs to a new version",
         definition(version()),
         definition(version(subresources={"status": {}})),
         "add it to a new version",
         definition(version(storage=False), version("v2", subresources={"status": {}})),
     ),
     (
-        "a version is served on",
+        "a version is still served",
         TWO,
         definition(version("v1", storage=False, served=False), version("v2")),
         "keep it served, marked deprecated",
@@ -196,18 +196,18 @@ FOLLOWED: list[tuple[str, Any, Any, str, Any]] = [
 @pytest.mark.parametrize(
     ("old", "new", "advice", "followed"), [case[1:] for case in FOLLOWED], ids=[case[0] for case in FOLLOWED]
 )
-def test_who_follows_the_advice_breaks_nobody(old: Any, new: Any, advice: str, followed: Any) -> None:
+def test_following_the_advice_breaks_nothing(old: Any, new: Any, advice: str, followed: Any) -> None:
     assert advice in only(old, new).fix
     assert [change for change in diff(old, followed) if change.breaks] == []
 
 
-def test_who_asks_the_cluster_learns_whether_a_version_is_stored() -> None:
+def test_the_crd_of_the_cluster_says_whether_a_version_is_stored() -> None:
     assert "kubectl get crd widgets.example.com -o yaml" in only(TWO, definition(version("v2"))).fix
-    seen = TWO | {"status": {"storedVersions": ["v2"]}}
-    assert only(seen, definition(version("v2"))).breaks == (C,)
+    from_cluster = TWO | {"status": {"storedVersions": ["v2"]}}
+    assert only(from_cluster, definition(version("v2"))).breaks == (C,)
 
 
-def test_no_rule_is_advised_where_there_is_none() -> None:
+def test_no_rule_is_advised_below_a_list() -> None:
     many = {"type": "array", "items": TEXT}
-    (change,) = diff(of(many), of(many | {"items": TEXT | {"maxLength": 1}}))
+    (change,) = diff(crd_with_field(many), crd_with_field(many | {"items": TEXT | {"maxLength": 1}}))
     assert "rule" not in change.fix

@@ -1,11 +1,11 @@
-"""Branches are compared as a whole: fewer in allOf and more in anyOf reject nothing, any other change may."""
+"""Branches are compared as a whole: fewer in allOf and more in anyOf reject nothing; other changes may."""
 
 from typing import Any
 
 import pytest
 
 from crdgen.diff import Break, diff
-from tests.crdgen.diff.builder import of
+from tests.crdgen.diff.builder import crd_with_field
 
 TEXT = {"type": "string"}
 A, B = {"pattern": "^a"}, {"pattern": "^b"}
@@ -31,12 +31,12 @@ BREAKING: list[tuple[str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("old", "new"), [case[1:] for case in HARMLESS], ids=[case[0] for case in HARMLESS])
-def test_what_takes_no_less_breaks_nobody(old: Any, new: Any) -> None:
-    assert [change.what for change in diff(of(old), of(new)) if change.breaks] == []
+def test_branches_that_accept_all_old_values_break_nothing(old: Any, new: Any) -> None:
+    assert [change.what for change in diff(crd_with_field(old), crd_with_field(new)) if change.breaks] == []
 
 
 @pytest.mark.parametrize(("old", "new"), [case[1:] for case in BREAKING], ids=[case[0] for case in BREAKING])
-def test_what_may_take_less_breaks(old: Any, new: Any) -> None:
-    broken = [change for change in diff(of(old), of(new)) if change.breaks]
+def test_branches_that_may_reject_old_values_break(old: Any, new: Any) -> None:
+    broken = [change for change in diff(crd_with_field(old), crd_with_field(new)) if change.breaks]
     assert [set(change.breaks) for change in broken] == [{Break.STORED, Break.CLIENTS}]
     assert broken[0].fix

@@ -1,4 +1,4 @@
-"""What the diff says of stored objects, as a real API server sees it."""
+"""The diff's results for stored objects, compared with a real API server."""
 
 import secrets
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class Served:
-    """A kind of its own, served until the end of the test."""
+    """A new kind, served until the end of the test."""
 
     def __init__(self, api: ClusterApi, *versions: dict[str, Any]) -> None:
         word = f"thing{secrets.token_hex(4)}"
@@ -32,61 +32,61 @@ class Served:
     def path(self) -> str:
         return f"{CRDS}/{self.crd['metadata']['name']}"
 
-    def changed(self, *versions: dict[str, Any]) -> tuple[int, Any]:
-        """What is answered to the CRD with these versions."""
+    def change(self, *versions: dict[str, Any]) -> tuple[int, Any]:
+        """Change the versions of the CRD, and return the answer."""
         return self.api.patch(self.path, {"spec": {"versions": list(versions)}})
 
-    def written(self, spec: Any, name: str = "one", *, dry: bool = True) -> tuple[int, Any]:
+    def create(self, spec: Any, name: str = "one", *, dry: bool = True) -> tuple[int, Any]:
         thing = {"apiVersion": "example.com/v1", "kind": self.kind, "metadata": {"name": name}, "spec": spec}
         return self.api.post(self.objects, thing, {"dryRun": "All"} if dry else {})
 
-    def labelled(self) -> tuple[int, Any]:
-        """What is answered to who changes nothing but a label."""
+    def label(self) -> tuple[int, Any]:
+        """Change only a label of the object, and return the answer."""
         return self.api.patch(f"{self.objects}/one", {"metadata": {"labels": {"n": secrets.token_hex(4)}}})
 
 
 @pytest.fixture
 def served(cluster_api: ClusterApi) -> Iterator[Any]:
-    made: list[Served] = []
+    kinds: list[Served] = []
 
     def serve(*versions: dict[str, Any]) -> Served:
-        made.append(Served(cluster_api, *versions))
-        return made[-1]
+        kinds.append(Served(cluster_api, *versions))
+        return kinds[-1]
 
     yield serve
-    for one in made:
-        cluster_api.delete(one.path)
+    for kind in kinds:
+        cluster_api.delete(kind.path)
 
 
-def ruled(*rules: tuple[str, bool]) -> dict[str, Any]:
-    """A version with these rules: the text of each, and whether it has optionalOldSelf."""
-    listed = [{"rule": text} | ({"optionalOldSelf": True} if optional else {}) for text, optional in rules]
-    return version(spec=SELF | {"x-kubernetes-validations": listed})
+def version_with_rules(*rules: tuple[str, bool]) -> dict[str, Any]:
+    """Return a version with rules, each with its text and its optionalOldSelf."""
+    entries = [{"rule": text} | ({"optionalOldSelf": True} if optional else {}) for text, optional in rules]
+    return version(spec=SELF | {"x-kubernetes-validations": entries})
 
 
-def test_rules_pass_or_reject_what_does_not_change_as_is_said(served: Any) -> None:
+def test_rules_accept_or_reject_unchanged_objects_as_reported(served: Any) -> None:
     plain = version(spec=SELF)
     kind = served(plain)
-    assert kind.written({"must": 1, "list": [{"n": "a"}], "map": {"a": "b"}}, dry=False)[0] == 201
-    strict = ruled(("self.must > oldSelf.must", False))
+    assert kind.create({"must": 1, "list": [{"n": "a"}], "map": {"a": "b"}}, dry=False)[0] == 201
+    strict = version_with_rules(("self.must > oldSelf.must", False))
     (change,) = diff(definition(plain), definition(strict))
     assert Break.STORED in change.breaks
-    assert kind.changed(strict)[0] == 200
-    wait_for(lambda: kind.labelled()[0] == 422, what="what does not change is rejected")
+    assert kind.change(strict)[0] == 200
+    wait_for(lambda: kind.label()[0] == 422, what="an unchanged object is rejected")
 
-    harmless = ruled(*((rule, True) for rule in FOR_NEW), *((rule, False) for rule in OF_CHANGES))
+    harmless = version_with_rules(*((rule, True) for rule in FOR_NEW), *((rule, False) for rule in OF_CHANGES))
     assert {change.breaks for change in diff(definition(plain), definition(harmless))} == {(Break.CLIENTS,)}
-    status, answer = kind.changed(harmless)
+    status, answer = kind.change(harmless)
     assert status == 200, answer.get("message")
-    wait_for(lambda: kind.written({"must": 1, "list": []}, "other")[0] == 422, what="new objects are rejected")
-    wait_for(lambda: kind.labelled()[0] == 200, what="what is stored passes")
+    wait_for(lambda: kind.create({"must": 1, "list": []}, "other")[0] == 422, what="new objects are rejected")
+    wait_for(lambda: kind.label()[0] == 200, what="stored objects are accepted")
 
 
-def test_a_version_in_which_objects_may_be_stored_is_not_removed(served: Any) -> None:
+def test_a_version_with_stored_objects_cannot_be_removed(served: Any) -> None:
     old = version("v1", storage=False)
     kind = served(version("v1"))
-    assert kind.changed(old, version("v2"))[0] == 200
-    status, answer = kind.changed(version("v2"))
+    assert kind.change(old, version("v2"))[0] == 200
+    status, answer = kind.change(version("v2"))
     assert status == 422
     assert "storedVersions" in answer["message"]
     (change,) = diff(definition(old, version("v2")), definition(version("v2")))

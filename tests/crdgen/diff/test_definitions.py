@@ -1,4 +1,4 @@
-"""What is said of a CRD's names, versions and conversion."""
+"""Changes of a CRD's names, versions and conversion."""
 
 from typing import Any
 
@@ -42,9 +42,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str, set[Break]]] = [
     ("another plural", named(), named(plural="ws"), "spec.names.plural", {S, C, A}),
     ("another singular", named(), named(singular="w"), "spec.names.singular", {C}),
     ("the singular written out", named(), named(singular="widget"), "", set()),
-    ("a short name that is gone", named(shortNames=["w"]), named(), "spec.names.shortNames", {C}),
-    ("a short name that is new", named(), named(shortNames=["w"]), "spec.names.shortNames", set()),
-    ("a category that is gone", named(categories=["all"]), named(), "spec.names.categories", {C}),
+    ("a removed short name", named(shortNames=["w"]), named(), "spec.names.shortNames", {C}),
+    ("a new short name", named(), named(shortNames=["w"]), "spec.names.shortNames", set()),
+    ("a removed category", named(categories=["all"]), named(), "spec.names.categories", {C}),
     ("no longer served", views(), views(served=False), "spec.versions[v1].served", {C}),
     ("served", views(served=False), views(), "spec.versions[v1].served", set()),
     ("deprecated", views(), views(deprecated=True), "spec.versions[v1].deprecated", set()),
@@ -61,7 +61,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str, set[Break]]] = [
     ),
     ("no selector", views(selectableFields=[{"jsonPath": ".spec.x"}]), views(), "selectableFields", {C}),
     ("a column", views(), views(additionalPrinterColumns=[{"name": "X"}]), "additionalPrinterColumns", set()),
-    ("a webhook that is gone", two(conversion=HOOK), two(), "spec.conversion.strategy", {S, C}),
+    ("a removed webhook", two(conversion=HOOK), two(), "spec.conversion.strategy", {S, C}),
     ("a webhook", two(), two(conversion=HOOK), "spec.conversion.strategy", set()),
     ("a webhook of one version", definition(conversion=HOOK), definition(), "spec.conversion.strategy", set()),
     ("everything kept", definition(preserveUnknownFields=True), definition(), "spec.preserveUnknownFields", {S, C}),
@@ -90,8 +90,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str, set[Break]]] = [
     ("old", "new", "path", "breaks"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
 def test_one_change_of_a_crd(old: Any, new: Any, path: str, breaks: set[Break]) -> None:
-    found = [change for change in diff(old, new) if not change.path.endswith(".storage")]
-    assert {change.path: set(change.breaks) for change in found} == ({path: breaks} if path else {})
+    changes = [change for change in diff(old, new) if not change.path.endswith(".storage")]
+    assert {change.path: set(change.breaks) for change in changes} == ({path: breaks} if path else {})
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_one_change_of_a_crd(old: Any, new: Any, path: str, breaks: set[Break]) 
         ({"type": "number", "format": "int32", "minimum": 0}, {S, C}),
     ],
 )
-def test_a_new_scale_is_held_against_what_its_field_may_be(replicas: dict[str, Any], breaks: set[Break]) -> None:
+def test_a_new_scale_is_compared_with_the_schema_of_its_field(replicas: dict[str, Any], breaks: set[Break]) -> None:
     spec = obj(replicas=replicas)
     old, new = definition(version(spec=spec)), definition(version(spec=spec, subresources={"scale": SCALE}))
-    assert {one for change in diff(old, new) for one in change.breaks} == breaks
+    assert {affected for change in diff(old, new) for affected in change.breaks} == breaks
 
 
-def test_a_version_in_which_objects_are_still_stored_is_not_removed() -> None:
+def test_the_removal_of_a_version_with_stored_objects_breaks() -> None:
     old = two() | {"status": {"storedVersions": ["v1", "v2"]}}
     (change,) = diff(old, definition(version("v2")))
     assert change.breaks == (S, C)
@@ -119,7 +119,7 @@ def test_a_version_in_which_objects_are_still_stored_is_not_removed() -> None:
 
 
 @pytest.mark.parametrize("status", [{}, {"status": {"storedVersions": []}}, {"status": {"storedVersions": ["v2"]}}])
-def test_each_removal_of_a_version_speaks_of_the_versions_that_are_stored(status: Any) -> None:
+def test_each_removal_of_a_version_mentions_stored_versions(status: Any) -> None:
     for old in (two() | status, hidden() | status):
         (change,) = diff(old, definition(version("v2")))
         assert "`status.storedVersions`" in change.what
@@ -130,18 +130,18 @@ def test_each_removal_of_a_version_speaks_of_the_versions_that_are_stored(status
         )
 
 
-def test_what_was_stored_stays_in_its_version_when_another_one_becomes_the_stored_one() -> None:
+def test_another_storage_version_breaks_nothing() -> None:
     old = definition(version("v1"), version("v2", storage=False))
-    said = {change.path: change for change in diff(old, two())}
-    assert not any(change.breaks for change in said.values())
-    assert "those written before stay as they are" in said["spec.versions[v2].storage"].what
-    assert "`status.storedVersions` names this one until" in said["spec.versions[v1].storage"].what
+    changes = {change.path: change for change in diff(old, two())}
+    assert not any(change.breaks for change in changes.values())
+    assert "those written before stay as they are" in changes["spec.versions[v2].storage"].what
+    assert "`status.storedVersions` names this one until" in changes["spec.versions[v1].storage"].what
 
 
 SMALL, LARGE = obj(a=TEXT), obj(a=TEXT, b=TEXT)
 
 
-def test_objects_of_a_removed_version_meet_the_schema_of_the_stored_one() -> None:
+def test_a_removed_version_is_compared_with_the_storage_version() -> None:
     old = definition(version("v1", LARGE, storage=False), version("v2", SMALL))
     (gone, lost) = diff(old, definition(version("v2", SMALL)))
     assert gone.path == "spec.versions[v1]"
@@ -149,15 +149,15 @@ def test_objects_of_a_removed_version_meet_the_schema_of_the_stored_one() -> Non
 
 
 @pytest.mark.parametrize(("conversion", "breaks"), [({}, (S,)), ({"conversion": HOOK}, ())], ids=["None", "Webhook"])
-def test_a_new_version_must_hold_what_is_stored_unless_a_webhook_converts(conversion: Any, breaks: Any) -> None:
+def test_a_new_version_must_have_all_stored_fields_unless_a_webhook_converts(conversion: Any, breaks: Any) -> None:
     old = definition(version("v1", LARGE), **conversion)
     new = definition(version("v1", LARGE), version("v2", SMALL, storage=False), **conversion)
-    found = {change.place: change.breaks for change in diff(old, new)}
-    assert found == {"spec.versions[v2]": (), "v1 → v2 spec.b": breaks}
+    changes = {change.place: change.breaks for change in diff(old, new)}
+    assert changes == {"spec.versions[v2]": (), "v1 → v2 spec.b": breaks}
 
 
-def test_when_another_version_is_stored_its_schema_meets_what_was_stored() -> None:
+def test_a_new_storage_version_is_compared_with_the_old_one() -> None:
     old = definition(version("v1", LARGE), version("v2", SMALL, storage=False))
     new = definition(version("v1", LARGE, storage=False), version("v2", SMALL))
-    found = {change.place: change.breaks for change in diff(old, new)}
-    assert found == {"spec.versions[v1].storage": (), "spec.versions[v2].storage": (), "v1 → v2 spec.b": (S,)}
+    changes = {change.place: change.breaks for change in diff(old, new)}
+    assert changes == {"spec.versions[v1].storage": (), "spec.versions[v2].storage": (), "v1 → v2 spec.b": (S,)}

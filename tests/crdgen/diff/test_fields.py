@@ -1,11 +1,11 @@
-"""Changes of a field: who they break, and where."""
+"""Changes of a field, and what they break."""
 
 from typing import Any
 
 import pytest
 
 from crdgen.diff import Break, diff
-from tests.crdgen.diff.builder import definition, obj, of, version
+from tests.crdgen.diff.builder import crd_with_field, definition, obj, version
 
 S, C, A = Break.STORED, Break.CLIENTS, Break.APPLY
 REJECTS = {S, C}
@@ -23,17 +23,17 @@ def count(**more: Any) -> dict[str, Any]:
 
 
 def many(kind: str | None, *keys: str, items: Any = KEYED) -> dict[str, Any]:
-    found = {"type": "array", "items": items}
+    schema = {"type": "array", "items": items}
     if kind:
-        found["x-kubernetes-list-type"] = kind
-    return found | ({"x-kubernetes-list-map-keys": list(keys)} if keys else {})
+        schema["x-kubernetes-list-type"] = kind
+    return schema | ({"x-kubernetes-list-map-keys": list(keys)} if keys else {})
 
 
-def ruled(rule: str, **more: Any) -> dict[str, Any]:
+def with_rule(rule: str, **more: Any) -> dict[str, Any]:
     return text(**{"x-kubernetes-validations": [{"rule": rule} | more]})
 
 
-def opened(**properties: Any) -> dict[str, Any]:
+def open_object(**properties: Any) -> dict[str, Any]:
     return obj(**properties) | ANY
 
 
@@ -89,8 +89,8 @@ CASES: list[tuple[str, Any, Any, set[Break], str]] = [
     ("either of a text", TEXT, EITHER, {C}, "string is now integer or string"),
     ("anything of a text", TEXT, ANY, {C}, "string is now anything"),
     ("a map of an object", obj(a=TEXT), {"type": "object", "additionalProperties": TEXT}, {S, C, A}, "is now a map"),
-    ("an object that opens", obj(a=TEXT), opened(a=TEXT), set(), "unknown fields are now kept"),
-    ("an object that closes", opened(a=TEXT), obj(a=TEXT), REJECTS, "unknown fields are now pruned"),
+    ("an object that opens", obj(a=TEXT), open_object(a=TEXT), set(), "unknown fields are now kept"),
+    ("an object that closes", open_object(a=TEXT), obj(a=TEXT), REJECTS, "unknown fields are now pruned"),
     ("another default", text(default="a"), text(default="b"), {C}, 'default "a" is now "b"'),
     ("a default that is new", TEXT, text(default="a"), set(), 'default "a" is new'),
     ("a default that is gone", text(default="a"), TEXT, REJECTS, 'default "a" is removed'),
@@ -101,15 +101,15 @@ CASES: list[tuple[str, Any, Any, set[Break], str]] = [
     ("one key more", many("map", "k"), many("map", "k", "j"), {A}, "map keys k are now k, j"),
     ("another key", many("map", "k"), many("map", "j"), {S, C, A}, "map keys k are now j"),
     ("an atomic object", obj(), obj() | {"x-kubernetes-map-type": "atomic"}, {A}, "map type granular is now atomic"),
-    ("a rule", TEXT, ruled("self != ''"), REJECTS, "rule \"self != ''\" is new"),
-    ("a rule of changes", TEXT, ruled("self == oldSelf"), {C}, "changes that were allowed"),
-    ("a rule that speaks of it only", TEXT, ruled("self != 'oldSelf'"), REJECTS, "previously valid objects"),
-    ("a rule of changes and new ones", TEXT, ruled("oldSelf == self", optionalOldSelf=True), REJECTS, "is new"),
-    ("a rule that is gone", ruled("self != ''"), TEXT, set(), "is removed"),
+    ("a rule", TEXT, with_rule("self != ''"), REJECTS, "rule \"self != ''\" is new"),
+    ("a rule of changes", TEXT, with_rule("self == oldSelf"), {C}, "changes that were allowed"),
+    ("a rule that speaks of it only", TEXT, with_rule("self != 'oldSelf'"), REJECTS, "previously valid objects"),
+    ("a rule of changes and new ones", TEXT, with_rule("oldSelf == self", optionalOldSelf=True), REJECTS, "is new"),
+    ("a rule that is gone", with_rule("self != ''"), TEXT, set(), "is removed"),
     (
         "another message",
-        ruled("self != ''", message="a"),
-        ruled("self != ''", message="b"),
+        with_rule("self != ''", message="a"),
+        with_rule("self != ''", message="b"),
         set(),
         "has another message",
     ),
@@ -130,11 +130,11 @@ CASES: list[tuple[str, Any, Any, set[Break], str]] = [
     ("old", "new", "breaks", "what"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
 def test_one_change_of_a_field(old: Any, new: Any, breaks: set[Break], what: str) -> None:
-    found = diff(of(old), of(new))
+    changes = diff(crd_with_field(old), crd_with_field(new))
     if not what:
-        assert found == []
+        assert changes == []
         return
-    (change,) = found
+    (change,) = changes
     assert what in change.what
     assert set(change.breaks) == breaks
     assert change.place == "v1 spec.x"
@@ -156,8 +156,8 @@ FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
         set(),
         "has a default",
     ),
-    ("one that is kept undescribed", opened(a=TEXT), opened(), "spec.a", set(), "no longer described"),
-    ("one where anything was kept", opened(), opened(a=TEXT), "spec.a", REJECTS, "unknown fields were kept"),
+    ("one that is kept undescribed", open_object(a=TEXT), open_object(), "spec.a", set(), "no longer described"),
+    ("one where anything was kept", open_object(), open_object(a=TEXT), "spec.a", REJECTS, "unknown fields were kept"),
     (
         "a default beyond a bound",
         obj(a=TEXT) | {"maxProperties": 1},
@@ -212,23 +212,23 @@ FIELDS: list[tuple[str, Any, Any, str, set[Break], str]] = [
 @pytest.mark.parametrize(
     ("old", "new", "path", "breaks", "what"), [case[1:] for case in FIELDS], ids=[case[0] for case in FIELDS]
 )
-def test_fields_come_and_go(old: Any, new: Any, path: str, breaks: set[Break], what: str) -> None:
+def test_one_change_of_an_object(old: Any, new: Any, path: str, breaks: set[Break], what: str) -> None:
     (change,) = diff(definition(version(spec=old)), definition(version(spec=new)))
     assert (change.path, set(change.breaks)) == (path, breaks)
     assert what in change.what
 
 
-def test_a_field_of_a_map_may_hold_what_its_schema_rejects_now() -> None:
-    new = opened(a=INT)
-    found = diff(of({"type": "object", "additionalProperties": TEXT}), of(new))
-    assert {change.path: set(change.breaks) for change in found} == {"spec.x": set(), "spec.x.a": REJECTS}
+def test_a_field_of_a_former_map_may_contain_invalid_values() -> None:
+    new = open_object(a=INT)
+    changes = diff(crd_with_field({"type": "object", "additionalProperties": TEXT}), crd_with_field(new))
+    assert {change.path: set(change.breaks) for change in changes} == {"spec.x": set(), "spec.x.a": REJECTS}
 
 
-def test_what_breaks_comes_first_and_each_change_is_told_once() -> None:
+def test_breaking_changes_come_first_and_each_change_is_reported_once() -> None:
     old = obj(a=count(maximum=9), b=text(enum=["x"]), c=TEXT)
     new = obj(a=count(maximum=5), b=text(enum=["x", "y"]), d=TEXT)
-    found = diff(definition(version(spec=old)), definition(version(spec=new)))
-    assert [(change.path, bool(change.breaks)) for change in found] == [
+    changes = diff(definition(version(spec=old)), definition(version(spec=new)))
+    assert [(change.path, bool(change.breaks)) for change in changes] == [
         ("spec.a", True),
         ("spec.c", True),
         ("spec.b", False),

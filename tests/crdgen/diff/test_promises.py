@@ -1,4 +1,4 @@
-"""What the differ promises: nothing of itself, nothing raised, and objects that do not break do not break."""
+"""Properties of the diff: no change for equal CRDs, no exceptions, and never a break that is not reported."""
 
 from itertools import product
 from typing import Any
@@ -35,16 +35,16 @@ FORMATS = ["date", "path", "uuid", "uuid4", "hexcolor", "email"]
 FRACTIONS = st.sampled_from([-0.5, 0.5, 0.9, 1.5, 2.0])
 
 
-def joined(kind: dict[str, Any], keywords: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    """A scalar with some of the keywords, and some of them in branches."""
-    judged = {name: value for name, value in keywords.items() if name not in {"default", "nullable", "format"}}
-    branch = maybe(**judged)
+def scalars(kind: dict[str, Any], keywords: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    """Return schemas of a scalar with some of the keywords, also in branches."""
+    branch_keywords = {name: value for name, value in keywords.items() if name not in {"default", "nullable", "format"}}
+    branch = maybe(**branch_keywords)
     branches = {name: st.lists(branch, min_size=1, max_size=2) for name in ("allOf", "anyOf", "oneOf")}
     return maybe(**keywords, **branches, **{"not": branch}).map(lambda more: kind | more)
 
 
 SCALARS = st.one_of(
-    joined(
+    scalars(
         {"type": "string"},
         {
             "minLength": SMALL,
@@ -56,7 +56,7 @@ SCALARS = st.one_of(
             "format": st.sampled_from(FORMATS),
         },
     ),
-    joined(
+    scalars(
         {"type": "integer"},
         {
             "minimum": NUMBERS | EDGES | FRACTIONS,
@@ -70,7 +70,7 @@ SCALARS = st.one_of(
             "format": st.sampled_from(["int32", "int64"]),
         },
     ),
-    joined(
+    scalars(
         {"type": "number"},
         {
             "minimum": NUMBERS | FRACTIONS,
@@ -81,8 +81,8 @@ SCALARS = st.one_of(
             "default": NUMBERS,
         },
     ),
-    joined({"type": "boolean"}, {"default": st.booleans(), "enum": st.sampled_from([[True], [False, True]])}),
-    joined({"x-kubernetes-int-or-string": True}, {"maximum": NUMBERS, "maxLength": SMALL, "enum": st.just([1, "a"])}),
+    scalars({"type": "boolean"}, {"default": st.booleans(), "enum": st.sampled_from([[True], [False, True]])}),
+    scalars({"x-kubernetes-int-or-string": True}, {"maximum": NUMBERS, "maxLength": SMALL, "enum": st.just([1, "a"])}),
     st.just({"x-kubernetes-preserve-unknown-fields": True}),
 )
 
@@ -134,7 +134,7 @@ SCHEMAS = st.recursive(SCALARS, containers, max_leaves=5)
 
 @st.composite
 def changed(draw: st.DrawFn, schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with one thing drawn again, at any depth."""
+    """Return the schema with one part drawn again, at any depth."""
     inside = [key for key in ("properties", "items", "additionalProperties") if isinstance(schema.get(key), dict)]
     where = draw(st.sampled_from([*inside, *inside, ""]))
     if where == "properties" and schema["properties"]:
@@ -151,15 +151,15 @@ def changed(draw: st.DrawFn, schema: dict[str, Any]) -> dict[str, Any]:
     return draw(st.sampled_from([keep, other]))
 
 
-def proper(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without the defaults that it rejects itself, which the API server does not take."""
-    found = {key: value for key, value in schema.items() if key != "default" or checker(schema)(value) is None}
+def without_invalid_defaults(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema without defaults that it rejects: the API server would not accept it."""
+    result = {key: value for key, value in schema.items() if key != "default" or checker(schema)(value) is None}
     for key in ("items", "additionalProperties"):
-        if isinstance(found.get(key), dict):
-            found[key] = proper(found[key])
-    if "properties" in found:
-        found["properties"] = {name: proper(child) for name, child in found["properties"].items()}
-    return found
+        if isinstance(result.get(key), dict):
+            result[key] = without_invalid_defaults(result[key])
+    if "properties" in result:
+        result["properties"] = {name: without_invalid_defaults(child) for name, child in result["properties"].items()}
+    return result
 
 
 LONG = ["2026-11-22", "#fff", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "a@b.c", "a\n"]
@@ -172,7 +172,7 @@ VALUES = st.recursive(
 
 
 def values(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """Values that stand a chance."""
+    """Return values that are likely to be valid."""
     if "enum" in schema:
         return st.sampled_from(schema["enum"]) | ODD
     match schema.get("type"):
@@ -196,36 +196,36 @@ def stored(evaluator: Evaluator, value: Any) -> Any:
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(st.data())
-def test_what_is_said_not_to_break_stored_objects_does_not(data: st.DataObject) -> None:
-    before = data.draw(SCHEMAS.map(proper), "before")
-    after = data.draw(changed(before).map(proper), "after")
+def test_changes_without_a_break_of_stored_objects_break_none(data: st.DataObject) -> None:
+    before = data.draw(SCHEMAS.map(without_invalid_defaults), "before")
+    after = data.draw(changed(before).map(without_invalid_defaults), "after")
     old, new = definition(version(spec=before)), definition(version(spec=after))
     changes = diff(old, new)
     assume(not any(Break.STORED in change.breaks for change in changes))
-    schemas = [one["spec"]["versions"][0]["schema"]["openAPIV3Schema"] for one in (old, new)]
+    schemas = [crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] for crd in (old, new)]
     was, now = map(Evaluator, schemas)
     for _ in range(3):
         written = {"spec": data.draw(values(before) | VALUES, "spec")}
-        kept = stored(was, written)
-        if was.validate(kept):
+        stored_value = stored(was, written)
+        if was.validate(stored_value):
             continue
-        assert now.prune(kept) == kept, changes
-        assert now.validate(stored(now, kept)) == [], changes
+        assert now.prune(stored_value) == stored_value, changes
+        assert now.validate(stored(now, stored_value)) == [], changes
 
 
 @settings(max_examples=60)
 @given(SCHEMAS)
-def test_nothing_differs_from_itself(schema: dict[str, Any]) -> None:
-    one = definition(version(spec=schema))
-    assert diff(one, one) == []
+def test_equal_crds_have_no_changes(schema: dict[str, Any]) -> None:
+    crd = definition(version(spec=schema))
+    assert diff(crd, crd) == []
 
 
 @settings(max_examples=100)
 @given(SCHEMAS, SCHEMAS)
-def test_what_differs_is_told(one: dict[str, Any], other: dict[str, Any]) -> None:
-    assume(one != other)
-    both = definition(version(spec=one)), definition(version(spec=other))
-    assert diff(*both) or {"type", "x-kubernetes-list-type", "exclusiveMinimum", "exclusiveMaximum"} & {*one, *other}
+def test_every_difference_is_reported(old: dict[str, Any], new: dict[str, Any]) -> None:
+    assume(old != new)
+    crds = definition(version(spec=old)), definition(version(spec=new))
+    assert diff(*crds) or {"type", "x-kubernetes-list-type", "exclusiveMinimum", "exclusiveMaximum"} & {*old, *new}
 
 
 WORDS = st.sampled_from(
@@ -249,9 +249,9 @@ NONSENSE = st.recursive(
 
 @settings(max_examples=50)
 @given(st.dictionaries(WORDS, NONSENSE, max_size=8), st.dictionaries(WORDS, NONSENSE, max_size=8))
-def test_any_schema_has_an_answer(one: Any, other: Any) -> None:
+def test_any_schema_has_an_answer(old: Any, new: Any) -> None:
     for kind in ({}, {"type": "integer"}, {"type": "object"}):
-        diff(definition(version(spec=one | kind)), definition(version(spec=other | kind)))
+        diff(definition(version(spec=old | kind)), definition(version(spec=new | kind)))
 
 
 @pytest.mark.parametrize(
@@ -261,10 +261,10 @@ def test_any_bound_has_an_answer(keyword: str) -> None:
     bounds: list[Any] = [10**400, float("inf"), 0.5, "1", []]
     kinds: list[Any] = ["integer", "object", []]
     for bound, kind in product(bounds, kinds):
-        one = definition(version(spec={"type": kind, keyword: 3}))
+        old = definition(version(spec={"type": kind, keyword: 3}))
         for more in ({keyword: bound}, {"allOf": [{keyword: bound}]}):
-            other = definition(version(spec={"type": kind, keyword: 3, **more}))
-            assert isinstance(diff(one, other) + diff(other, one), list)
+            new = definition(version(spec={"type": kind, keyword: 3, **more}))
+            assert isinstance(diff(old, new) + diff(new, old), list)
 
 
 @settings(max_examples=100)

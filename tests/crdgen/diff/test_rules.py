@@ -1,4 +1,4 @@
-"""Who a new rule breaks: rules that pass what does not change break clients only."""
+"""Breaks by new rules: rules that accept unchanged values only break clients."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crdgen.diff import Break, diff
 from crdgen.evaluate import Evaluator
-from tests.crdgen.diff.builder import obj, of
+from tests.crdgen.diff.builder import crd_with_field, obj
 
 S, C = Break.STORED, Break.CLIENTS
 TEXT, INT = {"type": "string", "maxLength": 9}, {"type": "integer"}
@@ -26,12 +26,12 @@ SELF = obj(
 )
 
 
-def ruled(*rules: str, schema: Any = None, **more: Any) -> dict[str, Any]:
+def with_rules(*rules: str, schema: Any = None, **more: Any) -> dict[str, Any]:
     return (schema or SELF) | {"x-kubernetes-validations": [{"rule": rule} | more for rule in rules]}
 
 
 def broken(rule: str, *, schema: Any = None, **more: Any) -> set[Break]:
-    (change,) = diff(of(schema or SELF), of(ruled(rule, schema=schema, **more)))
+    (change,) = diff(crd_with_field(schema or SELF), crd_with_field(with_rules(rule, schema=schema, **more)))
     assert "is new" in change.what
     assert change.fix
     return set(change.breaks)
@@ -97,22 +97,22 @@ OF_CHANGES_AND_STORED = [
 
 
 @pytest.mark.parametrize("rule", FOR_NEW)
-def test_a_rule_that_passes_what_is_stored_breaks_clients_only(rule: str) -> None:
+def test_a_rule_that_accepts_stored_objects_only_breaks_clients(rule: str) -> None:
     assert broken(rule, optionalOldSelf=True) == {C}
 
 
 @pytest.mark.parametrize("rule", FOR_NEW_AND_STORED)
-def test_a_rule_that_may_reject_what_is_stored_breaks_both(rule: str) -> None:
+def test_a_rule_that_may_reject_stored_objects_breaks_both(rule: str) -> None:
     assert broken(rule, optionalOldSelf=True) == {S, C}
 
 
 @pytest.mark.parametrize("rule", OF_CHANGES)
-def test_a_rule_of_changes_that_passes_none_breaks_clients_only(rule: str) -> None:
+def test_a_transition_rule_that_accepts_unchanged_values_only_breaks_clients(rule: str) -> None:
     assert broken(rule) == {C}
 
 
 @pytest.mark.parametrize("rule", OF_CHANGES_AND_STORED)
-def test_a_rule_of_changes_that_may_reject_none_breaks_stored_objects(rule: str) -> None:
+def test_a_transition_rule_that_may_reject_unchanged_values_breaks_both(rule: str) -> None:
     assert broken(rule) == {S, C}
 
 
@@ -133,7 +133,7 @@ NAMED = obj(
         ("self.__underscores__namespace__underscores__ == oldSelf.__underscores__namespace__underscores__", {C}),
     ],
 )
-def test_a_rule_on_changes_reads_the_field_that_its_escaped_name_means(rule: str, breaks: set[Break]) -> None:
+def test_a_transition_rule_reads_fields_by_escaped_names(rule: str, breaks: set[Break]) -> None:
     assert broken(rule, schema=NAMED) == breaks
 
 
@@ -141,36 +141,38 @@ LIST = {"type": "array", "items": obj(("k",), k=TEXT)}
 MAP_LIST = LIST | {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
 
 
-@pytest.mark.parametrize(("around", "breaks"), [(LIST, {S, C}), (MAP_LIST, {C})], ids=["atomic", "map"])
-def test_below_a_list_whose_items_cannot_be_told_apart_no_rule_knows_the_old_ones(around: Any, breaks: Any) -> None:
-    for text, found in (("self == oldSelf", breaks), ("self.k != ''", {S, C})):
-        (change,) = diff(of(around), of(around | {"items": ruled(text, schema=around["items"])}))
-        assert set(change.breaks) == found
-        assert ("the list around it" in change.fix) == (around is LIST)
+@pytest.mark.parametrize(("parent", "breaks"), [(LIST, {S, C}), (MAP_LIST, {C})], ids=["atomic", "map"])
+def test_below_an_atomic_list_rules_have_no_old_self(parent: Any, breaks: Any) -> None:
+    for text, expected in (("self == oldSelf", breaks), ("self.k != ''", {S, C})):
+        (change,) = diff(
+            crd_with_field(parent), crd_with_field(parent | {"items": with_rules(text, schema=parent["items"])})
+        )
+        assert set(change.breaks) == expected
+        assert ("the list around it" in change.fix) == (parent is LIST)
 
 
-def test_what_a_rule_breaks_is_said() -> None:
-    def said(rule: str, **more: Any) -> str:
-        (change,) = diff(of(SELF), of(ruled(rule, **more)))
+def test_a_change_says_what_a_rule_breaks() -> None:
+    def consequence(rule: str, **more: Any) -> str:
+        (change,) = diff(crd_with_field(SELF), crd_with_field(with_rules(rule, **more)))
         return change.what.partition(" is new: ")[2]
 
-    assert said("self.must > 1") == "previously valid objects may be rejected"
-    assert said("self == oldSelf") == "changes that were allowed may be rejected; stored objects stay valid"
-    assert said("self != oldSelf").startswith(
+    assert consequence("self.must > 1") == "previously valid objects may be rejected"
+    assert consequence("self == oldSelf") == "changes that were allowed may be rejected; stored objects stay valid"
+    assert consequence("self != oldSelf").startswith(
         "previously valid updates may be rejected, even if the value does not change, as"
     )
     assert (
-        said("oldSelf.hasValue() || self.must > 1", optionalOldSelf=True)
+        consequence("oldSelf.hasValue() || self.must > 1", optionalOldSelf=True)
         == "new objects and changes that were allowed may be rejected; stored objects stay valid"
     )
     assert (
-        said("!oldSelf.hasValue() || self == oldSelf.value()", optionalOldSelf=True)
+        consequence("!oldSelf.hasValue() || self == oldSelf.value()", optionalOldSelf=True)
         == "new objects and changes that were allowed may be rejected; stored objects stay valid"
     )
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("self.must > 1", "self.must>1", "means the same"),
         ("self.must > 1 && true", "(self.must > 1)\n  && true // of old", "means the same"),
@@ -184,25 +186,25 @@ def test_what_a_rule_breaks_is_said() -> None:
         ),
     ],
 )
-def test_a_rule_that_is_written_otherwise_is_no_other_rule(old: str, new: str, said: str) -> None:
-    found = diff(of(ruled(old)), of(ruled(new)))
-    assert said in found[0].what
-    assert [bool(change.breaks) for change in found] == ([False] if said == "means the same" else [True, False])
+def test_a_rule_that_is_only_written_differently_is_not_new(old: str, new: str, message: str) -> None:
+    changes = diff(crd_with_field(with_rules(old)), crd_with_field(with_rules(new)))
+    assert message in changes[0].what
+    assert [bool(change.breaks) for change in changes] == ([False] if message == "means the same" else [True, False])
 
 
 def test_a_rule_that_holds_for_new_objects_too_breaks_clients() -> None:
     rule = "oldSelf == oldSelf"
-    (change,) = diff(of(ruled(rule)), of(ruled(rule, optionalOldSelf=True)))
+    (change,) = diff(crd_with_field(with_rules(rule)), crd_with_field(with_rules(rule, optionalOldSelf=True)))
     assert "now holds also for new objects" in change.what
     assert C in change.breaks
-    (change,) = diff(of(ruled(rule, optionalOldSelf=True)), of(ruled(rule)))
+    (change,) = diff(crd_with_field(with_rules(rule, optionalOldSelf=True)), crd_with_field(with_rules(rule)))
     assert (change.breaks, "now holds for changes only" in change.what) == ((C,), True)
 
 
-def test_without_the_library_nothing_is_taken_for_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_no_rule_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crdgen.cel.available", lambda: False)
     monkeypatch.setattr("crdgen.diff.rules.available", lambda: False)
-    (change,) = diff(of(SELF), of(ruled("self == oldSelf")))
+    (change,) = diff(crd_with_field(SELF), crd_with_field(with_rules("self == oldSelf")))
     assert set(change.breaks) == {S, C}
     assert "extra `cel`" in change.what
 
@@ -231,7 +233,7 @@ ATOMS = st.one_of(
         ]
     ),
     st.tuples(BOTH, st.sampled_from(["==", "!=", "<=", "<", ">="])).map(
-        lambda made: f"{made[0][0]} {made[1]} {made[0][1]}"
+        lambda parts: f"{parts[0][0]} {parts[1]} {parts[0][1]}"
     ),
     st.sampled_from(
         [
@@ -249,9 +251,9 @@ ATOMS = st.one_of(
 RULES = st.recursive(
     ATOMS,
     lambda inner: st.one_of(
-        inner.map(lambda one: f"!({one})"),
-        st.tuples(inner, st.sampled_from(["&&", "||"]), inner).map(lambda made: f"({made[0]}) {made[1]} ({made[2]})"),
-        st.tuples(inner, inner, inner).map(lambda made: f"({made[0]}) ? ({made[1]}) : ({made[2]})"),
+        inner.map(lambda rule: f"!({rule})"),
+        st.tuples(inner, st.sampled_from(["&&", "||"]), inner).map(lambda part: f"({part[0]}) {part[1]} ({part[2]})"),
+        st.tuples(inner, inner, inner).map(lambda part: f"({part[0]}) ? ({part[1]}) : ({part[2]})"),
     ),
     max_leaves=5,
 )
@@ -273,11 +275,11 @@ VALUES = st.fixed_dictionaries(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(RULES.filter(lambda rule: "oldSelf" in rule), st.lists(VALUES, min_size=4, max_size=4), st.booleans())
-def test_what_is_said_to_pass_stored_objects_passes_them(rule: str, values: list[Any], optional: bool) -> None:
+def test_rules_that_should_accept_stored_objects_accept_them(rule: str, values: list[Any], optional: bool) -> None:
     text = rule.replace("oldSelf", "oldSelf.value()") if optional else rule
     more = {"optionalOldSelf": True} if optional else {}
-    crd = of(ruled(text, **more))
-    (change,) = diff(of(SELF), crd)
+    crd = crd_with_field(with_rules(text, **more))
+    (change,) = diff(crd_with_field(SELF), crd)
     if S in change.breaks:
         return
     evaluator = Evaluator(crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
@@ -286,8 +288,8 @@ def test_what_is_said_to_pass_stored_objects_passes_them(rule: str, values: list
         assert evaluator.validate(stored, old=stored) == []
 
 
-def test_alternatives_within_alternatives_are_followed_once() -> None:
-    """Twice for each would be a million million times."""
+def test_nested_alternatives_are_evaluated_once() -> None:
+    """Twice per level would be 10^12 times."""
     rule = "self.must == oldSelf.must + 1"
     for number in range(40):
         rule = f"({rule} && self.must != {number}) || self.must == {number}"

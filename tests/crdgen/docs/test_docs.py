@@ -1,4 +1,4 @@
-"""Pages tell every field, default, bound and rule, and Markdown shows their texts as they are."""
+"""Pages contain every field, default, bound and rule, and escape their texts."""
 
 from decimal import Decimal
 from typing import Annotated, Any
@@ -40,16 +40,16 @@ def test_text_is_escaped_and_code_is_not(text: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"), [("# no", "\\# no"), ("- no", "\\- no"), ("1. no", "1\\. no"), ("yes", "yes")]
 )
-def test_a_paragraph_begins_nothing_else(text: str, shown: str) -> None:
+def test_a_paragraph_starts_no_other_block(text: str, shown: str) -> None:
     assert paragraph(text) == shown
 
 
 @pytest.mark.parametrize(("text", "shown"), [("a", "`a`"), ("a`b", "``a`b``"), ("`a", "`` `a ``"), ("a|b", "`a\\|b`")])
-def test_code_is_fenced_by_what_it_does_not_hold(text: str, shown: str) -> None:
+def test_code_has_a_fence_that_it_does_not_contain(text: str, shown: str) -> None:
     assert code(text) == shown
 
 
-def test_a_bar_of_a_rule_is_escaped_in_tables_only() -> None:
+def test_a_bar_in_a_rule_is_only_escaped_in_tables() -> None:
     (line,) = rules("a", {"type": "string", "x-kubernetes-validations": [{"rule": "self == '' || self == 'b'"}]})
     assert line == "`a`: `self == '' || self == 'b'`"
     assert code("a|b") == "`a\\|b`"
@@ -87,7 +87,7 @@ TYPES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("schema", "shown"), TYPES, ids=[shown for _, shown in TYPES])
-def test_a_type_is_told_with_its_bounds(schema: dict[str, Any], shown: str) -> None:
+def test_a_type_is_shown_with_its_bounds(schema: dict[str, Any], shown: str) -> None:
     assert type_of(schema) == shown
 
 
@@ -100,7 +100,7 @@ UNIONS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("annotation", "shown"), UNIONS, ids=[shown for _, shown in UNIONS])
-def test_a_union_is_told_by_its_types(annotation: Any, shown: str) -> None:
+def test_a_union_is_shown_by_its_types(annotation: Any, shown: str) -> None:
     schema = structural_schema(create_model("Spec", value=(annotation, ...)))["properties"]["value"]
     assert type_of(schema) == shown
 
@@ -110,7 +110,7 @@ class Priced(BaseModel):
     size: int | list[int] = 1
 
 
-def test_a_long_pattern_stands_below_the_table() -> None:
+def test_a_long_pattern_is_below_the_table() -> None:
     text = page(crd(of(Priced, group="example.com", version="v1")))
     rows = [line for line in text.splitlines() if line.startswith("|")]
     takes = "Takes a number or a string."
@@ -121,7 +121,7 @@ def test_a_long_pattern_stands_below_the_table() -> None:
     assert "- `spec.size`" not in text
 
 
-def test_each_field_has_its_row_below_lists_and_maps_too() -> None:
+def test_each_field_has_a_row_also_below_lists_and_maps() -> None:
     inner = obj(("b",), b={"type": "string", "description": "B | b.", "example": "x"})
     schema = obj(
         a={"type": "array", "items": {"type": "object", "additionalProperties": inner}},
@@ -134,7 +134,7 @@ def test_each_field_has_its_row_below_lists_and_maps_too() -> None:
     ]
 
 
-RULED = obj(
+WITH_RULES = obj(
     ("size",),
     size={"type": "integer", "minimum": 2, "x-kubernetes-validations": [{"rule": "self != 3", "message": "not 3"}]},
     one={"type": "string"},
@@ -144,7 +144,7 @@ RULED = obj(
 def test_a_page_has_versions_rules_columns_and_an_example() -> None:
     column = {"name": "Size", "type": "integer", "jsonPath": ".spec.size"}
     old = version("v1", obj(), storage=False, deprecated=True, deprecationWarning="use v2")
-    new = version("v2", RULED, additionalPrinterColumns=[column], subresources={"status": {}})
+    new = version("v2", WITH_RULES, additionalPrinterColumns=[column], subresources={"status": {}})
     text = page(definition(old, new))
     for part in (
         "# Widget\n",
@@ -166,15 +166,15 @@ def test_a_page_has_versions_rules_columns_and_an_example() -> None:
     + [{"type": "string", "format": name} for name in ("date", "uuid", "ipv6", "mac", "byte", "duration")],
     ids=str,
 )
-def test_an_example_is_taken(field: dict[str, Any]) -> None:
+def test_an_example_is_valid(field: dict[str, Any]) -> None:
     schema = obj(("spec",), spec=obj(("x",), x=field))
-    found = example({"apiVersion": "a/v1", "kind": "A", "metadata": {"name": "a"}}, schema)
-    assert found is not None
-    assert "x" in found["spec"]
-    assert Evaluator(schema).validate(found) == []
+    document = example({"apiVersion": "a/v1", "kind": "A", "metadata": {"name": "a"}}, schema)
+    assert document is not None
+    assert "x" in document["spec"]
+    assert Evaluator(schema).validate(document) == []
 
 
-def test_there_is_no_example_of_what_cannot_be_guessed() -> None:
+def test_there_is_no_example_if_a_value_cannot_be_guessed() -> None:
     schema = obj(("x",), x={"type": "string", "pattern": "^[0-9]{9}$"})
     assert example({}, schema) is None
 
@@ -189,7 +189,7 @@ def test_any_json_has_a_page(value: Any) -> None:
     page(definition(version(spec={"properties": value})))
 
 
-def test_the_command_prints_it_or_writes_a_file_a_kind(crdgen: Crdgen, folder: Any) -> None:
+def test_the_command_prints_a_page_or_writes_a_file_per_kind(crdgen: Crdgen, folder: Any) -> None:
     text = crdgen("docs tests.crdgen.cli.shop:ORDER").out
     assert "| `spec.count` | int64 ≥ 1 ≤ 9 | `1` |" in text
     assert "What is wanted, and how much \\| of it." in text
@@ -204,5 +204,5 @@ NEEDED: list[tuple[dict[str, Any], Any]] = [
 
 
 @pytest.mark.parametrize(("schema", "value"), NEEDED, ids=["a keyword that is null", "several items"])
-def test_an_example_is_what_the_schema_takes(schema: dict[str, Any], value: Any) -> None:
+def test_an_example_has_valid_values(schema: dict[str, Any], value: Any) -> None:
     assert example({}, {"type": "object", "required": ["a"], "properties": {"a": schema}}) == {"a": value}

@@ -1,4 +1,4 @@
-"""Objects and rules on a real API server, and here: a sample of `python -m bench.crd_objects`."""
+"""Compare objects and rules with a real API server: a sample of `python -m tests.differential.objects`."""
 
 import random
 from collections.abc import Iterator
@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from bench.differential.objects.comparison import Comparison, definition, new_kind, served, whole
-from bench.differential.objects.expressions import ERRORS, SCHEMA, TRUE, VALUE
-from bench.differential.objects.madeup import made
-from bench.differential.objects.result import Author, shown
-from bench.differential.objects.schemas import MADE_UP, Named, at_edges, generated, with_rules
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from crdgen.evaluate import evaluate
+from tests.differential.objects.comparison import Comparison, definition, new_kind, served, whole
+from tests.differential.objects.expressions import ERRORS, SCHEMA, TRUE, VALUE
+from tests.differential.objects.madeup import made
+from tests.differential.objects.result import Author, shown
+from tests.differential.objects.schemas import MADE_UP, Named, at_edges, generated, with_rules
 
 SEED = 7
 
 
-def test_objects_are_judged_as_by_the_server(controlplane: ControlPlane, cluster_api: ClusterApi) -> None:
+def test_objects_get_the_verdicts_of_the_api_server(controlplane: ControlPlane, cluster_api: ClusterApi) -> None:
     made_up = [Named(f"made up {number}", made(random.Random(f"{SEED}-{number}")), MADE_UP) for number in range(12)]
     with controlplane.api() as other:
         comparison = Comparison([cluster_api, other], SEED, by_schema=2, by_model=2)
@@ -37,20 +37,20 @@ def test_objects_are_judged_as_by_the_server(controlplane: ControlPlane, cluster
 
 @pytest.fixture(scope="module")
 def expressions(cluster_api: ClusterApi) -> Iterator[tuple[dict[str, Any], str]]:
-    """A kind with all expressions as rules; a rule that does not hold, or fails, rejects an object."""
+    """Serve a kind with all expressions as rules. A rule that is false or fails rejects objects."""
     rules = [{"rule": expression} for expression in [*TRUE, *ERRORS]]
     crd = definition(SCHEMA | {"x-kubernetes-validations": rules}, new_kind())
     with served(cluster_api, crd) as path:
         yield crd, path
 
 
-def test_expressions_give_on_the_server_what_they_give_here(cluster_api: ClusterApi, expressions: Any) -> None:
+def test_expressions_have_the_results_of_the_api_server(cluster_api: ClusterApi, expressions: Any) -> None:
     crd, path = expressions
-    written = whole(crd["spec"]["names"]["kind"], VALUE)
-    status, answer = cluster_api.post(path, written, {"dryRun": "All"})
+    document = whole(crd["spec"]["names"]["kind"], VALUE)
+    status, answer = cluster_api.post(path, document, {"dryRun": "All"})
     assert status == 422
     theirs = [cause["message"].rpartition("rule: ")[2] for cause in answer["details"]["causes"]]
-    ours = [violation.message.rpartition("rule: ")[2] for violation in evaluate(crd, written).violations]
+    ours = [violation.message.rpartition("rule: ")[2] for violation in evaluate(crd, document).violations]
     assert ours == theirs == ERRORS
 
 
@@ -106,7 +106,7 @@ AFTER = [
 ]
 
 
-def test_updates_are_judged_as_by_the_server(cluster_api: ClusterApi) -> None:
+def test_updates_get_the_verdicts_of_the_api_server(cluster_api: ClusterApi) -> None:
     crd = definition(TRANSITIONS, new_kind())
     old = whole(crd["spec"]["names"]["kind"], BEFORE)
     with served(cluster_api, crd) as path:

@@ -1,4 +1,4 @@
-"""Pruning, defaulting and validation, as the API server does them."""
+"""Pruning, defaulting and validation, like the API server."""
 
 from copy import deepcopy
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from crdgen.evaluate import Evaluator
-from crdgen.evaluate.check import ENOUGH
+from crdgen.evaluate.check import VIOLATIONS_LIMIT
 from crdgen.quantities import QUANTITY_SCHEMA
 
 TEXT = {"type": "string"}
@@ -93,7 +93,7 @@ def test_defaulting(case: str, fields: dict[str, Any], before: Any, after: Any) 
     assert before == untouched
 
 
-def test_a_default_is_the_callers_own() -> None:
+def test_a_default_is_a_copy() -> None:
     evaluator = Evaluator(schema(a={"type": "array", "items": TEXT, "default": ["x"]}))
     evaluator.default({})["a"].append("y")
     assert evaluator.default({}) == {"a": ["x"]}
@@ -244,45 +244,44 @@ PORT = {"x-kubernetes-int-or-string": True}
 def test_validation(
     case: str, field: dict[str, Any], value: Any, expected: tuple[str, tuple[Any, ...], str] | None
 ) -> None:
-    found = [(each.reason, each.path, each.message) for each in Evaluator(schema(spec=field)).validate({"spec": value})]
-    assert found == ([] if expected is None else [(expected[0], ("spec", *expected[1]), expected[2])])
+    violations = Evaluator(schema(spec=field)).validate({"spec": value})
+    actual = [(violation.reason, violation.path, violation.message) for violation in violations]
+    assert actual == ([] if expected is None else [(expected[0], ("spec", *expected[1]), expected[2])])
 
 
 MANY = 200_000
 
 
 @pytest.mark.parametrize(
-    "case, schema, value, found",
+    "case, schema, value, count",
     [
         ("a list that is far too long", {"type": "array", "items": TEXT, "maxItems": 2}, [1] * MANY, 1),
         ("a map that is far too large", MAP | {"maxProperties": 2}, {str(key): 1 for key in range(MANY)}, 1),
-        ("a list that may be long", {"type": "array", "items": TEXT}, [1] * MANY, ENOUGH),
-        ("a map that may be large", MAP, {str(key): 1 for key in range(MANY)}, ENOUGH),
+        ("a list that may be long", {"type": "array", "items": TEXT}, [1] * MANY, VIOLATIONS_LIMIT),
+        ("a map that may be large", MAP, {str(key): 1 for key in range(MANY)}, VIOLATIONS_LIMIT),
         ("a list that is a little too long", {"type": "array", "items": TEXT, "maxItems": 2}, ["", "", 1], 2),
         ("a map that is a little too large", MAP | {"maxProperties": 1}, {"a": "", "b": 1}, 2),
     ],
-    ids=lambda one: one if isinstance(one, str) else "",
+    ids=lambda argument: argument if isinstance(argument, str) else "",
 )
-def test_no_more_violations_of_one_list_or_map_are_looked_for_than_are_enough(
-    case: str, schema: dict[str, Any], value: Any, found: int
-) -> None:
-    assert len(Evaluator(schema).validate(value)) == found, case
+def test_the_violations_of_a_list_or_map_are_limited(case: str, schema: dict[str, Any], value: Any, count: int) -> None:
+    assert len(Evaluator(schema).validate(value)) == count, case
 
 
 def test_all_violations_are_found_at_once() -> None:
     fields = schema(a=TEXT, b=schema(c=INT | {"minimum": 1})) | {"required": ["a"]}
-    paths = [each.path for each in Evaluator(fields).validate({"b": {"c": 0}})]
+    paths = [violation.path for violation in Evaluator(fields).validate({"b": {"c": 0}})]
     assert sorted(paths) == [("a",), ("b", "c")]
 
 
 @pytest.mark.parametrize(
     "value", [None, 1, "x", [], {}, deep(50_000), {"a": deep(50_000)}], ids=lambda value: type(value).__name__
 )
-def test_any_json_is_judged(value: Any) -> None:
+def test_any_json_is_evaluated(value: Any) -> None:
     evaluator = Evaluator(schema(a=SET | {"items": TEXT}, b=NAMED))
     assert isinstance(evaluator.validate(evaluator.default(evaluator.prune(value))), list)
 
 
-def test_an_empty_type_is_none_as_in_go() -> None:
+def test_an_empty_type_is_absent_as_in_go() -> None:
     free = {"type": "", "x-kubernetes-preserve-unknown-fields": True}
     assert Evaluator({"type": "object", "properties": {"a": free}}).validate({"a": {"b": 1}}) == []

@@ -1,4 +1,4 @@
-"""The metadata of objects, and what scaling reads, held against Kubernetes' rules here and by a real API server."""
+"""Checks of metadata and of the fields of scaling, compared with a real API server."""
 
 import re
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ DEFINITION: dict[str, Any] = {
 }
 
 OWNER = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a", "uid": "1"}
-#: What is in the metadata of an object that has a name, and whether it is taken.
+#: Metadata of an object, and whether it is valid.
 METADATA: list[tuple[Any, bool]] = [
     ({"name": "a.b-c"}, True),
     ({"name": "a" * 253}, True),
@@ -116,7 +116,7 @@ METADATA: list[tuple[Any, bool]] = [
     ({"name": "a", "managedFields": [{"operation": "Wish"}]}, True),
     ({"name": "a", "unknown": 1}, True),
 ]
-#: The same of an embedded resource.
+#: Metadata of an embedded resource, and whether it is valid.
 EMBEDDED: list[tuple[Any, bool]] = [
     ({}, True),
     (None, True),
@@ -138,7 +138,7 @@ EMBEDDED: list[tuple[Any, bool]] = [
     ({"ownerReferences": [OWNER | {"name": ""}]}, False),
     ({"managedFields": [{"operation": "Apply", "fieldsType": "FieldsV1", "manager": "a b"}]}, True),
 ]
-#: Fields that scaling reads, and whether they are taken.
+#: Fields that scaling reads, and whether they are valid.
 SCALED: list[tuple[dict[str, Any], bool]] = [
     ({"spec": {"replicas": 3}}, True),
     ({"spec": {"replicas": 2**31 - 1}}, True),
@@ -166,27 +166,27 @@ def whole(metadata: Any = ..., **fields: Any) -> dict[str, Any]:
 
 
 CASES: list[tuple[dict[str, Any], bool]] = [
-    *((whole(metadata), taken) for metadata, taken in METADATA),
-    *((whole(spec={"one": resource(metadata)}), taken) for metadata, taken in EMBEDDED),
+    *((whole(metadata), valid) for metadata, valid in METADATA),
+    *((whole(spec={"one": resource(metadata)}), valid) for metadata, valid in EMBEDDED),
     (whole(spec={"many": [resource({"name": "a"}), resource({"name": "/"})]}), False),
     (whole(spec={"named": {"a.b": resource({"name": "/"})}}), False),
-    *((whole(**fields), taken) for fields, taken in SCALED),
+    *((whole(**fields), valid) for fields, valid in SCALED),
 ]
 
 
-def _plain(field: str) -> str:
-    """The API server writes a key of a map in brackets, and the path of what is scaled with its first dot."""
+def _normalized(field: str) -> str:
+    """Normalize a path: the API server writes map keys in brackets, and the paths of scaling with a leading dot."""
     return re.sub(r"\[(\D[^\]]*)\]", r".\1", f".{field.removeprefix('.')}")
 
 
 def ours(object_: dict[str, Any]) -> list[str]:
-    found = evaluate(DEFINITION, object_).violations
-    return sorted({"".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in one.path) for one in found})
+    paths = (violation.path for violation in evaluate(DEFINITION, object_).violations)
+    return sorted({"".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path) for path in paths})
 
 
-@pytest.mark.parametrize(("written", "taken"), CASES, ids=lambda value: str(value)[-60:])
-def test_an_object_is_judged_by_its_metadata(written: dict[str, Any], taken: bool) -> None:
-    assert (not ours(written)) == taken
+@pytest.mark.parametrize(("document", "valid"), CASES, ids=lambda value: str(value)[-60:])
+def test_metadata_is_validated(document: dict[str, Any], valid: bool) -> None:
+    assert (not ours(document)) == valid
 
 
 @pytest.fixture(scope="module")
@@ -198,45 +198,45 @@ def things(cluster_api: ClusterApi) -> Iterator[ClusterApi]:
     cluster_api.delete(f"{CRDS}/{PLURAL}.{GROUP}")
 
 
-def test_the_api_server_judges_metadata_as_we_do(things: ClusterApi) -> None:
+def test_the_api_server_has_the_same_verdicts_on_metadata(things: ClusterApi) -> None:
     differ = []
-    for written, taken in CASES:
-        status, answer = things.post(PATH, written, DRY_RUN)
-        blamed = {_plain(cause["field"]) for cause in (answer.get("details") or {}).get("causes", ())}
-        # What cannot be decoded is reported without a field.
-        if (status == 201) != taken or (blamed and not blamed & set(ours(written))):
-            differ.append((str(written)[:200], status, answer.get("message"), ours(written)))
+    for document, valid in CASES:
+        status, answer = things.post(PATH, document, DRY_RUN)
+        blamed = {_normalized(cause["field"]) for cause in (answer.get("details") or {}).get("causes", ())}
+        # Decoding errors are reported without a field.
+        if (status == 201) != valid or (blamed and not blamed & set(ours(document))):
+            differ.append((str(document)[:200], status, answer.get("message"), ours(document)))
     assert differ == []
 
 
-def test_the_api_server_drops_of_embedded_metadata_what_we_drop(things: ClusterApi) -> None:
+def test_the_api_server_drops_the_same_embedded_metadata(things: ClusterApi) -> None:
     metadata = {"name": "a", "labels": {"a": None}, "unknown": 1, "ownerReferences": [OWNER | {"x": 1}], "uid": None}
-    written = whole(spec={"one": resource(metadata), "many": [resource({"unknown": 1})]})
-    status, answer = things.post(PATH, written, DRY_RUN)
+    document = whole(spec={"one": resource(metadata), "many": [resource({"unknown": 1})]})
+    status, answer = things.post(PATH, document, DRY_RUN)
     assert status == 201, answer
-    assert evaluate(DEFINITION, written).object["spec"] == answer["spec"]
+    assert evaluate(DEFINITION, document).object["spec"] == answer["spec"]
 
 
-def test_a_stored_object_keeps_its_name_and_is_not_asked_for_one() -> None:
+def test_the_name_of_a_stored_object_is_not_checked_again() -> None:
     old, new = whole({"name": "a_b", "finalizers": ["a b"]}), whole({"name": "a_b", "finalizers": ["a b"]}, spec={})
     assert evaluate(DEFINITION, new, old=old).violations == ()
     (violation,) = evaluate(DEFINITION, whole({"name": "b"}), old=old).violations
     assert (violation.path, violation.message) == (("metadata", "name"), "must stay a_b")
 
 
-def test_what_is_wrong_with_an_embedded_resource_is_told_again_where_nothing_changed() -> None:
+def test_faults_of_an_embedded_resource_are_reported_even_if_unchanged() -> None:
     stored = whole(spec={"one": resource({"name": "a/b"})})
     (violation,) = evaluate(DEFINITION, stored, old=stored).violations
     assert violation.path == ("spec", "one", "metadata", "name")
 
 
-def test_unknown_metadata_is_told_to_be_pruned() -> None:
-    found = evaluate(DEFINITION, whole({"name": "a", "unknown": 1}, spec={"one": resource({"unknown": 1})}))
-    assert set(found.pruned) == {"metadata.unknown", "spec.one.metadata.unknown"}
-    assert found.object["metadata"] == {"name": "a"}
+def test_unknown_metadata_is_reported_as_pruned() -> None:
+    result = evaluate(DEFINITION, whole({"name": "a", "unknown": 1}, spec={"one": resource({"unknown": 1})}))
+    assert set(result.pruned) == {"metadata.unknown", "spec.one.metadata.unknown"}
+    assert result.object["metadata"] == {"name": "a"}
 
 
-def test_objects_of_a_cluster_lose_a_namespace_that_is_none() -> None:
+def test_the_namespace_of_cluster_scoped_objects_is_ignored() -> None:
     definition = DEFINITION | {"spec": DEFINITION["spec"] | {"scope": "Cluster"}}
     assert evaluate(definition, whole({"name": "a", "namespace": "No Name"})).violations == ()
     assert evaluate(DEFINITION, whole({"name": "a", "namespace": "No Name"})).violations != ()

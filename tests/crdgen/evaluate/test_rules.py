@@ -1,11 +1,11 @@
-"""x-kubernetes-validations of an object, without an API server."""
+"""x-kubernetes-validations, without an API server."""
 
 from typing import Any
 
 import pytest
 
 from crdgen.evaluate import ErrorType, Evaluator, Violation, evaluate
-from crdgen.evaluate.correlation import unchanged
+from crdgen.evaluate.correlation import is_unchanged
 
 NAMES: dict[str, Any] = {
     "type": "array",
@@ -51,63 +51,63 @@ def whole(spec: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": {"spec": spec}}
 
 
-def judged(
+def violations(
     value: Any, old: Any = None, spec: dict[str, Any] = SPEC
 ) -> list[tuple[tuple[str | int, ...], ErrorType, str]]:
     evaluator = Evaluator(whole(spec))
     before = None if old is None else {"spec": old}
-    found = evaluator.validate(evaluator.default({"spec": value}), before)
-    return [(violation.path, violation.reason, violation.message) for violation in found]
+    result = evaluator.validate(evaluator.default({"spec": value}), before)
+    return [(violation.path, violation.reason, violation.message) for violation in result]
 
 
-def test_a_rule_that_holds_rejects_nothing() -> None:
-    assert judged({"low": 3}) == []
+def test_a_rule_that_is_true_rejects_nothing() -> None:
+    assert violations({"low": 3}) == []
 
 
-def test_a_message_is_made_of_the_object_and_stands_at_the_fields_path() -> None:
-    assert judged({"low": 6}) == [(("spec", "low"), ErrorType.INVALID, "at most 5")]
+def test_a_message_expression_reads_the_object_and_has_the_field_path() -> None:
+    assert violations({"low": 6}) == [(("spec", "low"), ErrorType.INVALID, "at most 5")]
 
 
-def test_without_a_message_the_rule_itself_is_told_with_its_reason() -> None:
-    assert judged({"high": 60}) == [(("spec",), ErrorType.FORBIDDEN, "failed rule: self.high < 50")]
+def test_without_a_message_the_rule_is_shown_with_its_reason() -> None:
+    assert violations({"high": 60}) == [(("spec",), ErrorType.FORBIDDEN, "failed rule: self.high < 50")]
 
 
-def test_rules_wait_until_types_and_lengths_are_right() -> None:
+def test_rules_are_not_checked_if_types_or_lengths_are_invalid() -> None:
     text = (
         "some validation rules were not checked because the object was invalid; "
         "correct the existing errors to complete validation"
     )
-    assert judged({"high": "x"}) == [
+    assert violations({"high": "x"}) == [
         (("spec", "high"), ErrorType.TYPE_INVALID, "must be an integer"),
         ((), ErrorType.INVALID, text),
     ]
 
 
-def test_rules_do_not_wait_for_a_bound() -> None:
-    assert [path for path, _, _ in judged({"low": 101, "high": 5})] == [("spec", "low"), ("spec", "low")]
+def test_rules_are_checked_if_a_bound_is_violated() -> None:
+    assert [path for path, _, _ in violations({"low": 101, "high": 5})] == [("spec", "low"), ("spec", "low")]
 
 
 def test_a_transition_rule_finds_the_old_item_by_its_keys() -> None:
     old = {"tasks": [{"name": "a", "replicas": 3}, {"name": "b", "replicas": 1}], "high": 5}
     new = {"tasks": [{"name": "b", "replicas": 2}, {"name": "c", "replicas": 0}, {"name": "a", "replicas": 2}]}
-    assert judged(new) == []
-    assert judged(new, old) == [(("spec", "tasks", 2, "replicas"), ErrorType.INVALID, "may not shrink")]
+    assert violations(new) == []
+    assert violations(new, old) == [(("spec", "tasks", 2, "replicas"), ErrorType.INVALID, "may not shrink")]
 
 
-def test_an_optional_old_self_is_there_on_create_too() -> None:
-    assert judged({"note": "a"}) == []
-    assert judged({"note": "a"}, {"note": "b", "high": 5}) == [(("spec",), ErrorType.INVALID, "note is kept")]
+def test_rules_with_an_optional_old_self_run_on_create_too() -> None:
+    assert violations({"note": "a"}) == []
+    assert violations({"note": "a"}, {"note": "b", "high": 5}) == [(("spec",), ErrorType.INVALID, "note is kept")]
 
 
-def test_what_did_not_change_is_not_rejected_again() -> None:
+def test_unchanged_parts_are_not_rejected() -> None:
     wrong = {"low": 101, "high": 60}
-    assert judged(wrong, wrong) == []
-    assert [path for path, _, _ in judged(wrong | {"note": "a"}, wrong | {"note": "a"})] == []
-    changed = judged(wrong, wrong | {"low": 100})
+    assert violations(wrong, wrong) == []
+    assert [path for path, _, _ in violations(wrong | {"note": "a"}, wrong | {"note": "a"})] == []
+    changed = violations(wrong, wrong | {"low": 100})
     assert [path for path, _, _ in changed] == [("spec", "low"), ("spec", "low"), ("spec",)]
 
 
-def test_a_field_that_was_missing_before_may_be_missing_still() -> None:
+def test_a_field_that_was_missing_before_may_still_be_missing() -> None:
     schema = whole(
         {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
     )
@@ -125,7 +125,7 @@ def test_correlation_follows_names_and_keys(path: tuple[str | int, ...], same: b
     schema = {"type": "object", "properties": {"a": {}, "b": {}, "items": items, "set": {"type": "array", "items": {}}}}
     old = {"a": 1, "b": 1, "items": [{"k": 1, "v": 1}, {"k": 2, "v": 1}], "set": [1, 2]}
     new = {"a": 1, "b": 2, "items": [{"k": 2, "v": 1}, {"k": 1, "v": 2}], "set": [1, 3]}
-    assert unchanged(schema, path, new, old) is same
+    assert is_unchanged(schema, path, new, old) is same
 
 
 DEFINITION: dict[str, Any] = {
@@ -151,7 +151,7 @@ DEFINITION: dict[str, Any] = {
 }
 
 
-def test_an_object_is_pruned_defaulted_and_judged_in_one_call() -> None:
+def test_an_object_is_pruned_defaulted_and_validated_in_one_call() -> None:
     job = {
         "apiVersion": "g.example.com/v1",
         "kind": "K",
@@ -166,7 +166,7 @@ def test_an_object_is_pruned_defaulted_and_judged_in_one_call() -> None:
     )
 
 
-def test_a_write_leaves_the_status_alone() -> None:
+def test_a_write_does_not_change_the_status() -> None:
     job = {"apiVersion": "g.example.com/v1", "kind": "K", "status": {"n": 1}}
     assert "status" not in evaluate(DEFINITION, job).object
     old = job | {"status": {"n": 2}}
@@ -193,6 +193,6 @@ def test_an_unknown_version_is_an_error() -> None:
     ],
     ids=["format", "hexadecimal", "bytes", "message"],
 )
-def test_half_a_character_is_judged(schema: dict[str, Any]) -> None:
+def test_a_lone_surrogate_is_evaluated(schema: dict[str, Any]) -> None:
     field = {"type": "string", **schema}
     assert Evaluator({"type": "object", "properties": {"a": field}}).validate({"a": "\ud800"})

@@ -1,4 +1,4 @@
-"""Bounds that leave nothing between them are an error; no API server tells of them."""
+"""Bounds that exclude all values are an error; the API server would not report them."""
 
 from typing import Annotated, Any
 
@@ -38,11 +38,11 @@ def test_bounds_that_exclude_each_other_are_an_error(annotation: Any, problem: s
         Annotated[int, Field(ge=3, le=3)],
         Annotated[float, Field(gt=3, lt=4)],
         Annotated[str, Field(min_length=2, max_length=2)],
-        # Each type shuts out the others by bounds that nothing meets.
+        # Other types are excluded by bounds that no value meets.
         bool | list[Annotated[int, Field(ge=1, le=1)]],
     ],
 )
-def test_bounds_that_leave_one_value_are_taken(annotation: Any) -> None:
+def test_bounds_that_allow_one_value_are_accepted(annotation: Any) -> None:
     assert definition(annotation)
 
 
@@ -54,10 +54,10 @@ def test_variants_of_a_union_keep_their_exclusive_bounds(annotation: Any) -> Non
     adapter, schema = TypeAdapter(annotation), structural_schema(create_model("Spec", value=(annotation, ...)))
     for value in (1, 2, 3, 5, 6, 9):
         accepted = not Evaluator(schema).validate({"value": value})
-        assert accepted == is_taken(adapter, value), value
+        assert accepted == is_accepted(adapter, value), value
 
 
-def is_taken(adapter: TypeAdapter[Any], value: float) -> bool:
+def is_accepted(adapter: TypeAdapter[Any], value: float) -> bool:
     try:
         return bool(adapter.validate_python(value) == value)
     except ValidationError:

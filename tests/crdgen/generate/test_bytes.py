@@ -1,4 +1,4 @@
-"""What models write of bytes is what their schemas take."""
+"""Schemas accept the bytes that models write."""
 
 import json
 from typing import Annotated
@@ -36,7 +36,7 @@ def test_bytes_are_written_without_line_breaks(count: int) -> None:
         *("-/8=", "-_8", "_-8A", "AAAA\n", "A A=", "=", "ä"),
     ],
 )
-def test_bytes_of_the_settings_are_read_as_the_model_reads_them(text: str) -> None:
+def test_the_schema_accepts_the_bytes_that_the_model_reads(text: str) -> None:
     written = {"plain": text}
     try:
         Blob.model_validate_json(json.dumps(written))
@@ -46,20 +46,20 @@ def test_bytes_of_the_settings_are_read_as_the_model_reads_them(text: str) -> No
         assert EVALUATOR.validate(written) == []
 
 
-def test_the_length_of_bytes_is_one_of_characters() -> None:
+def test_the_length_of_bytes_becomes_a_length_in_characters() -> None:
     class Key(BaseModel):
         model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
         key: Annotated[bytes, Field(min_length=4, max_length=8)]
 
     evaluator = Evaluator(structural_schema(Key))
-    for count, taken in ((1, False), (4, True), (8, True), (10, False)):
+    for count, valid in ((1, False), (4, True), (8, True), (10, False)):
         written = Key.model_construct(key=b"a" * count).model_dump(mode="json")
-        assert (evaluator.validate(written) == []) is taken, count
+        assert (evaluator.validate(written) == []) is valid, count
     assert evaluator.validate({"key": "YWFhYQ"}) == []
 
 
-def test_no_bytes_at_all_are_no_default() -> None:
+def test_empty_bytes_cannot_be_a_default() -> None:
     class Empty(BaseModel):
         content: Base64Bytes = b""
 

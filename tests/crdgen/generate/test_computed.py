@@ -1,4 +1,4 @@
-"""Computed fields are what a model writes and does not read: a status has them, and a spec has not."""
+"""Models write computed fields, but do not read them: a status has them, a spec does not."""
 
 import secrets
 from typing import Annotated, Any
@@ -71,7 +71,7 @@ class Status(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def worst(self) -> Replicas | None:
-        return max(self.tasks.values(), key=lambda one: one.still_missing, default=None)
+        return max(self.tasks.values(), key=lambda replicas: replicas.still_missing, default=None)
 
 
 class Whole(BaseModel):
@@ -91,43 +91,43 @@ WRITTEN = Status(
 
 
 def properties(resource: CustomResource) -> dict[str, Any]:
-    found: dict[str, Any] = crd(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
-    return found
+    result: dict[str, Any] = crd(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    return result
 
 
 @pytest.mark.parametrize("resource", [PARTS, of(Whole, group="a.example.com", version="v1")], ids=["parts", "whole"])
-def test_a_status_declares_what_its_models_compute(resource: CustomResource) -> None:
-    found = properties(resource)
-    assert set(found) == {"apiVersion", "kind", "metadata", "spec", "status"}
-    status = found["status"]["properties"]
+def test_a_status_declares_computed_fields(resource: CustomResource) -> None:
+    fields = properties(resource)
+    assert set(fields) == {"apiVersion", "kind", "metadata", "spec", "status"}
+    status = fields["status"]["properties"]
     missing = {"type": "integer", "format": "int64", "description": "How many are not ready yet."}
     assert status["isDone"] == {"type": "boolean"}
     assert status["learners"]["properties"]["stillMissing"] == missing
     assert status["tasks"]["additionalProperties"]["properties"]["stillMissing"] == missing
     assert status["worst"]["nullable"] is True
     assert "length" in status["spans"]["items"]["properties"]
-    assert found["status"]["required"] == ["learners"]
+    assert fields["status"]["required"] == ["learners"]
 
 
 @pytest.mark.parametrize("resource", [PARTS, of(Whole, group="a.example.com", version="v1")], ids=["parts", "whole"])
-def test_a_spec_has_what_its_models_read(resource: CustomResource) -> None:
+def test_a_spec_has_no_computed_fields(resource: CustomResource) -> None:
     spec = properties(resource)["spec"]["properties"]
     assert set(spec) == {"replicas"}
     assert set(spec["replicas"]["properties"]) == {"readyNow", "wanted"}
 
 
-def test_a_model_that_would_reject_them_is_spared() -> None:
+def test_a_model_that_rejects_unknown_fields_has_no_computed_fields() -> None:
     closed = properties(PARTS)["status"]["properties"]["closed"]
     assert set(closed["properties"]) == {"size"}
     assert Status.model_validate(WRITTEN | {"closed": {"size": 1}}).closed == Closed()
 
 
-def test_a_schema_alone_has_them_on_request() -> None:
+def test_a_schema_has_computed_fields_on_request() -> None:
     assert "stillMissing" not in structural_schema(Replicas)["properties"]
     assert "stillMissing" in structural_schema(Replicas, computed=True)["properties"]
 
 
-def test_a_computed_field_without_a_json_form_is_an_error_of_a_status_only() -> None:
+def test_a_computed_field_without_a_json_form_is_only_an_error_in_a_status() -> None:
     class Odd(BaseModel):
         size: int = 1
 
@@ -141,7 +141,7 @@ def test_a_computed_field_without_a_json_form_is_an_error_of_a_status_only() -> 
         crd(CustomResource("a.example.com", Names("Odd"), (Version("v1", Odd, Odd),)))
 
 
-def test_an_api_server_keeps_all_that_a_status_writes(cluster_api: ClusterApi) -> None:
+def test_an_api_server_keeps_the_whole_status(cluster_api: ClusterApi) -> None:
     name = f"computed{secrets.token_hex(3)}"
     names = Names(kind=name.capitalize(), plural=name, singular=name)
     definition = crd(CustomResource("computed.example.com", names, PARTS.versions))
@@ -156,11 +156,11 @@ def test_an_api_server_keeps_all_that_a_status_writes(cluster_api: ClusterApi) -
             "metadata": {"name": "one", "namespace": "default"},
             "spec": {},
         }
-        status, made = cluster_api.post(path, body, STRICT)
-        assert status == 201, made.get("message")
-        status, stored = cluster_api.put(f"{path}/one/status", made | {"status": WRITTEN})
+        status, created = cluster_api.post(path, body, STRICT)
+        assert status == 201, created.get("message")
+        status, stored = cluster_api.put(f"{path}/one/status", created | {"status": WRITTEN})
         assert status == 200, stored.get("message")
-        # What a model that rejects unknown fields computes is pruned, so that it can read the rest.
+        # Computed fields of a model that rejects unknown fields are pruned, so that it can read the rest.
         assert stored["status"] == WRITTEN | {"closed": {"size": 1}}
         assert Status.model_validate(stored["status"]).done is False
     finally:

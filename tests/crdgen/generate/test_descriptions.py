@@ -1,4 +1,4 @@
-"""What `kubectl explain` shows of a field: its author's words, that it is deprecated, and what it takes."""
+"""Descriptions for `kubectl explain`: the author's text, accepted types, and a deprecation."""
 
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -12,8 +12,8 @@ from crdgen import Doc, IntOrString, structural_schema
 
 def description(annotation: Any, *, limit: int | None = None) -> str | None:
     model = create_model("Spec", value=(annotation, ...))
-    found: str | None = structural_schema(model, limit=limit)["properties"]["value"].get("description")
-    return found
+    text: str | None = structural_schema(model, limit=limit)["properties"]["value"].get("description")
+    return text
 
 
 class Box(BaseModel):
@@ -23,7 +23,7 @@ class Box(BaseModel):
 
 
 @pytest.mark.parametrize(
-    "annotation, wanted",
+    "annotation, expected",
     [
         (bool | str, "Takes a boolean or a string."),
         (int | list[str] | dict[str, int], "Takes an integer, a list or an object."),
@@ -39,11 +39,11 @@ class Box(BaseModel):
         (Any, None),
     ],
 )
-def test_a_node_of_several_types_says_what_it_takes(annotation: Any, wanted: str | None) -> None:
-    assert description(annotation) == wanted
+def test_a_node_of_several_types_lists_them(annotation: Any, expected: str | None) -> None:
+    assert description(annotation) == expected
 
 
-def test_what_is_taken_is_said_once_wherever_the_type_is_used() -> None:
+def test_accepted_types_are_listed_once_wherever_a_type_is_used() -> None:
     class Spec(BaseModel):
         one: bool | str = True
         maybe: Annotated[bool | str | None, Doc("A switch.")] = None
@@ -56,14 +56,14 @@ def test_what_is_taken_is_said_once_wherever_the_type_is_used() -> None:
 
 
 @pytest.mark.parametrize(
-    "limit, wanted", [(0, None), (9, "Where to."), (60, "Where to.\nTakes a boolean or a string.")]
+    "limit, expected", [(0, None), (9, "Where to."), (60, "Where to.\nTakes a boolean or a string.")]
 )
-def test_it_goes_where_descriptions_go(limit: int, wanted: str | None) -> None:
-    assert description(Annotated[bool | str, Doc("Where to.")], limit=limit) == wanted
+def test_accepted_types_are_shortened_like_descriptions(limit: int, expected: str | None) -> None:
+    assert description(Annotated[bool | str, Doc("Where to.")], limit=limit) == expected
 
 
 @pytest.mark.parametrize(
-    "annotation, wanted",
+    "annotation, expected",
     [
         (Annotated[int, Field(deprecated=True)], "Deprecated."),
         (Annotated[int, Field(deprecated=True), Doc("A size.")], "A size.\nDeprecated."),
@@ -73,5 +73,5 @@ def test_it_goes_where_descriptions_go(limit: int, wanted: str | None) -> None:
         (Annotated[int, Field(deprecated=False)], None),
     ],
 )
-def test_what_is_deprecated_says_so(annotation: Any, wanted: str | None) -> None:
-    assert description(annotation) == wanted
+def test_a_deprecation_is_in_the_description(annotation: Any, expected: str | None) -> None:
+    assert description(annotation) == expected

@@ -1,4 +1,4 @@
-"""What cannot be structural is an error that names the field and the fix."""
+"""Models without a structural schema are errors that name the field and the fix."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -86,12 +86,12 @@ class Unfinished(BaseModel):
     value: "NowhereDefined"  # type: ignore[name-defined]  # noqa: F821
 
 
-def looking(pattern: str) -> Any:
+def with_pattern(pattern: str) -> Any:
     return WithJsonSchema({"type": "string", "pattern": pattern})
 
 
-def widened(levels: int) -> type[BaseModel]:
-    """Return a model whose schema has twice the nodes with each level."""
+def doubling_model(levels: int) -> type[BaseModel]:
+    """Return a model whose schema doubles its nodes with each level."""
     model: Any = Circle
     for level in range(levels):
         fields: Any = {"one": (model, ...), "other": (model, ...)}
@@ -119,7 +119,7 @@ class Days(Enum):
 
 
 class Address(str):
-    """As `pydantic.EmailStr`, where its package is not installed."""
+    """Behaves like `pydantic.EmailStr` if its package is not installed."""
 
     __slots__ = ()
 
@@ -140,7 +140,7 @@ class Twice(Enum):
     OTHER = "b"
 
 
-Wide = widened(20)
+Wide = doubling_model(20)
 NAIVE = datetime(2020, 1, 1)  # noqa: DTZ001
 
 
@@ -167,7 +167,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
         ("a cycle", Outer, "Outer.node.children[]", "the model Node contains itself", "`Depth(…)`"),
         ("a cycle of two", Left, "Left.right.lefts.*", "the model Left contains itself", "`Depth(…)`"),
         ("a recursive alias", field(Tree), "Spec.value.*", "the model Tree contains itself", "`Depth(…)`"),
-        ("models beyond number", field(Wide), "Spec", "more than 60000 nodes", "PreserveUnknown"),
+        ("far too many models", field(Wide), "Spec", "more than 60000 nodes", "PreserveUnknown"),
         (
             "variants that disagree",
             field(Circle | Label),
@@ -280,14 +280,14 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "bounds of the field",
         ),
         (
-            "a default at an exclusive bound, of a type that writes it otherwise",
+            "a default at an exclusive bound, written as a float",
             field(Annotated[float, Field(gt=1)], value=1),
             "Spec.value",
             "the default 1.0 is not valid for the schema of the field: must be greater than 1",
             "bounds of the field",
         ),
         (
-            "a list's item out of bounds, written otherwise",
+            "a list's item out of bounds, written as a float",
             field(list[Annotated[float, Field(ge=3)]], value=[1]),
             "Spec.value",
             "at [0]: must be at least 3",
@@ -328,7 +328,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
         ("only null", field(None), "Spec.value", "nothing but null", "leave it out"),
         ("a set with null", field(set[int | None]), "Spec.value", "may not be null", "drop `| None`"),
         ("keys of tuples", field(dict[tuple[int, int], int]), "Spec.value", "must be strings in JSON", "keys of text"),
-        ("look-ahead", field(Annotated[str, looking("^(?!a)b")]), "Spec.value", "look-ahead", "a rule"),
+        ("look-ahead", field(Annotated[str, with_pattern("^(?!a)b")]), "Spec.value", "look-ahead", "a rule"),
         ("a callable", field(Callable[[], None]), "Spec.value", "a function has no form in JSON", "JSON can carry"),
         (
             "an enum of days",
@@ -337,7 +337,7 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
             "no JSON is read as the value datetime.date(",
             "texts or numbers",
         ),
-        ("a half character", field(str, value="\ud800"), "Spec.value", "cannot be written as JSON", "or None"),
+        ("a lone surrogate", field(str, value="\ud800"), "Spec.value", "cannot be written as JSON", "or None"),
         ("another package", Mail, "Mail", "addresses is not installed", "install the package"),
         ("a class", field(type[int]), "Spec.value", "a class has no form", "JSON can carry"),
         ("an object of any class", field(Opaque), "Spec.value", "class Opaque", "WithJsonSchema"),
@@ -434,7 +434,7 @@ class Mistaken(Model):
     parts: dict[str, list[Circle | Label]]
 
 
-def test_all_fields_with_a_fault_are_told_at_once() -> None:
+def test_all_faults_of_fields_are_reported_together() -> None:
     with pytest.raises(SchemaError) as raised:
         structural_schema(Mistaken)
     assert [fault.path for fault in raised.value.errors] == [
@@ -447,7 +447,7 @@ def test_all_fields_with_a_fault_are_told_at_once() -> None:
     assert str(raised.value).splitlines() == [str(fault) for fault in raised.value.errors]
 
 
-def test_faults_of_spec_status_and_versions_are_told_at_once() -> None:
+def test_faults_of_spec_status_and_versions_are_reported_together() -> None:
     versions = (
         Version("v1", spec=field(tuple[int, str]), status=field(type[int])),
         Version("v2", spec=Later, storage=False),
@@ -462,13 +462,13 @@ def test_faults_of_spec_status_and_versions_are_told_at_once() -> None:
     ]
 
 
-def test_one_fault_is_told_once_whatever_its_union_is() -> None:
+def test_a_fault_in_a_union_is_reported_once() -> None:
     with pytest.raises(SchemaError) as raised:
         structural_schema(field(Later | None))
     assert [fault.path for fault in raised.value.errors] == ["Spec.value.at", "Spec.value.next[]"]
 
 
-def test_a_value_with_two_names_is_one_value() -> None:
+def test_an_enum_value_with_two_names_is_listed_once() -> None:
     schema = structural_schema(field(Twice))["properties"]["value"]
     assert schema["enum"] == ["a", "b"]
 
@@ -480,6 +480,6 @@ class Item(Model):
 
 
 @pytest.mark.parametrize("key", ["kind", "size"])
-def test_a_key_that_is_required_or_has_a_default_is_taken(key: str) -> None:
+def test_a_key_that_is_required_or_has_a_default_is_accepted(key: str) -> None:
     schema = structural_schema(field(Annotated[list[Item], MapList(key)]))
     assert schema["properties"]["value"]["x-kubernetes-list-map-keys"] == [key]

@@ -1,4 +1,4 @@
-"""Model and schema agree, and evaluation is idempotent, for objects of all kinds."""
+"""Model and schema agree, and evaluation is idempotent, for random objects."""
 
 from functools import cache
 from typing import Any
@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bench.differential.zoo import PLAIN
 from crdgen import Model, structural_schema
 from crdgen.evaluate import Evaluator
+from tests.differential.zoo import PLAIN
 
 ODD: st.SearchStrategy[Any] = st.sampled_from(
     [None, True, 0, 1, 3.0, 2.5, -1, 2**31, 2**63, 1e19, "", "a", "3", "red", "1Gi", "1e1.5", [], {}, [1], [None]]
 )
-# Without whole floats of more than 53 bits: the API server takes them for no integers, and a model for integers.
+# Without whole floats of more than 53 bits: they are integers for a model, but not for the API server.
 FLOATS = st.floats(allow_nan=False, allow_infinity=False).filter(
     lambda number: not (number.is_integer() and 2**53 <= abs(number) < 2**63)
 )
@@ -28,8 +28,8 @@ TIMES = st.sampled_from(["2026-01-02T03:04:05Z", "2026-02-30T03:04:05Z", "2026-0
 
 
 def values(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """Mostly right values of a schema, and now and then any JSON."""
-    return st.one_of(_right(schema), _right(schema), _right(schema), ODD, JSON)
+    """Return mostly valid values of a schema, and sometimes any JSON."""
+    return st.one_of(_valid(schema), _valid(schema), _valid(schema), ODD, JSON)
 
 
 SCALARS: dict[str | None, st.SearchStrategy[Any]] = {
@@ -40,7 +40,7 @@ SCALARS: dict[str | None, st.SearchStrategy[Any]] = {
 }
 
 
-def _right(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+def _valid(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     if "properties" in schema:
@@ -49,7 +49,7 @@ def _right(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
         case "object":
             return st.dictionaries(st.text(max_size=2), values(schema.get("additionalProperties", {})), max_size=3)
         case "array":
-            # A set in Python takes an item twice, and a list that is a set does not.
+            # A set in Python accepts duplicates, but a list of the type set does not.
             unique = repr if schema.get("x-kubernetes-list-type") == "set" else None
             return st.lists(values(schema["items"]), max_size=4, unique_by=unique)
         case kind:
@@ -86,7 +86,7 @@ def accepts(model: type[Model], value: Any) -> bool:
 @pytest.mark.parametrize("model", PLAIN, ids=lambda model: model.__name__)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_the_model_takes_what_its_schema_takes(model: type[Model], data: st.DataObject) -> None:
+def test_model_and_schema_accept_the_same_values(model: type[Model], data: st.DataObject) -> None:
     evaluator = evaluator_of(model)
     stored = evaluator.default(evaluator.prune({"spec": data.draw(values(schema_of(model)))}))
     violations = evaluator.validate(stored)
@@ -96,7 +96,7 @@ def test_the_model_takes_what_its_schema_takes(model: type[Model], data: st.Data
 @pytest.mark.parametrize("model", PLAIN, ids=lambda model: model.__name__)
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
-def test_pruning_and_defaulting_twice_is_doing_it_once(model: type[Model], data: st.DataObject) -> None:
+def test_pruning_and_defaulting_are_idempotent(model: type[Model], data: st.DataObject) -> None:
     evaluator = evaluator_of(model)
     once = evaluator.default(evaluator.prune({"spec": data.draw(values(schema_of(model)))}))
     assert evaluator.default(evaluator.prune(once)) == once
@@ -105,7 +105,7 @@ def test_pruning_and_defaulting_twice_is_doing_it_once(model: type[Model], data:
 @pytest.mark.parametrize("model", PLAIN, ids=lambda model: model.__name__)
 @settings(max_examples=30, deadline=None)
 @given(value=JSON)
-def test_no_json_escapes_as_an_exception(model: type[Model], value: Any) -> None:
+def test_no_json_raises_an_exception(model: type[Model], value: Any) -> None:
     evaluator = evaluator_of(model)
     for step in (evaluator.prune, evaluator.default, evaluator.validate):
         step(value)

@@ -1,4 +1,4 @@
-"""A default is written as its model writes it, if the model reads that again; otherwise as its type is written."""
+"""A default has the form that its model writes, if the model can read it; else the form of its type."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -20,26 +20,26 @@ from crdgen import ModelDefault, SchemaError, structural_schema
 
 Percent = Annotated[
     float,
-    BeforeValidator(lambda given: float(given.rstrip("%")) / 100 if isinstance(given, str) else given),
+    BeforeValidator(lambda value: float(value.rstrip("%")) / 100 if isinstance(value, str) else value),
     PlainSerializer(lambda value: f"{value:.0%}"),
     WithJsonSchema({"type": "string", "pattern": "^[0-9]+%$"}),
 ]
 
 
 class Code:
-    """Read from a text, and written as a number."""
+    """A class that is read from a string and written as a number."""
 
     def __repr__(self) -> str:
         return "<code 7>"
 
 
-def parsed(given: Any) -> Any:
-    if not isinstance(given, str):
+def parse_code(value: Any) -> Any:
+    if not isinstance(value, str):
         raise ValueError("must be text")  # noqa: TRY004
     return Code()
 
 
-Coded = Annotated[Code, PlainValidator(parsed), PlainSerializer(lambda _: 7), WithJsonSchema({"type": "string"})]
+Coded = Annotated[Code, PlainValidator(parse_code), PlainSerializer(lambda _: 7), WithJsonSchema({"type": "string"})]
 
 
 class ReadAgain(BaseModel):
@@ -99,7 +99,7 @@ class Shouted(BaseModel):
 class InSeconds(BaseModel):
     value: Annotated[
         timedelta,
-        BeforeValidator(lambda given: timedelta(seconds=int(given[:-1])) if str(given).endswith("s") else given),
+        BeforeValidator(lambda value: timedelta(seconds=int(value[:-1])) if str(value).endswith("s") else value),
         PlainSerializer(lambda value: f"{value.total_seconds():.0f}s"),
     ] = timedelta(seconds=30)
 
@@ -118,14 +118,14 @@ class Joined(BaseModel):
         ("the field reads what its serializer writes", ReadAgain, "50%"),
         ("the field's own serializer", Shouted, "INFO"),
         ("read again, and rejected by the pattern of durations", InSeconds, "PT30S"),
-        ("seconds are no ISO duration", Seconds, "PT30S"),
+        ("seconds are not an ISO duration", Seconds, "PT30S"),
         ("a day as people write it", Day, "2026-01-02T00:00:00Z"),
-        ("a number that would be read as another", Scaled, 0.5),
+        ("a number that would be read as another number", Scaled, 0.5),
         ("read again, and rejected by the schema", Suffixed, 30),
         ("a text instead of a list", Joined, ["a", "b"]),
     ],
 )
-def test_a_default_is_what_the_field_reads(case: str, model: type[BaseModel], default: Any) -> None:
+def test_a_default_has_a_form_that_the_field_reads(case: str, model: type[BaseModel], default: Any) -> None:
     assert structural_schema(model)["properties"]["value"]["default"] == default
     assert model.model_validate({"value": default}) == model()
 
@@ -154,5 +154,5 @@ class Twice(BaseModel):
     other: Limit = Limit()
 
 
-def test_the_default_of_a_type_that_is_used_twice_has_its_names_in_json() -> None:
+def test_the_default_of_a_shared_type_has_json_names() -> None:
     assert structural_schema(Twice)["properties"]["value"]["default"] == {"max": 2}

@@ -1,4 +1,4 @@
-"""The stages, each for itself."""
+"""The stages of the generator, one by one."""
 
 import re
 from collections.abc import Callable
@@ -26,10 +26,10 @@ from crdgen.generate.walk import KEYS, MIXED
 TEXT = {"type": "string"}
 COUNT = {"type": "integer"}
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
-SHUT_LISTS = {"minItems": 1, "maxItems": 0}
-SHUT_OBJECTS = {"minProperties": 1, "maxProperties": 0}
-SHUT_NUMBERS = {"minimum": 1, "maximum": 0}
-SHUT_BOOLEANS = {"not": {"enum": [False, True]}}
+NO_LISTS = {"minItems": 1, "maxItems": 0}
+NO_OBJECTS = {"minProperties": 1, "maxProperties": 0}
+NO_NUMBERS = {"minimum": 1, "maximum": 0}
+NO_BOOLEANS = {"not": {"enum": [False, True]}}
 
 
 def without_notes(schema: dict[str, Any]) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def without_notes(schema: dict[str, Any]) -> dict[str, Any]:
         ("types in a list", {"type": ["string", "null"]}, {"anyOf": [TEXT, {"type": "null"}]}),
         ("a tuple", {"type": "array", "prefixItems": [TEXT, TEXT]}, {"type": "array", "items": TEXT, "maxItems": 2}),
         ("null in an enum", {"enum": ["a", None]}, {"anyOf": [{"enum": ["a"]}, {"type": "null"}]}),
-        ("words for other readers", TEXT | {"readOnly": True, "x-order": 1}, TEXT),
+        ("keywords for other tools", TEXT | {"readOnly": True, "x-order": 1}, TEXT),
         ("examples", TEXT | {"examples": ["a", "b"]}, TEXT | {"example": "a"}),
     ],
 )
@@ -75,12 +75,12 @@ def test_keywords(case: str, before: dict[str, Any], after: dict[str, Any]) -> N
         (
             "text or a list of it",
             {"anyOf": [TEXT, {"type": "array", "items": TEXT}]},
-            {PRESERVE: True, "items": TEXT} | SHUT_OBJECTS | SHUT_NUMBERS | SHUT_BOOLEANS,
+            {PRESERVE: True, "items": TEXT} | NO_OBJECTS | NO_NUMBERS | NO_BOOLEANS,
         ),
         (
             "a flag or some text",
             {"anyOf": [{"type": "boolean"}, TEXT | {"enum": ["a.b"]}]},
-            {PRESERVE: True, "pattern": "^(?:a\\.b)$"} | SHUT_OBJECTS | SHUT_NUMBERS | SHUT_LISTS,
+            {PRESERVE: True, "pattern": "^(?:a\\.b)$"} | NO_OBJECTS | NO_NUMBERS | NO_LISTS,
         ),
         (
             "alternatives of values stay",
@@ -93,14 +93,14 @@ def test_unions(case: str, before: dict[str, Any], after: dict[str, Any]) -> Non
     assert without_notes(unions(before, "Spec")) == after
 
 
-def test_a_union_in_a_union_is_taken_apart_again() -> None:
+def test_a_nested_union_is_flattened() -> None:
     inner = unions({"anyOf": [TEXT, {"type": "boolean"}]}, "Spec")
     assert inner[MIXED] == [TEXT, {"type": "boolean"}]
     outer = unions({"anyOf": [inner, {"type": "number"}]}, "Spec")
-    assert without_notes(outer) == {PRESERVE: True} | SHUT_OBJECTS | SHUT_LISTS
+    assert without_notes(outer) == {PRESERVE: True} | NO_OBJECTS | NO_LISTS
 
 
-def test_variants_are_hoisted_and_keep_what_holds_for_values() -> None:
+def test_variants_are_hoisted_and_keep_checks_of_values() -> None:
     cat = {
         "type": "object",
         "properties": {"name": TEXT, "lives": COUNT | {"minimum": 1}},
@@ -119,7 +119,7 @@ def test_variants_are_hoisted_and_keep_what_holds_for_values() -> None:
     ]
 
 
-def test_known_gives_an_enum_that_may_be_null_as_a_pattern() -> None:
+def test_a_nullable_enum_becomes_a_pattern() -> None:
     assert known(TEXT | {"enum": ["a|b"], "nullable": True}, "Spec") == TEXT | {
         "nullable": True,
         "pattern": "^(?:a\\|b)$",
@@ -140,7 +140,7 @@ def test_keys_are_checked_by_a_rule(names: dict[str, Any], rule: str) -> None:
     assert [entry["rule"] for entry in schema["x-kubernetes-validations"]] == [rule]
 
 
-WITHIN: list[dict[str, Any]] = [
+BOUNDS: list[dict[str, Any]] = [
     {},
     {"ge": 0},
     {"gt": 0},
@@ -159,11 +159,11 @@ DIGITS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("within", WITHIN, ids=str)
+@pytest.mark.parametrize("bounds", BOUNDS, ids=str)
 @pytest.mark.parametrize("digits", DIGITS, ids=str)
-def test_a_text_that_the_model_takes_as_a_decimal_is_taken(within: dict[str, Any], digits: dict[str, Any]) -> None:
-    model = TypeAdapter(Annotated[Decimal, Field(**within, **digits)])
-    pattern = re.compile(decimal({**within, **digits})["anyOf"][1]["pattern"])
+def test_the_pattern_accepts_the_decimals_of_the_model(bounds: dict[str, Any], digits: dict[str, Any]) -> None:
+    model = TypeAdapter(Annotated[Decimal, Field(**bounds, **digits)])
+    pattern = re.compile(decimal({**bounds, **digits})["anyOf"][1]["pattern"])
     wholes = ("", "0", "00", "1", "9", "10", "99", "100", "101", "007", "1234", "0123")
     fractions = ("", ".", ".0", ".5", ".05", ".50", ".51", ".4999", ".990", ".001", ".000")
     texts = [sign + whole + part for sign in ("", "-", "+") for whole in wholes for part in fractions]
@@ -172,7 +172,7 @@ def test_a_text_that_the_model_takes_as_a_decimal_is_taken(within: dict[str, Any
             model.validate_python(text)
         except ValidationError:
             continue
-        # Pydantic takes a minus before a zero where negative numbers are rejected.
+        # Pydantic accepts a minus before zero even if it rejects negative numbers.
         assert pattern.search(text) or not Decimal(text), text
 
 
@@ -184,7 +184,7 @@ def test_a_text_that_the_model_takes_as_a_decimal_is_taken(within: dict[str, Any
         ({"ge": 0}, "-1"),
     ],
 )
-def test_a_text_that_is_no_decimal_or_has_another_sign_is_rejected(core: dict[str, Any], text: str) -> None:
+def test_the_pattern_rejects_other_texts_and_signs(core: dict[str, Any], text: str) -> None:
     assert not re.search(decimal(core)["anyOf"][1]["pattern"], text)
 
 
@@ -198,7 +198,7 @@ def test_a_text_that_is_no_decimal_or_has_another_sign_is_rejected(core: dict[st
         ({"le": Decimal("1e30")}, {"maximum": 10**30}),
     ],
 )
-def test_bounds_of_a_decimal_are_those_of_its_number(core: dict[str, Any], number: dict[str, Any]) -> None:
+def test_bounds_of_a_decimal_apply_to_its_number(core: dict[str, Any], number: dict[str, Any]) -> None:
     assert decimal(core)["anyOf"][0] == {"type": "number"} | number
 
 
@@ -216,10 +216,10 @@ class Plain(BaseModel):
         (uuid4, False),
         (lambda: [uuid4()], False),
         (date.today, False),
-        (lambda given: given, False),
+        (lambda value: value, False),
     ],
 )
-def test_a_factory_is_constant_if_it_gives_the_same_twice(factory: Callable[..., Any], expected: bool) -> None:
+def test_a_factory_is_constant_if_it_returns_the_same_value_twice(factory: Callable[..., Any], expected: bool) -> None:
     assert is_constant(factory) is expected
 
 
@@ -236,13 +236,13 @@ def levels(schema: dict[str, Any]) -> int:
     return 1 + levels(inner["items"]) if inner else 0
 
 
-def test_a_recursive_model_is_cut_at_the_depth_of_the_marker() -> None:
+def test_a_recursive_model_ends_at_the_depth_of_the_marker() -> None:
     assert levels(structural_schema(Cut)) == 2
     with pytest.raises(SchemaError, match="the model Node contains itself"):
         structural_schema(Node)
 
 
-def test_what_is_cut_is_open() -> None:
+def test_below_the_depth_any_object_is_valid() -> None:
     inner = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node", MARKERS: [Depth(1)]}}}
     cut = inline({"$defs": {"Node": inner}, "$ref": "#/$defs/Node"}, "Node")["properties"]["next"]
     assert (cut["type"], cut["additionalProperties"]) == ("object", True)
@@ -259,20 +259,20 @@ def bounded(rule: str, message: str, **more: Any) -> dict[str, Any]:
     "case, before, after",
     [
         (
-            "the API server reads them",
+            "the API server reads them exactly",
             COUNT | {"minimum": 0, "maximum": 2**53},
             COUNT | {"minimum": 0, "maximum": 2**53},
         ),
-        ("the size says them", COUNT | {"minimum": LEAST, "maximum": LARGEST}, COUNT),
-        ("the size says them, exclusively", COUNT | {"maximum": LARGEST + 1, "exclusiveMaximum": True}, COUNT),
+        ("the size implies them", COUNT | {"minimum": LEAST, "maximum": LARGEST}, COUNT),
+        ("the size implies them, exclusively", COUNT | {"maximum": LARGEST + 1, "exclusiveMaximum": True}, COUNT),
         ("of 32 bits", COUNT | {"format": "int32", "maximum": 2**40}, COUNT | {"format": "int32"}),
         (
-            "more than a float holds",
+            "more than a float represents",
             COUNT | {"maximum": 2**62},
             bounded(f"self <= {2**62}", f"must be at most {2**62}"),
         ),
         (
-            "more than a float holds, exclusively",
+            "more than a float represents, exclusively",
             COUNT | {"minimum": 10**18 + 1, "exclusiveMinimum": True, "maximum": LARGEST},
             bounded(f"self >= {10**18 + 2}", f"must be at least {10**18 + 2}"),
         ),
@@ -285,7 +285,7 @@ def bounded(rule: str, message: str, **more: Any) -> dict[str, Any]:
         ("a text", TEXT | {"maxLength": 2**63}, TEXT | {"maxLength": 2**63}),
     ],
 )
-def test_bounds_of_integers_are_what_the_api_server_reads(
+def test_bounds_of_integers_mean_the_same_on_the_api_server(
     case: str, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     assert ranges(before, "Spec.count") == after
@@ -296,12 +296,12 @@ def test_bounds_of_integers_are_what_the_api_server_reads(
     [(COUNT | {"minimum": 2**63}, 64), (COUNT | {"format": "int32", "maximum": -(2**31) - 1}, 32)],
     ids=["above", "below"],
 )
-def test_bounds_that_no_integer_is_within_are_rejected(schema: dict[str, Any], bits: int) -> None:
+def test_bounds_that_exclude_all_integers_are_rejected(schema: dict[str, Any], bits: int) -> None:
     with pytest.raises(SchemaError, match=rf"^Spec\.count: no integer of {bits} bits is within its bound -?\d+; "):
         ranges(schema, "Spec.count")
 
 
-def test_what_is_in_a_default_keeps_its_order() -> None:
+def test_keys_in_a_default_keep_their_order() -> None:
     class Spec(BaseModel):
         value: Any = {"required": ["b", "a"], "enum": [{"z": 1, "a": 2}]}
         required: list[str] = ["b", "a"]

@@ -1,4 +1,4 @@
-"""Plain models become schemas that take what they take, here and on a real API server, or errors that help."""
+"""Schemas of plain models accept the same values, here and on a real API server; other models have good errors."""
 
 import json
 import secrets
@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from bench.differential.zoo.plain import MODELS, REJECTED, SPECIMENS, Specimen
 from controlplane.client import ClusterApi
 from controlplane.waiting import wait_for
 from crdgen import CustomResource, Names, SchemaError, Version, check_structural, crd, structural_schema
 from crdgen.evaluate import Evaluator
+from tests.differential.zoo.plain import MODELS, REJECTED, SPECIMENS, Specimen
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 DRY_RUN = {"dryRun": "All", "fieldValidation": "Ignore"}
@@ -34,7 +34,7 @@ def of_model(specimen: Specimen) -> str:
 
 
 def stored(model: type[BaseModel], sample: Any) -> tuple[Any, list[str]]:
-    """Return what the API server would store, and what it would say against it."""
+    """Return the stored value, and the messages of its violations."""
     evaluator = evaluator_of(model)
     whole = evaluator.default(evaluator.prune({"spec": sample}))
     return whole.get("spec"), [violation.message for violation in evaluator.validate(whole)]
@@ -52,12 +52,12 @@ def test_a_plain_model_has_a_structural_schema(model: type[BaseModel]) -> None:
 
 
 @pytest.mark.parametrize("specimen", SPECIMENS, ids=of_model)
-def test_the_schema_takes_what_the_model_takes(specimen: Specimen) -> None:
+def test_the_schema_accepts_what_the_model_accepts(specimen: Specimen) -> None:
     for sample in specimen.takes:
         specimen.model.model_validate_json(json.dumps(sample))
         value, problems = stored(specimen.model, sample)
         assert problems == [], sample
-        # What the API server made of it is the model's too, and reads the same.
+        # The model also reads the stored value.
         assert specimen.model.model_validate_json(json.dumps(value)) is not None
 
 
@@ -71,17 +71,17 @@ def test_the_schema_rejects_what_the_model_rejects(specimen: Specimen) -> None:
 
 
 @pytest.mark.parametrize("specimen", SPECIMENS, ids=of_model)
-def test_the_schema_defaults_to_what_the_model_defaults_to(specimen: Specimen) -> None:
+def test_schema_and_model_have_the_same_defaults(specimen: Specimen) -> None:
     for sample in specimen.takes:
         value = stored(specimen.model, sample)[0]
-        read, wanted = (specimen.model.model_validate_json(json.dumps(one)) for one in (value, sample))
-        # Sets have no order when they are written; what Pydantic reads lazily is never the same.
-        written = [one.model_dump(mode="json", round_trip=True) for one in (read, wanted)]
-        assert read == wanted or written[0] == written[1]
+        actual, expected = (specimen.model.model_validate_json(json.dumps(document)) for document in (value, sample))
+        # Written sets have no order, and lazily read values are never equal.
+        dumps = [model.model_dump(mode="json", round_trip=True) for model in (actual, expected)]
+        assert actual == expected or dumps[0] == dumps[1]
 
 
 @pytest.mark.parametrize("model, error", REJECTED, ids=lambda value: getattr(value, "__name__", ""))
-def test_what_cannot_be_structural_is_an_error_with_path_and_fix(model: type[BaseModel], error: str) -> None:
+def test_a_model_without_a_structural_schema_is_an_error_with_path_and_fix(model: type[BaseModel], error: str) -> None:
     with pytest.raises(SchemaError) as raised:
         structural_schema(model)
     assert str(raised.value).startswith(error)
@@ -89,12 +89,12 @@ def test_what_cannot_be_structural_is_an_error_with_path_and_fix(model: type[Bas
 
 
 class Nothing(BaseModel):
-    """Takes the place of the models, which are put into its schema."""
+    """Placeholder: the models are put into its schema."""
 
 
 @pytest.fixture(scope="module")
 def collection(cluster_api: ClusterApi) -> Iterator[tuple[str, str]]:
-    """Return kind and path of one resource whose spec has a field for each model."""
+    """Return kind and path of a resource with a field for each model in its spec."""
     name = f"zoo{secrets.token_hex(4)}"
     names = Names(kind=name.capitalize(), plural=name, singular=name)
     version = Version("v1", spec=Nothing)
@@ -109,7 +109,7 @@ def collection(cluster_api: ClusterApi) -> Iterator[tuple[str, str]]:
     cluster_api.delete(f"{CRDS}/{name}.plain.example.com")
 
 
-def test_an_api_server_judges_as_the_models_do(cluster_api: ClusterApi, collection: tuple[str, str]) -> None:
+def test_an_api_server_has_the_verdicts_of_the_models(cluster_api: ClusterApi, collection: tuple[str, str]) -> None:
     kind, path = collection
 
     def answer(model: type[BaseModel], sample: Any) -> tuple[int, dict[str, Any]]:
@@ -121,9 +121,9 @@ def test_an_api_server_judges_as_the_models_do(cluster_api: ClusterApi, collecti
     for specimen in SPECIMENS:
         name = specimen.model.__name__
         for sample in specimen.takes:
-            status, found = answer(specimen.model, sample)
-            assert status == 201, (name, sample, found.get("message"))
-            assert found["spec"][name] == stored(specimen.model, sample)[0], (name, sample)
+            status, response = answer(specimen.model, sample)
+            assert status == 201, (name, sample, response.get("message"))
+            assert response["spec"][name] == stored(specimen.model, sample)[0], (name, sample)
         for sample in (*specimen.rejects, *specimen.by_rule):
-            status, found = answer(specimen.model, sample)
-            assert status == 422, (name, sample, found)
+            status, response = answer(specimen.model, sample)
+            assert status == 422, (name, sample, response)

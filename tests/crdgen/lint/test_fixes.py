@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bench.differential.crds.definitions import FIELDS, Definition, plain
-from bench.differential.crds.edits import DROP, Edit, broken
 from crdgen.lint import Finding, lint
+from tests.differential.crds.definitions import FIELDS, Definition, plain
+from tests.differential.crds.edits import DROP, Edit, broken
 
 _NEW = (*FIELDS, "new")
 _VERSION = ("spec", "versions", 0)
@@ -28,15 +28,15 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-def _ruled(schema: dict[str, Any], rule: str) -> dict[str, Any]:
+def _with_rule(schema: dict[str, Any], rule: str) -> dict[str, Any]:
     return schema | {"x-kubernetes-validations": [{"rule": rule}]}
 
 
 def _place(definition: Definition, field: str, start: str = "") -> dict[str, Any]:
-    """Return the schema of a field such as `spec.tasks[].name`; `self` is what has a rule, in the field `start`."""
-    words = f"{start}{field.removeprefix('self')}" if field.startswith("self") else field
+    """Return the schema of a field such as `spec.tasks[].name`; `self` stands for the field `start`, which has a rule."""
+    path = f"{start}{field.removeprefix('self')}" if field.startswith("self") else field
     schema: dict[str, Any] = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    for name, item, _ in _STEP.findall(words):
+    for name, item, _ in _STEP.findall(path):
         schema = schema["properties"][name] if name else schema["items" if item else "additionalProperties"]
     return schema
 
@@ -46,46 +46,56 @@ def _fields(text: str) -> list[str]:
 
 
 def _follow(definition: Definition, fix: str, start: str) -> Definition:
-    """Return the definition fixed as the fix says."""
+    """Return the definition with the fix applied."""
     fixed = deepcopy(definition)
-    if found := re.match(r"write default: \{\} for (.*), or require it;", fix):
-        _place(fixed, found[1])["default"] = {}
-    elif found := re.match(r"require it: (.*);", fix):
-        around, _, name = found[1].rpartition(".")
-        _place(fixed, around).setdefault("required", []).append(name)
-    elif found := re.match(r"give (.*), directly and not in allOf$", fix):
-        for given in _fields(found[1]):
-            field, keyword = given.split(" ")
+    if match := re.match(r"write default: \{\} for (.*), or require it;", fix):
+        _place(fixed, match[1])["default"] = {}
+    elif match := re.match(r"require it: (.*);", fix):
+        parent, _, name = match[1].rpartition(".")
+        _place(fixed, parent).setdefault("required", []).append(name)
+    elif match := re.match(r"give (.*), directly and not in allOf$", fix):
+        for bound in _fields(match[1]):
+            field, keyword = bound.split(" ")
             _place(fixed, field, start)[keyword] = 5
-    elif found := re.match(r"write metadata.name: (.*)$", fix):
-        fixed["metadata"]["name"] = found[1]
+    elif match := re.match(r"write metadata.name: (.*)$", fix):
+        fixed["metadata"]["name"] = match[1]
     elif fix.startswith("declare the fields, or write properties: {}"):
         _place(fixed, start)["properties"] = {}
     else:
-        pytest.fail(f"nobody knows how to follow {fix!r}")
+        pytest.fail(f"cannot follow {fix!r}")
     return fixed
 
 
-#: What is broken, and the field whose rule the fix speaks of as `self`.
+#: Broken definitions, and the field that is `self` in the fix.
 CASES: list[tuple[str, Edit, str]] = [
-    ("an object is left out", Edit(_NEW, _DEFAULTED), ""),
-    ("objects within each other are left out", Edit(_NEW, _object(b=_object(c=_DEFAULTED))), ""),
-    ("several are", Edit(_NEW, _object(b=_DEFAULTED, c=_DEFAULTED, d={"type": "integer", "default": 1})), ""),
-    ("one within an entry of a map is", Edit(_NEW, _map(_object(b=_DEFAULTED))), ""),
-    ("one within an item of a list is", Edit(_NEW, _list(_object(b=_DEFAULTED))), ""),
-    ("one is whose rule wants more", Edit(_NEW, _ruled(_DEFAULTED, "has(self.a) && self.a != 'x'")), ""),
-    ("a text for each of a map", Edit(_NEW, _map(_ruled({"type": "string"}, "self == oldSelf"))), "spec.new.*"),
+    ("an absent object", Edit(_NEW, _DEFAULTED), ""),
+    ("nested absent objects", Edit(_NEW, _object(b=_object(c=_DEFAULTED))), ""),
+    (
+        "several absent objects",
+        Edit(_NEW, _object(b=_DEFAULTED, c=_DEFAULTED, d={"type": "integer", "default": 1})),
+        "",
+    ),
+    ("an absent object in an entry of a map", Edit(_NEW, _map(_object(b=_DEFAULTED))), ""),
+    ("an absent object in an item of a list", Edit(_NEW, _list(_object(b=_DEFAULTED))), ""),
+    (
+        "an absent object with a rule that an empty object violates",
+        Edit(_NEW, _with_rule(_DEFAULTED, "has(self.a) && self.a != 'x'")),
+        "",
+    ),
+    ("a text for each of a map", Edit(_NEW, _map(_with_rule({"type": "string"}, "self == oldSelf"))), "spec.new.*"),
     (
         "a list is gone through",
-        Edit(_NEW, _ruled(_list({"type": "string"}), "self.all(x, x.matches('abc'))")),
+        Edit(_NEW, _with_rule(_list({"type": "string"}), "self.all(x, x.matches('abc'))")),
         "spec.new",
     ),
     (
         "lists within lists are",
-        Edit(_NEW, _ruled(_list(_object(b=_list({"type": "string"}))), "self.all(x, x.b.all(y, y.matches('abc')))")),
+        Edit(
+            _NEW, _with_rule(_list(_object(b=_list({"type": "string"}))), "self.all(x, x.b.all(y, y.matches('abc')))")
+        ),
         "spec.new",
     ),
-    ("a pattern is long", Edit(_NEW, _ruled({"type": "string"}, "self.matches('[a-z]+[a-z]+[a-z]+')")), "spec.new"),
+    ("a pattern is long", Edit(_NEW, _with_rule({"type": "string"}, "self.matches('[a-z]+[a-z]+[a-z]+')")), "spec.new"),
     ("the name is another", Edit(("metadata", "name"), "w.lint.example.com"), ""),
     ("the name is missing", Edit(("metadata",), {}), ""),
     ("an object is bare", Edit(_NEW, {"type": "object"}), "spec.new"),
@@ -98,7 +108,7 @@ def test_following_the_fixes_clears_the_findings(edit: Edit, start: str) -> None
     definition = broken(edit)
     findings = [finding for finding in lint(definition) if finding not in before]
     assert findings
-    # Of objects within each other the inner one is reported first.
+    # The inner of nested objects is reported first.
     for _ in range(5):
         if findings:
             definition = _follow(definition, findings[0].fix, start)
@@ -118,7 +128,7 @@ def test_following_the_fixes_clears_the_findings(edit: Edit, start: str) -> None
     ],
     ids=["an entry of a map", "of a map in a map", "an item", "what may be null", "no fields", "entries of no fields"],
 )
-def test_nothing_is_said_where_nothing_is_to_be_mended(schema: dict[str, Any]) -> None:
+def test_there_are_no_findings_without_a_fix(schema: dict[str, Any]) -> None:
     before = set(lint(plain()))
     assert [finding for finding in lint(broken(Edit(_NEW, schema))) if finding not in before] == []
 
@@ -129,12 +139,12 @@ def _of_rule(definition: Definition, rule: str) -> list[Finding]:
 
 _COLUMN = {"name": True, "type": "string", "jsonPath": ".spec.text"}
 
-#: What cannot be read.
+#: Definitions that cannot be decoded.
 UNREADABLE = [
     ("a column of YAML's y", Edit((*_VERSION, "additionalPrinterColumns"), [_COLUMN])),
     ("versions that are a text", Edit(("spec", "versions"), "v1")),
     ("two types", Edit(_NEW, {"type": ["string", "null"]})),
-    ("two types of what has a rule", Edit(_NEW, _ruled({"type": ["string", "null"]}, "self != ''"))),
+    ("two types of what has a rule", Edit(_NEW, _with_rule({"type": ["string", "null"]}, "self != ''"))),
     ("two types of a list", Edit(_NEW, _list({"type": "string"}) | {"type": ["array", "null"]})),
     ("a kind of YAML's yes", Edit(("spec", "names", "kind"), True)),
     ("a plural that is a number", Edit(("spec", "names", "plural"), 1)),
@@ -151,17 +161,17 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize("edit", [case[1] for case in UNREADABLE], ids=[case[0] for case in UNREADABLE])
-def test_what_cannot_be_read_is_told_once(edit: Edit) -> None:
+def test_a_decoding_error_is_reported_once(edit: Edit) -> None:
     (finding,) = [finding for finding in lint(broken(edit)) if finding not in lint(plain())]
     assert finding.rule == "value-has-the-right-type"
 
 
-def test_what_cannot_be_decoded_is_not_validated() -> None:
-    one, two = Edit(("spec", "scope"), 1), Edit(("spec", "names", "plural"), "Widgets!")
-    assert {finding.path for finding in lint(broken(one, two))} == {"spec.scope"}
+def test_definitions_with_decoding_errors_are_not_validated() -> None:
+    first, second = Edit(("spec", "scope"), 1), Edit(("spec", "names", "plural"), "Widgets!")
+    assert {finding.path for finding in lint(broken(first, second))} == {"spec.scope"}
 
 
-def test_of_several_types_the_fix_says_nullable() -> None:
+def test_the_fix_for_several_types_is_nullable() -> None:
     (finding,) = lint(broken(Edit(_NEW, {"type": ["string", "null"]})))
     assert finding.fix == "write one type, and nullable: true where null is taken, too"
 
@@ -175,12 +185,14 @@ def test_of_several_types_the_fix_says_nullable() -> None:
         ({"group": "a.b", "names": {"plural": "ws"}}, {"name": "a"}, "write metadata.name: ws.a.b"),
     ],
 )
-def test_a_name_is_advised_of_what_it_is_made_of(spec: dict[str, Any], metadata: dict[str, Any], fix: str) -> None:
+def test_the_fix_for_a_name_depends_on_plural_and_group(
+    spec: dict[str, Any], metadata: dict[str, Any], fix: str
+) -> None:
     definition = plain() | {"metadata": metadata, "spec": spec}
     (finding,) = _of_rule(definition, "name-is-plural-and-group")
     assert finding.fix == fix
 
 
-def test_a_kind_that_is_missing_is_told_once() -> None:
+def test_a_missing_kind_is_reported_once() -> None:
     paths = [finding.path for finding in lint(broken(Edit(("spec", "names", "kind"), DROP)))]
     assert paths == ["spec.names.kind"]

@@ -1,14 +1,14 @@
-"""Each rule: a definition that it passes, one that breaks it, and what is said then."""
+"""Each rule with a valid definition, an invalid definition, and the problem."""
 
 from base64 import b64encode
 from typing import Any
 
 import pytest
 
-from bench.differential.crds.definitions import FIELDS, SCHEMA, SPEC, Definition, plain
-from bench.differential.crds.edits import DROP, Edit, broken
 from crdgen.lint import Finding, LintSeverity, check_structural, lint
 from crdgen.lint.checking import RULES
+from tests.differential.crds.definitions import FIELDS, SCHEMA, SPEC, Definition, plain
+from tests.differential.crds.edits import DROP, Edit, broken
 
 _VERSION = ("spec", "versions", 0)
 _NEW = (*FIELDS, "new")
@@ -35,7 +35,7 @@ def _object(**more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": _TEXT}, **more}
 
 
-#: Rule, where the definition is edited, what passes, what does not, and a part of what is said.
+#: Rule, path of the edit, a valid value, an invalid value, and a part of the problem.
 CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     ("value-has-the-right-type", _NEW, _TEXT | {"maxLength": 5}, _TEXT | {"maxLength": 5.0}, "must be an integer"),
     ("field-is-known", _NEW, _TEXT | {"enum": ["x"]}, _TEXT | {"const": "x"}, "const is unknown"),
@@ -84,7 +84,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     ),
     ("strategy-is-known", ("spec", "conversion"), {"strategy": "None"}, {}, "None or Webhook"),
     (
-        "review-versions-are-spoken",
+        "review-versions-are-supported",
         ("spec", "conversion"),
         _webhook(_SERVICE, "v2", "v1"),
         _webhook(_SERVICE, "v2"),
@@ -158,7 +158,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "which is not declared",
     ),
     (
-        "service-can-be-there",
+        "service-name-is-valid",
         ("spec", "conversion"),
         _webhook(_SERVICE, "v1"),
         _webhook({"service": {"namespace": "ns", "name": "Hook"}}, "v1"),
@@ -180,7 +180,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
     ),
     ("type-is-known", _NEW, _TEXT, {"type": "any"}, "type must be one of"),
     ("list-has-items", _NEW, {"type": "array", "items": _TEXT}, {"type": "array"}, "needs the schema of its items"),
-    ("type-is-there", _NEW, {"x-kubernetes-preserve-unknown-fields": True}, {"minimum": 1}, "type must be one of"),
+    ("type-is-set", _NEW, {"x-kubernetes-preserve-unknown-fields": True}, {"minimum": 1}, "type must be one of"),
     (
         "branches-only-restrict",
         _NEW,
@@ -456,7 +456,7 @@ CASES: list[tuple[str, tuple[str | int, ...], Any, Any, str]] = [
         "lose their fields",
     ),
     (
-        "names-fit-what-is-made-of-them",
+        "derived-names-are-valid",
         _NEW,
         _object(properties={"spec": _object()}),
         _object(properties={"spec": _PODS}),
@@ -469,15 +469,15 @@ def _of_rule(definition: Definition, rule: str) -> list[Finding]:
     return [finding for finding in lint(definition) if finding.rule == rule]
 
 
-@pytest.mark.parametrize("rule, path, right, wrong, problem", CASES, ids=[case[0] for case in CASES])
-def test_the_rule_tells_wrong_from_right(
-    rule: str, path: tuple[str | int, ...], right: Any, wrong: Any, problem: str
+@pytest.mark.parametrize("rule, path, valid, invalid, problem", CASES, ids=[case[0] for case in CASES])
+def test_the_rule_accepts_valid_and_reports_invalid_values(
+    rule: str, path: tuple[str | int, ...], valid: Any, invalid: Any, problem: str
 ) -> None:
-    assert _of_rule(broken(Edit(path, right)), rule) == []
-    found = _of_rule(broken(Edit(path, wrong)), rule)
-    assert [finding for finding in found if problem in finding.problem], found
+    assert _of_rule(broken(Edit(path, valid)), rule) == []
+    findings = _of_rule(broken(Edit(path, invalid)), rule)
+    assert [finding for finding in findings if problem in finding.problem], findings
     (severity,) = {known.severity for known in RULES if known.name == rule}
-    for finding in found:
+    for finding in findings:
         assert finding.severity is severity
         assert finding.fix
 
@@ -487,11 +487,11 @@ def test_every_rule_has_a_case() -> None:
     assert {case[0] for case in CASES} | elsewhere == {rule.name for rule in RULES}
 
 
-def test_nothing_is_found_in_the_plain_definition() -> None:
+def test_the_plain_definition_has_no_findings() -> None:
     assert lint(plain()) == []
 
 
-def test_bounds_that_shut_a_type_out_where_any_may_stand_are_no_surprise() -> None:
+def test_bounds_that_exclude_a_type_from_untyped_values_are_not_reported() -> None:
     no_list = {"x-kubernetes-preserve-unknown-fields": True, "minItems": 1, "maxItems": 0}
     in_a_branch = {
         "x-kubernetes-preserve-unknown-fields": True,
@@ -501,18 +501,18 @@ def test_bounds_that_shut_a_type_out_where_any_may_stand_are_no_surprise() -> No
         assert _of_rule(broken(Edit(_NEW, schema)), "bounds-leave-something") == []
 
 
-def test_an_unknown_field_is_only_surprising_to_who_does_not_decode_strictly() -> None:
+def test_an_unknown_field_is_a_warning_without_strict_decoding() -> None:
     definition = broken(Edit(_NEW, _TEXT | {"const": "x"}))
     assert [finding.severity for finding in lint(definition)] == [LintSeverity.ERROR]
     assert [finding.severity for finding in lint(definition, strict=False)] == [LintSeverity.WARNING]
 
 
-def test_paths_are_those_of_the_api_server() -> None:
+def test_paths_are_written_like_on_the_api_server() -> None:
     (finding,) = lint(broken(Edit(_NEW, _TEXT | {"default": 1})))
     assert finding.path == "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[new].default"
 
 
-def test_paths_in_a_schema_are_those_of_fields() -> None:
+def test_paths_in_a_schema_are_field_paths() -> None:
     inner = {"type": "array", "items": {"type": "object", "additionalProperties": _TEXT | {"default": 1}}}
     (finding,) = check_structural(
         {"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": inner}}}}

@@ -1,12 +1,12 @@
-"""Models read Kubernetes JSON as the API server does."""
+"""Models read Kubernetes JSON like the API server."""
 
 from typing import Annotated, Any
 
 import pytest
 from pydantic import ValidationError
 
-from bench.differential.zoo import Bounds, Color, Enums, Inner, Kubernetes, Level, Scalars
 from crdgen import Int32, MapList, Model
+from tests.differential.zoo import Bounds, Color, Enums, Inner, Kubernetes, Level, Scalars
 
 
 class Job(Model):
@@ -22,7 +22,7 @@ class Job(Model):
         ("3.0 is 3", Bounds, {"small": 3.0}, "small", 3),
         ("an enum from its text", Enums, {"color": "green"}, "color", Color.GREEN),
         ("an enum from a whole number", Enums, {"level": 2.0}, "level", Level.HIGH),
-        ("an integer where a number is wanted", Scalars, {"needed": "", "ratio": 1}, "ratio", 1.0),
+        ("an integer for a number", Scalars, {"needed": "", "ratio": 1}, "ratio", 1.0),
         ("an unknown field is ignored", Job, {"other": 1}, "min_replicas", None),
         ("snake_case is an unknown field", Job, {"min_replicas": 5}, "min_replicas", None),
         ("camelCase is the field", Job, {"minReplicas": 5}, "min_replicas", 5),
@@ -52,7 +52,7 @@ def test_a_value_is_read(case: str, model: type[Model], value: dict[str, Any], f
         ("a date for a time", Kubernetes, {"since": "2026-01-02"}),
     ],
 )
-def test_a_value_that_would_lie_is_rejected(case: str, model: type[Model], value: dict[str, Any]) -> None:
+def test_a_value_of_a_wrong_type_is_rejected(case: str, model: type[Model], value: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         model.model_validate(value)
 
@@ -62,6 +62,6 @@ def test_a_model_writes_kubernetes_json() -> None:
     assert job.to_json() == {"minReplicas": 2, "parts": [{"name": "a", "weight": 5}]}
 
 
-def test_a_model_does_not_change() -> None:
+def test_a_model_is_immutable() -> None:
     with pytest.raises(ValidationError):
         Job().min_replicas = 1  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""CEL rules on fields and models: what the schema has of them, and what is rejected before an API server sees it."""
+"""CEL rules on fields and models: they are written to the schema, and wrong rules are rejected."""
 
 from typing import Annotated, Any
 
@@ -39,11 +39,11 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
     return type("Spec", (BaseModel,), {"__annotations__": {"value": annotation}, "__module__": __name__, **options})
 
 
-def whole(spec: type[BaseModel]) -> dict[str, Any]:
+def definition(spec: type[BaseModel]) -> dict[str, Any]:
     return crd(CustomResource("a.example.com", Names("Thing"), (Version("v1", spec),)))
 
 
-def test_a_rule_says_all_that_a_crd_can() -> None:
+def test_a_rule_has_every_field_of_the_crd_api() -> None:
     rule = ValidationRule(
         "self.min <= oldSelf.orValue(self).max",
         message="no",
@@ -63,7 +63,7 @@ def test_a_rule_says_all_that_a_crd_can() -> None:
     assert ValidationRule("true").to_json() == {"rule": "true"}
 
 
-def test_rules_stand_in_the_order_in_which_they_are_written() -> None:
+def test_rules_keep_the_order_of_the_source() -> None:
     @rules(ValidationRule("1 == 1"))
     class Base(BaseModel):
         value: Annotated[int, ValidationRule("self > 1"), ValidationRule("self < 9")] = 2
@@ -82,7 +82,7 @@ def test_rules_stand_in_the_order_in_which_they_are_written() -> None:
     assert RULES in structural_schema(Base)
 
 
-def test_a_model_with_rules_is_to_pydantic_what_it_was() -> None:
+def test_rules_do_not_change_the_model_for_pydantic() -> None:
     @rules(ValidationRule("self.a > 1"))
     class Plain(BaseModel):
         a: int
@@ -146,34 +146,34 @@ class Odd(BaseModel):
         (Annotated[list[Odd], MapList("metadata")], "[].metadata", "must be required or have a default"),
     ],
 )
-def test_what_is_said_of_a_field_is_linted_where_it_stands(annotation: Any, at: str, words: str) -> None:
+def test_a_wrong_marker_is_reported_at_its_field(annotation: Any, at: str, words: str) -> None:
     with pytest.raises(SchemaError) as raised:
-        whole(field(annotation))
+        definition(field(annotation))
     assert any(fault.path == f"Thing.spec.value{at}" and words in fault.problem for fault in raised.value.errors)
 
 
-def test_old_self_is_known_in_lists_merged_by_key_and_in_every_map() -> None:
-    assert whole(field(Annotated[dict[str, Part], AtomicMap]))
-    assert whole(field(Annotated[list[Part], MapList("name")]))
-    assert whole(field(Annotated[list[int], Atomic, ValidationRule("self == oldSelf")]))
+def test_old_self_is_available_in_map_lists_and_in_every_map() -> None:
+    assert definition(field(Annotated[dict[str, Part], AtomicMap]))
+    assert definition(field(Annotated[list[Part], MapList("name")]))
+    assert definition(field(Annotated[list[int], Atomic, ValidationRule("self == oldSelf")]))
 
 
 @pytest.mark.parametrize(
     "case, annotation, expression",
     [
-        ("a name that is not there", Annotated[Part, ValidationRule("self.sizes > 1")], "sizes"),
+        ("an unknown field", Annotated[Part, ValidationRule("self.sizes > 1")], "sizes"),
         ("another type", Annotated[Part, ValidationRule("self.size > 'a'")], ""),
-        ("no truth value", Annotated[Part, ValidationRule("self.size + 1")], ""),
-        ("no expression", Annotated[Part, ValidationRule("self.size >")], ""),
-        ("a message that is no text", Annotated[Part, ValidationRule("true", message_expression="self.size")], ""),
+        ("not a boolean", Annotated[Part, ValidationRule("self.size + 1")], ""),
+        ("a syntax error", Annotated[Part, ValidationRule("self.size >")], ""),
+        ("a message that is not a string", Annotated[Part, ValidationRule("true", message_expression="self.size")], ""),
     ],
 )
 def test_expressions_are_compiled(case: str, annotation: Any, expression: str) -> None:
     if not cel.available():
-        assert whole(field(annotation))
+        assert definition(field(annotation))
         return
     with pytest.raises(SchemaError) as raised:
-        whole(field(annotation))
+        definition(field(annotation))
     assert raised.value.path == "Thing.spec.value"
     assert expression in raised.value.problem
 
@@ -193,9 +193,9 @@ class Choices(BaseModel):
 
 def choices(marker: Marker) -> dict[str, Any]:
     schema = structural_schema(rules(marker)(type("Spec", (Choices,), {"__module__": __name__})))
+    rule: dict[str, Any]
     (rule,) = schema[RULES]
-    found: dict[str, Any] = rule
-    return found
+    return rule
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def choices(marker: Marker) -> dict[str, Any]:
         ),
     ],
 )
-def test_which_fields_are_set_is_a_rule(marker: Marker, rule: str, message: str) -> None:
+def test_a_choice_of_fields_is_a_rule(marker: Marker, rule: str, message: str) -> None:
     assert choices(marker) == {"rule": rule, "message": message}
 
 
@@ -245,7 +245,7 @@ def test_which_fields_are_set_is_a_rule(marker: Marker, rule: str, message: str)
         (at_least_one_of("image", "ä"), "Spec.ä", "CEL cannot name this field", "use letters"),
     ],
 )
-def test_fields_that_are_always_set_are_no_choice(marker: Marker, path: str, problem: str, fix: str) -> None:
+def test_a_choice_rejects_fields_that_are_always_set(marker: Marker, path: str, problem: str, fix: str) -> None:
     with pytest.raises(SchemaError) as raised:
         choices(marker)
     assert raised.value.path == path
@@ -253,7 +253,7 @@ def test_fields_that_are_always_set_are_no_choice(marker: Marker, path: str, pro
     assert fix in raised.value.fix
 
 
-def test_a_null_is_no_choice() -> None:
+def test_a_choice_rejects_nullable_fields() -> None:
     class Spec(BaseModel):
         a: str | None = None
         b: str | None = None
@@ -264,7 +264,7 @@ def test_a_null_is_no_choice() -> None:
         exactly_one_of("a", "b").apply(schema, "Spec")
 
 
-def test_immutability_holds_for_fields_that_come_and_go() -> None:
+def test_immutable_fields_cannot_be_added_or_removed() -> None:
     class Spec(BaseModel):
         always: Annotated[str, Immutable]
         given: Annotated[str, Immutable] = "a"
@@ -275,8 +275,8 @@ def test_immutability_holds_for_fields_that_come_and_go() -> None:
     schema = structural_schema(Spec)
     same = {"rule": "self == oldSelf", "message": "is immutable"}
     once = {"rule": "self == oldSelf", "message": "cannot change once it is set"}
-    found = {name: node.get(RULES) for name, node in schema["properties"].items()}
-    assert found == {"always": [same], "maybe": [same], "given": [same], "x-later": [once], "inside": None}
+    rules_by_field = {name: node.get(RULES) for name, node in schema["properties"].items()}
+    assert rules_by_field == {"always": [same], "maybe": [same], "given": [same], "x-later": [once], "inside": None}
     assert schema[RULES] == [
         {
             "rule": "has(self.maybe) == has(oldSelf.maybe)",
@@ -291,7 +291,7 @@ def test_immutability_holds_for_fields_that_come_and_go() -> None:
     ]
 
 
-def test_a_default_leaves_nothing_to_be_set_once() -> None:
+def test_immutable_once_set_rejects_a_field_with_a_default() -> None:
     class Spec(BaseModel):
         tier: Annotated[str, ImmutableOnceSet] = "basic"
         own: Annotated[str, ImmutableOnceSet, ModelDefault] = "basic"
@@ -304,7 +304,7 @@ def test_a_default_leaves_nothing_to_be_set_once() -> None:
     )
 
 
-def test_a_rule_that_is_bounded_is_taken() -> None:
+def test_a_bounded_rule_is_accepted() -> None:
     class Step(BaseModel):
         name: Annotated[str, Field(max_length=100), ValidationRule("self.matches('^a$')", "must be a")]
 
@@ -322,7 +322,7 @@ def test_a_version_has_rules_on_the_whole_object() -> None:
 
 
 @pytest.mark.parametrize(
-    "name, written",
+    "name, escaped",
     [
         ("plain", "plain"),
         ("x-prop", "x__dash__prop"),
@@ -336,5 +336,5 @@ def test_a_version_has_rules_on_the_whole_object() -> None:
         ("a b", None),
     ],
 )
-def test_names_are_escaped_as_kubernetes_does(name: str, written: str | None) -> None:
-    assert escape(name) == written
+def test_names_are_escaped_as_kubernetes_does(name: str, escaped: str | None) -> None:
+    assert escape(name) == escaped

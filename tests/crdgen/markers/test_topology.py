@@ -1,4 +1,4 @@
-"""Map types, embedded resources and list keys: each checks itself; and how much of the descriptions stays."""
+"""Map types and embedded resources reject wrong fields; policies shorten or remove descriptions."""
 
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ from crdgen import (
     crd,
     structural_schema,
 )
-from crdgen.generate.tidy import shortened
+from crdgen.generate.tidy import shorten
 
 
 class Inner(BaseModel):
@@ -33,8 +33,8 @@ def field(annotation: Any, **options: Any) -> type[BaseModel]:
 
 
 def node(annotation: Any) -> dict[str, Any]:
-    found: dict[str, Any] = structural_schema(field(annotation))["properties"]["value"]
-    return found
+    value: dict[str, Any] = structural_schema(field(annotation))["properties"]["value"]
+    return value
 
 
 def test_a_map_type_is_for_objects() -> None:
@@ -42,7 +42,7 @@ def test_a_map_type_is_for_objects() -> None:
     assert node(Annotated[dict[str, int], GranularMap])["x-kubernetes-map-type"] == "granular"
 
 
-def test_an_embedded_resource_keeps_its_fields_or_all() -> None:
+def test_an_embedded_resource_keeps_declared_fields_or_every_field() -> None:
     class Object(BaseModel):
         apiVersion: str  # noqa: N815
         kind: str
@@ -60,7 +60,7 @@ def test_an_embedded_resource_keeps_its_fields_or_all() -> None:
     }
 
 
-def test_an_embedded_resource_has_a_type() -> None:
+def test_an_embedded_resource_has_an_api_version_and_a_kind() -> None:
     model = field(Annotated[dict[str, Any], EmbeddedResource])
     assert model.model_validate({"value": {"apiVersion": "v1", "kind": "Pod"}})
     with pytest.raises(ValidationError, match="must have kind"):
@@ -94,7 +94,7 @@ def test_a_marker_checks_itself(case: str, annotation: Any, path: str, problem: 
 
 
 @pytest.mark.parametrize("what", ["none", 0, -1])
-def test_a_policy_is_one_of_three(what: Any) -> None:
+def test_an_unknown_policy_is_rejected(what: Any) -> None:
     with pytest.raises(SchemaError, match="is no policy; use `keep`, `drop`, or a number above 0"):
         Descriptions(what)
 
@@ -109,12 +109,12 @@ class Spec(BaseModel):
 
 
 def texts(schema: dict[str, Any]) -> dict[str, list[str | None]]:
-    """Return by field what is said of it, and of the name inside."""
-    found: dict[str, list[str | None]] = {}
+    """Return the descriptions of each field and of the `name` inside it."""
+    descriptions: dict[str, list[str | None]] = {}
     for name, child in schema["properties"].items():
         inner = child.get("items") or child.get("additionalProperties") or child
-        found[name] = [child.get("description"), inner["properties"]["name"].get("description")]
-    return found
+        descriptions[name] = [child.get("description"), inner["properties"]["name"].get("description")]
+    return descriptions
 
 
 ALL = "Who it is. And why."
@@ -146,7 +146,7 @@ ALL = "Who it is. And why."
         ),
     ],
 )
-def test_descriptions_stay_as_the_nearest_policy_says(
+def test_descriptions_follow_the_nearest_policy(
     limit: int | None, root: str | None, expected: dict[str, list[str | None]]
 ) -> None:
     schema = structural_schema(Spec, limit=limit)
@@ -154,7 +154,7 @@ def test_descriptions_stay_as_the_nearest_policy_says(
     assert texts(schema) == expected
 
 
-def test_a_version_has_its_own_policy_or_that_of_the_resource() -> None:
+def test_the_policy_of_a_version_overrides_the_policy_of_the_resource() -> None:
     versions = (
         Version("v2", Spec, description="Given. Twice."),
         Version("v1", Spec, storage=False, descriptions=Descriptions("drop")),
@@ -183,6 +183,6 @@ def test_a_version_has_its_own_policy_or_that_of_the_resource() -> None:
         ("v1.2 is new. It is.", 13, "v1.2 is new."),
     ],
 )
-def test_a_text_is_cut_at_the_end_of_a_sentence(text: str, limit: int, short: str) -> None:
-    assert shortened(text, limit) == short
-    assert len(shortened(text, limit)) <= limit or text == short
+def test_a_text_is_shortened_at_the_end_of_a_sentence(text: str, limit: int, short: str) -> None:
+    assert shorten(text, limit) == short
+    assert len(shorten(text, limit)) <= limit or text == short

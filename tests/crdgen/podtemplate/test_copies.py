@@ -1,4 +1,4 @@
-"""The definitions of Kubernetes are read once; what is made of them is the caller's own."""
+"""The Kubernetes definitions are read once; every generated schema is a separate copy."""
 
 from pydantic import BaseModel
 
@@ -11,7 +11,7 @@ class Spec(BaseModel):
     volumes: Volumes = []
 
 
-def test_what_comes_out_shares_nothing_with_the_next() -> None:
+def test_generated_schemas_share_nothing() -> None:
     first = structural_schema(Spec)
     first["properties"]["template"]["properties"]["spec"].clear()
     assert structural_schema(Spec)["properties"]["template"]["properties"]["spec"]["properties"]

@@ -1,4 +1,4 @@
-"""The pod template's schema: Kubernetes' own, and no stricter than it is on Pods."""
+"""The schema of pod templates equals that of Kubernetes, and is no stricter than the API server for Pods."""
 
 from importlib.resources import files
 from typing import Annotated, Any
@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from bench.pod_definitions import WANTED, definitions, published
 from crdgen import SchemaError, check_structural, size, structural_schema
 from crdgen.evaluate import Evaluator
 from crdgen.podtemplate import (
@@ -15,11 +14,12 @@ from crdgen.podtemplate import (
     MINORS,
     PodTemplate,
     core_type,
-    known,
+    definitions_of,
     load,
     pod_template,
     volumes,
 )
+from tools.pod_definitions import WANTED, definitions, published
 
 
 def evaluator(kubernetes: str = KUBERNETES) -> Evaluator:
@@ -35,12 +35,14 @@ def pod(**spec: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("minor", [MINORS[0], MINORS[-1]])
-def test_the_file_is_what_the_definitions_give(minor: str) -> None:
+def test_the_file_is_up_to_date(minor: str) -> None:
     # All minors are checked by `make check`; reading each takes a second.
-    assert definitions(published(minor), WANTED) == known(minor), f"`python -m bench.pod_definitions` writes {FILE}"
+    assert definitions(published(minor), WANTED) == definitions_of(minor), (
+        f"`python -m tools.pod_definitions` writes {FILE}"
+    )
 
 
-def test_the_file_is_smaller_than_one_minor_written_out() -> None:
+def test_the_file_is_small() -> None:
     assert len(files("crdgen.podtemplate").joinpath(FILE).read_bytes()) < 100_000
 
 
@@ -50,7 +52,7 @@ def test_the_schemas_are_structural(minor: str) -> None:
 
 
 @pytest.mark.parametrize("minor", MINORS)
-def test_a_template_without_descriptions_is_a_quarter_of_what_kubectl_can_apply(minor: str) -> None:
+def test_a_template_takes_a_quarter_of_the_annotation_limit(minor: str) -> None:
     assert 45_000 < size(load(minor)["PodTemplateSpec"]) < 65_000
 
 
@@ -65,7 +67,7 @@ def test_a_template_without_descriptions_is_a_quarter_of_what_kubectl_can_apply(
         ("spec.hostnameOverride", "1.34"),
     ],
 )
-def test_a_field_is_there_from_its_minor_on(field: str, since: str) -> None:
+def test_a_field_exists_since_its_minor(field: str, since: str) -> None:
     def has(minor: str) -> bool:
         node: Any = load(minor)["PodTemplateSpec"]
         for name in field.split("."):
@@ -77,7 +79,7 @@ def test_a_field_is_there_from_its_minor_on(field: str, since: str) -> None:
     assert [minor for minor in MINORS if has(minor)] == list(MINORS[MINORS.index(since) :])
 
 
-def test_a_minor_is_pinned_field_by_field() -> None:
+def test_each_field_can_pin_a_minor() -> None:
     class Spec(BaseModel):
         today: PodTemplate
         old: Annotated[dict[str, Any], pod_template("1.25")]
@@ -95,13 +97,19 @@ def test_a_minor_is_pinned_field_by_field() -> None:
     "case, make, path, problem, fix",
     [
         (
-            "a minor before",
+            "an older minor",
             lambda: pod_template("1.24"),
             'core_type("PodTemplateSpec", "1.24")',
             "1.24 is not",
             "1.25 to",
         ),
-        ("a patch release", lambda: volumes("1.36.3"), 'volumes("1.36.3")', "1.36.3 is not known", "1.25 to 1.37"),
+        (
+            "a patch release",
+            lambda: volumes("1.36.3"),
+            'volumes("1.36.3")',
+            "1.36.3 is not known",
+            "1.25 to 1.37",
+        ),
         (
             "another type",
             lambda: core_type("PodContainer"),
@@ -110,14 +118,14 @@ def test_a_minor_is_pinned_field_by_field() -> None:
             "as `Container`",
         ),
         (
-            "a type of later",
+            "a newer type",
             lambda: core_type("AppArmorProfile", "1.29"),
             'core_type("AppArmorProfile", "1.29")',
             "no",
             "",
         ),
         (
-            "no type",
+            "an unknown type",
             lambda: core_type("Deployment"),
             'core_type("Deployment", "1.36")',
             "holds a Deployment",
@@ -125,7 +133,7 @@ def test_a_minor_is_pinned_field_by_field() -> None:
         ),
     ],
 )
-def test_what_no_minor_has_is_rejected(case: str, make: Any, path: str, problem: str, fix: str) -> None:
+def test_unknown_minors_and_types_are_rejected(case: str, make: Any, path: str, problem: str, fix: str) -> None:
     with pytest.raises(SchemaError) as raised:
         make()
     assert raised.value.path == path
@@ -134,7 +142,7 @@ def test_what_no_minor_has_is_rejected(case: str, make: Any, path: str, problem:
 
 
 @pytest.mark.parametrize("name", ["PodTemplateSpec", "Volume"])
-def test_the_schemas_hold_no_descriptions_and_no_defaults(name: str) -> None:
+def test_the_schemas_contain_no_descriptions_and_no_defaults(name: str) -> None:
     def keywords(node: Any) -> set[str]:
         if not isinstance(node, dict):
             return set()
@@ -148,11 +156,14 @@ def test_the_schemas_hold_no_descriptions_and_no_defaults(name: str) -> None:
 @pytest.mark.parametrize(
     "case, job",
     [
-        ("two variables of one name", template(env=[{"name": "A"}, {"name": "A", "value": "x"}])),
+        ("two variables with the same name", template(env=[{"name": "A"}, {"name": "A", "value": "x"}])),
         ("a port without a protocol, twice", template(ports=[{"containerPort": 1}, {"containerPort": 1}])),
         ("a header without a value", template(livenessProbe={"httpGet": {"port": 1, "httpHeaders": [{"name": "A"}]}})),
         ("a sleep without seconds", template(lifecycle={"preStop": {"sleep": {}}})),
-        ("two requests of one claim", template(resources={"claims": [{"name": "a", "request": "x"}, {"name": "a"}]})),
+        (
+            "two requests of the same claim",
+            template(resources={"claims": [{"name": "a", "request": "x"}, {"name": "a"}]}),
+        ),
         ("a named port", template(readinessProbe={"tcpSocket": {"port": "http"}})),
         ("quantities as numbers and texts", template(resources={"limits": {"cpu": 1, "memory": "1.5Gi"}})),
         ("a secret without a name", pod(imagePullSecrets=[{}, {}])),
@@ -164,12 +175,12 @@ def test_the_schemas_hold_no_descriptions_and_no_defaults(name: str) -> None:
             {"template": {"metadata": {"creationTimestamp": None, "labels": {"a": "b"}}}},
         ),
         (
-            "a preference that prefers nothing",
+            "a preference without terms",
             pod(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}]}}),
         ),
     ],
 )
-def test_what_a_pod_may_say_is_taken(case: str, job: dict[str, Any]) -> None:
+def test_a_valid_pod_is_accepted(case: str, job: dict[str, Any]) -> None:
     assert evaluator().validate(evaluator().default(job)) == []
 
 
@@ -178,11 +189,11 @@ def test_what_a_pod_may_say_is_taken(case: str, job: dict[str, Any]) -> None:
     [
         ("no containers", {"template": {"spec": {}}}, "spec.containers"),
         ("a nameless container", {"template": {"spec": {"containers": [{}]}}}, "spec.containers.0.name"),
-        ("two containers of one name", pod(containers=[{"name": "a"}, {"name": "a"}]), "spec.containers.1"),
+        ("two containers with the same name", pod(containers=[{"name": "a"}, {"name": "a"}]), "spec.containers.1"),
         ("a port in quotes", template(ports=[{"containerPort": "80"}]), "spec.containers.0.ports.0.containerPort"),
         ("a number as a variable", template(env=[{"name": "A", "value": 1}]), "spec.containers.0.env.0.value"),
         (
-            "a quantity that no client can decode",
+            "an invalid quantity",
             template(resources={"requests": {"cpu": "1e1.5"}}),
             "spec.containers.0.resources.requests.cpu",
         ),
@@ -195,12 +206,12 @@ def test_what_a_pod_may_say_is_taken(case: str, job: dict[str, Any]) -> None:
         ("priority of 33 bits", pod(priority=2**31), "spec.priority"),
     ],
 )
-def test_what_no_pod_may_say_is_rejected(case: str, job: dict[str, Any], path: str) -> None:
+def test_an_invalid_pod_is_rejected(case: str, job: dict[str, Any], path: str) -> None:
     (violation,) = evaluator().validate(job)
     assert ".".join(str(step) for step in violation.path[1:]) == path
 
 
-def test_labels_and_annotations_survive_and_typing_errors_do_not() -> None:
+def test_pruning_keeps_metadata_and_drops_misspelled_fields() -> None:
     metadata = {"name": "a", "labels": {"a": "b"}, "annotations": {"c": "d"}, "finalizers": ["x/y"]}
     job = template(imagePullPolciy="Always")
     job["template"]["metadata"] = {**metadata, "lebels": {}}
@@ -209,7 +220,7 @@ def test_labels_and_annotations_survive_and_typing_errors_do_not() -> None:
     assert "imagePullPolciy" not in pruned["template"]["spec"]["containers"][0]
 
 
-def test_two_definitions_of_one_short_name_are_rejected() -> None:
+def test_two_definitions_with_the_same_short_name_are_rejected() -> None:
     source: dict[str, dict[str, Any]] = {
         "x.A": {"properties": {"b": {"$ref": "#/$defs/y.A"}}},
         "y.A": {"type": "string"},

@@ -1,4 +1,4 @@
-"""What Go compiles, and what it does not."""
+"""Patterns that Go rejects have a problem; patterns that it compiles have none."""
 
 import time
 
@@ -23,7 +23,7 @@ from crdgen.re2 import problem
         r"[a\-z\d]\.\/",
     ],
 )
-def test_a_pattern_of_go_has_no_problem(pattern: str) -> None:
+def test_a_pattern_that_go_compiles_has_no_problem(pattern: str) -> None:
     assert problem(pattern) is None
 
 
@@ -61,15 +61,15 @@ def test_a_pattern_of_go_has_no_problem(pattern: str) -> None:
         (r"\x{110000}", "invalid escape sequence"),
     ],
 )
-def test_what_go_does_not_compile_is_named(pattern: str, what: str) -> None:
-    found = problem(pattern)
-    assert found is not None
-    assert what in found.what
-    assert found.fix
+def test_a_pattern_that_go_rejects_has_a_problem(pattern: str, what: str) -> None:
+    reported = problem(pattern)
+    assert reported is not None
+    assert what in reported.what
+    assert reported.fix
 
 
 @pytest.mark.parametrize("part", ["[", "[:x", "a|", "\\", "(", "[:a:]", "{,1}"])
-def test_a_pattern_of_a_stranger_takes_no_long_time(part: str) -> None:
+def test_a_long_pattern_is_checked_in_linear_time(part: str) -> None:
     for count in (60_000 // len(part), 1_000_000):
         began = time.process_time()
         problem(part * count)

@@ -1,4 +1,4 @@
-"""The reader of manifests agrees with kubectl's own libraries, says where a text is wrong, and bears any bytes."""
+"""Manifests are read as by kubectl's libraries, errors have a line and a column, and no bytes break the reader."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from tests.crdgen.reading.oracle.corpus import CORPUS
 ANSWERS = golden()
 HEAD = b"apiVersion: v1\nkind: ConfigMap\n"
 #: Texts that kubectl reads and we reject.
-REFUSED = {
+REJECTED = {
     *("value {a: ,b:}", "binary as a key", "a merge key tagged"),
     *('value !!int "12"', "value !!float 1", "value !!float 0x10", "value !!bool yes", 'value !!bool "y"'),
     *("value !!null", 'value !!null ""', "value !!merge x", "value !!foo 12", "value !!binary aGk="),
@@ -27,7 +27,7 @@ REFUSED = {
     *("JSON and YAML without a separator", "a hard space and JSON"),
     "a PodList with null",
 }
-#: Texts that kubectl rejects or reads otherwise, and that nobody writes (docs/reference/crdgen-fidelity.md).
+#: Unusual texts that kubectl rejects or reads differently (docs/reference/crdgen-fidelity.md).
 LISTED = {
     *("value .5_0", "value 0b-1", "value 0b+1", 'value "\\/"', "a merge of a list's alias"),
     *("JSON with a number too large", "JSON with bad UTF-8", "JSON and a short comment"),
@@ -36,7 +36,7 @@ LISTED = {
 
 
 def sent(text: bytes) -> str | None:
-    """What we would send, as comparable text; None if it is rejected."""
+    """Return the objects that we would send, as comparable text; None if the text is rejected."""
     try:
         return json.dumps([manifest.object for manifest in read(text, "f.yaml")], sort_keys=True)
     except UnreadableManifest:
@@ -47,23 +47,23 @@ def expected(answer: dict[str, object]) -> str | None:
     return None if "error" in answer else json.dumps(answer.get("objects", []), sort_keys=True)
 
 
-@pytest.mark.parametrize("name", [name for name in CORPUS if name not in REFUSED | LISTED])
-def test_what_is_read_is_what_kubectl_would_send(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in CORPUS if name not in REJECTED | LISTED])
+def test_manifests_are_read_as_by_kubectl(name: str) -> None:
     assert sent(CORPUS[name]) == expected(ANSWERS[name])
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED))
-def test_what_only_kubectl_reads_is_rejected_and_not_misread(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(REJECTED))
+def test_texts_that_only_kubectl_reads_are_rejected(name: str) -> None:
     assert expected(ANSWERS[name]) is not None
     assert sent(CORPUS[name]) is None
 
 
 @pytest.mark.parametrize("name", sorted(LISTED))
-def test_what_is_listed_as_read_otherwise_is_read_otherwise(name: str) -> None:
+def test_listed_texts_are_read_differently(name: str) -> None:
     assert sent(CORPUS[name]) not in {None, expected(ANSWERS[name])}
 
 
-def test_the_golden_file_answers_the_whole_corpus() -> None:
+def test_the_golden_file_covers_the_corpus() -> None:
     assert list(ANSWERS) == list(CORPUS)
 
 
@@ -99,17 +99,19 @@ def test_kubectls_libraries_still_give_the_recorded_answers() -> None:
         ("bad UTF-8", HEAD + b"a: \xff\n", "f.yaml:1:1: not YAML: "),
     ],
 )
-def test_a_rejection_says_where_and_what(case: str, text: bytes, message: str) -> None:
+def test_an_error_has_a_position_and_a_problem(case: str, text: bytes, message: str) -> None:
     with pytest.raises(UnreadableManifest) as rejection:
         read(text, "f.yaml")
     assert str(rejection.value).startswith(message), case
 
 
-def test_manifests_are_numbered_and_know_their_lines() -> None:
+def test_manifests_have_an_index_and_a_line() -> None:
     items = b"- {apiVersion: v1, kind: A}\n-\n  apiVersion: v1\n  kind: B\n"
     text = b"# c\n" + HEAD + b"---\napiVersion: v1\nkind: List\nitems:\n" + items
-    found = [(manifest.file, manifest.index, manifest.line, manifest.object["kind"]) for manifest in read(text, "f")]
-    assert found == [("f", 0, 2, "ConfigMap"), ("f", 1, 8, "A"), ("f", 2, 10, "B")]
+    manifests = [
+        (manifest.file, manifest.index, manifest.line, manifest.object["kind"]) for manifest in read(text, "f")
+    ]
+    assert manifests == [("f", 0, 2, "ConfigMap"), ("f", 1, 8, "A"), ("f", 2, 10, "B")]
 
 
 @pytest.mark.parametrize(
@@ -121,13 +123,13 @@ def test_manifests_are_numbered_and_know_their_lines() -> None:
         ("by value", HEAD + b"1: a\n0x1: b\n", [("[1]",)]),
         ("a merge is none", HEAD + b"a: {<<: {b: 1}, b: 2}\n", [()]),
         (
-            "each item its own",
+            "per item",
             b"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: A}, {apiVersion: v1, kind: A, b: 1, b: 2}]\n",
             [(), ("b",)],
         ),
     ],
 )
-def test_keys_written_twice_are_told(case: str, text: bytes, duplicates: list[tuple[str, ...]]) -> None:
+def test_duplicate_keys_are_reported(case: str, text: bytes, duplicates: list[tuple[str, ...]]) -> None:
     assert [manifest.duplicates for manifest in read(text, "f")] == duplicates, case
 
 
@@ -150,7 +152,7 @@ def test_values_that_share_an_anchor_are_separate_objects() -> None:
         ),
     ],
 )
-def test_depth_is_bounded(case: str, text: bytes) -> None:
+def test_depth_is_limited(case: str, text: bytes) -> None:
     with pytest.raises(UnreadableManifest, match=f"nested too deep: at most {MAX_DEPTH} levels"):
         read(text, case)
 
@@ -166,7 +168,7 @@ def test_depth_is_bounded(case: str, text: bytes) -> None:
         ("JSON", b'{"apiVersion": "v1", "kind": "A%d"}' + b" " * 300 + b"\n"),
     ],
 )
-def test_a_text_ten_times_as_long_costs_about_ten_times_as_much(case: str, unit: bytes) -> None:
+def test_reading_takes_linear_time(case: str, unit: bytes) -> None:
     def cost(count: int) -> float:
         head = b"" if unit[:1] == b"{" else b"apiVersion: v1\nkind: A\n"
         text = (
@@ -195,7 +197,7 @@ def test_a_text_ten_times_as_long_costs_about_ten_times_as_much(case: str, unit:
         ("as many as go-yaml reads", b"b: [" + b"*s," * 5_000 + b"]", ""),
     ],
 )
-def test_what_aliases_stand_for_is_bounded_in_length(case: str, text: bytes, message: str) -> None:
+def test_the_length_of_expanded_aliases_is_limited(case: str, text: bytes, message: str) -> None:
     anchors = b"a: &a '" + b"x" * 5_000 + b"'\nk: &k {'" + b"x" * 900 + b"': 1, c: *a}\ns: &s short\n"
     if not message:
         assert len(read(HEAD + anchors + text, case)[0].object["b"]) == 5_000
@@ -204,12 +206,12 @@ def test_what_aliases_stand_for_is_bounded_in_length(case: str, text: bytes, mes
         read(HEAD + anchors + text, case)
 
 
-def test_directives_which_libyaml_compares_with_each_other_are_bounded() -> None:
+def test_the_number_of_directives_is_limited() -> None:
     with pytest.raises(UnreadableManifest, match="f:1:1: more than 100 lines begin with %"):
         read(b"\n" + b"".join(b"%%TAG !a%d! b\n" % number for number in range(200)) + b"--- \na", "f")
 
 
-def test_of_duplicates_a_hundred_are_reported_with_paths_of_bounded_length() -> None:
+def test_the_number_and_the_paths_of_duplicates_are_limited() -> None:
     (manifest,) = read(HEAD + b"'" + b"k" * 900 + b"':\n" + b"  a: 1\n" * 200, "f")
     assert len(manifest.duplicates) == 100
     assert manifest.duplicates[0] == f"[{'k' * 120}…].a"
@@ -224,7 +226,7 @@ def test_of_duplicates_a_hundred_are_reported_with_paths_of_bounded_length() -> 
         ("JSON", b'{"a": 1}', {"a": 1}),
     ],
 )
-def test_settings_are_read_as_manifests_are(case: str, text: bytes, expected: object) -> None:
+def test_settings_are_read_like_manifests(case: str, text: bytes, expected: object) -> None:
     assert read_value(text, case) == expected
 
 
@@ -237,19 +239,19 @@ def test_settings_are_read_as_manifests_are(case: str, text: bytes, expected: ob
         (b"[" * 5_000, "nested too deep"),
     ],
 )
-def test_settings_that_are_none_are_rejected_with_their_place(text: bytes, message: str) -> None:
+def test_invalid_settings_are_rejected_with_their_position(text: bytes, message: str) -> None:
     with pytest.raises(UnreadableManifest) as rejection:
         read_value(text, "f")
     assert message in str(rejection.value)
 
 
-def test_several_documents_are_read_where_they_are_expected() -> None:
+def test_several_documents_can_be_read() -> None:
     assert read_values(b"a: 1\n---\n- b\n---\n# nothing", "f") == [{"a": 1}, ["b"]]
 
 
-def test_no_module_has_a_loader_of_its_own() -> None:
-    """YAML of users is read by `crdgen.reading`, which is bounded. The two below read files of the package itself."""
-    own = {"jobgate/doctor/finding.py", "jobgate/installation/monitoring.py"}
+def test_no_other_module_loads_yaml() -> None:
+    """YAML of users is read by `crdgen.reading`, which has limits. Other modules may load files of their package only."""
+    exceptions = {"jobgate/doctor/finding.py", "jobgate/installation/monitoring.py"}
     root = Path(__file__).parents[3]
     sources = {
         str(file.relative_to(root)): file.read_text()
@@ -257,7 +259,7 @@ def test_no_module_has_a_loader_of_its_own() -> None:
         for file in (root / package).rglob("*.py")
     }
     loaders = {name for name, text in sources.items() if re.search(r"yaml\.\w*(load|parse|compose|scan)\w*\(", text)}
-    assert loaders == {*own, "crdgen/reading/documents.py"}
+    assert loaders == {*exceptions, "crdgen/reading/documents.py"}
 
 
 MARKS = rb"""- |---|...|{|}|[|]|: |,|a|&a |*a|<<: |!!int |!!binary |? |>|"|'|\|#| |1e9|%YAML |null|\ud800|items:"""
@@ -268,14 +270,14 @@ PIECES = st.sampled_from([*MARKS.split(b"|"), *BREAKS, *OBJECTS])
 
 @settings(max_examples=400, deadline=None)
 @given(st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=40).map(b"".join)))
-def test_any_bytes_are_read_or_rejected(text: bytes) -> None:
+def test_arbitrary_bytes_are_read_or_rejected(text: bytes) -> None:
     try:
         objects = [manifest.object for manifest in read(text, "f")]
-    except UnreadableManifest as rejection:
-        where = (rejection.line, rejection.column)
+    except UnreadableManifest as error:
+        position = (error.line, error.column)
         objects = []
     else:
-        where = (1, 1)
-    assert min(where) >= 1
-    assert all(thing["apiVersion"] and thing["kind"] for thing in objects)
+        position = (1, 1)
+    assert min(position) >= 1
+    assert all(manifest["apiVersion"] and manifest["kind"] for manifest in objects)
     assert json.dumps(objects, allow_nan=False).encode()

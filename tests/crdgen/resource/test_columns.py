@@ -1,4 +1,4 @@
-"""Printer columns, scale and selectable fields: paths are followed through the schema, and must be there."""
+"""Printer columns, scale and selectable fields: their paths must lead to declared fields."""
 
 from typing import Annotated, Any
 
@@ -57,11 +57,11 @@ class Status(BaseModel):
     conditions: list[Condition] = []
 
 
-def versioned(**options: Any) -> dict[str, Any]:
+def version_json(**options: Any) -> dict[str, Any]:
     resource = CustomResource("a.example.com", Names("Thing"), (Version("v1", Spec, Status, **options),))
+    version: dict[str, Any]
     (version,) = crd(resource)["spec"]["versions"]
-    found: dict[str, Any] = version
-    return found
+    return version
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def versioned(**options: Any) -> dict[str, Any]:
     ],
 )
 def test_a_column_has_the_type_of_its_field(path: str, kind: str) -> None:
-    (column,) = versioned(columns=(Column("Name", path),))["additionalPrinterColumns"]
+    (column,) = version_json(columns=(Column("Name", path),))["additionalPrinterColumns"]
     assert column == {"name": "Name", "jsonPath": path, "type": kind}
 
 
@@ -103,14 +103,14 @@ def test_a_column_has_the_type_of_its_field(path: str, kind: str) -> None:
         (".metadata.ownerReferences[0].name", "string"),
     ],
 )
-def test_a_column_takes_a_type_that_its_field_can_be_printed_as(path: str, kind: Any) -> None:
-    (column,) = versioned(columns=(Column("Name", path, type=kind),))["additionalPrinterColumns"]
+def test_a_column_accepts_another_type_that_prints_its_field(path: str, kind: Any) -> None:
+    (column,) = version_json(columns=(Column("Name", path, type=kind),))["additionalPrinterColumns"]
     assert column["type"] == kind
 
 
-def test_a_column_says_more_where_it_is_asked_to() -> None:
+def test_a_column_has_optional_fields() -> None:
     column = Column("Since", ".status.since", description="When.", priority=1, format="date-time")
-    assert versioned(columns=(column,))["additionalPrinterColumns"] == [
+    assert version_json(columns=(column,))["additionalPrinterColumns"] == [
         {
             "name": "Since",
             "jsonPath": ".status.since",
@@ -145,14 +145,14 @@ def test_a_column_says_more_where_it_is_asked_to() -> None:
 )
 def test_a_column_that_would_print_nothing_is_rejected(column: Column, words: str) -> None:
     with pytest.raises(SchemaError) as raised:
-        versioned(columns=(column,))
+        version_json(columns=(column,))
     (fault,) = raised.value.errors
     assert fault.path.startswith("Thing spec.versions[0].additionalPrinterColumns[0].")
     assert words in str(fault)
 
 
-def test_scale_names_its_fields() -> None:
-    assert versioned(scale=Scale(selector=".status.selector"))["subresources"] == {
+def test_scale_has_the_paths_of_its_fields() -> None:
+    assert version_json(scale=Scale(selector=".status.selector"))["subresources"] == {
         "status": {},
         "scale": {
             "specReplicasPath": ".spec.replicas",
@@ -176,9 +176,9 @@ def test_scale_names_its_fields() -> None:
         (Scale(selector=".metadata.name"), "labelSelectorPath", "must begin with .spec. or .status."),
     ],
 )
-def test_scale_reads_numbers_that_are_there(scale: Scale, field: str, words: str) -> None:
+def test_scale_rejects_wrong_paths(scale: Scale, field: str, words: str) -> None:
     with pytest.raises(SchemaError) as raised:
-        versioned(scale=scale)
+        version_json(scale=scale)
     assert raised.value.path == f"Thing spec.versions[0].subresources.scale.{field}"
     assert words in raised.value.problem
 
@@ -191,7 +191,7 @@ def test_scale_without_a_status_is_rejected() -> None:
 
 def test_selectable_fields_are_listed() -> None:
     fields = (".spec.name", ".spec.on", ".status.replicas")
-    assert versioned(selectable=fields)["selectableFields"] == [{"jsonPath": field} for field in fields]
+    assert version_json(selectable=fields)["selectableFields"] == [{"jsonPath": field} for field in fields]
 
 
 @pytest.mark.parametrize(
@@ -208,6 +208,6 @@ def test_selectable_fields_are_listed() -> None:
 )
 def test_a_field_that_cannot_be_selected_is_rejected(fields: tuple[str, ...], words: str) -> None:
     with pytest.raises(SchemaError) as raised:
-        versioned(selectable=fields)
+        version_json(selectable=fields)
     assert raised.value.path.startswith("Thing spec.versions[0].selectableFields")
     assert words in raised.value.problem

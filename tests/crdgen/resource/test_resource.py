@@ -1,4 +1,4 @@
-"""What a resource says of itself beyond its models: names, versions, conversion, metadata; and resources of one model."""
+"""Names, versions, conversion and metadata of a resource; and resources that `of` makes from one model."""
 
 import base64
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from crdgen.resource.resource import english_plural
 
 T = TypeVar("T")
 
-# The beginning of a certificate, which is all that is looked at.
+# The beginning of a certificate: nothing else is read.
 CA = "-----BEGIN CERTIFICATE-----\nMIIBaTCC\n-----END CERTIFICATE-----\n"
 
 
@@ -38,13 +38,13 @@ RESOURCE = CustomResource("a.example.com", Names("Thing"), (ONE,))
 
 
 def root(definition: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of the whole object, of the one version."""
+    """Return the schema of the whole object, in the only version."""
     (version,) = definition["spec"]["versions"]
     schema: dict[str, Any] = version["schema"]["openAPIV3Schema"]
     return schema
 
 
-def test_versions_are_served_stored_and_deprecated_as_they_say() -> None:
+def test_versions_have_their_flags() -> None:
     old = Version("v1", Spec, storage=False, deprecated="write v2")
     gone = Version("v1beta1", Spec, storage=False, served=False, deprecated=True)
     versions = crd(replace(RESOURCE, versions=(Version("v2", Spec), old, gone)))["spec"]["versions"]
@@ -106,16 +106,16 @@ def test_names_scope_labels_and_annotations_are_written() -> None:
         (replace(RESOURCE, annotations={"a": "b" * 262_144}), "metadata.annotations", "262145 bytes"),
     ],
 )
-def test_what_the_api_server_would_reject_is_an_error(resource: CustomResource, at: str, words: str) -> None:
+def test_a_resource_that_the_api_server_would_reject_is_an_error(resource: CustomResource, at: str, words: str) -> None:
     rejects(resource, at, words)
 
 
 def rejects(resource: CustomResource, at: str, words: str) -> None:
-    """Check that one of the faults is at a place of the definition, and says these words."""
+    """Check that an error at this path of the definition contains these words."""
     with pytest.raises(SchemaError) as raised:
         crd(resource)
-    found = [fault for fault in raised.value.errors if fault.path.startswith(f"{resource.names.kind} {at}")]
-    assert any(words in fault.problem for fault in found), str(raised.value)
+    problems = [error.problem for error in raised.value.errors if error.path.startswith(f"{resource.names.kind} {at}")]
+    assert any(words in problem for problem in problems), str(raised.value)
 
 
 def test_a_conversion_calls_a_service_or_a_url() -> None:
@@ -158,7 +158,7 @@ def test_a_conversion_that_cannot_be_called_is_rejected(conversion: Conversion, 
     rejects(replace(RESOURCE, conversion=conversion), f"spec.conversion.webhook.clientConfig{at}", words)
 
 
-def test_a_conversion_speaks_a_version_of_reviews() -> None:
+def test_a_conversion_supports_a_review_version() -> None:
     conversion = Conversion(SERVICE, review_versions=("v3",))
     at = "spec.conversion.webhook.conversionReviewVersions"
     rejects(replace(RESOURCE, conversion=conversion), at, "one of v1, v1beta1 must be in the list")
@@ -176,7 +176,7 @@ class Whole(BaseModel):
     data: dict[str, str] = {}
 
 
-def test_a_whole_object_is_a_resource() -> None:
+def test_of_accepts_a_whole_object() -> None:
     definition = crd(of(Whole, group="a.example.com", version="v1"))
     assert definition["metadata"]["name"] == "gadgets.a.example.com"
     (version,) = definition["spec"]["versions"]
@@ -206,7 +206,7 @@ def test_a_status_is_never_required_and_has_no_default_of_its_own() -> None:
         assert schema["properties"]["spec"]["default"] == {"size": 1}
 
 
-def test_a_spec_is_a_resource() -> None:
+def test_of_accepts_a_spec() -> None:
     class WidgetSpec(BaseModel):
         """A widget."""
 
@@ -222,14 +222,14 @@ def test_a_spec_is_a_resource() -> None:
     assert "subresources" not in version
 
 
-def test_a_generic_model_gives_its_own_name() -> None:
+def test_the_kind_of_a_generic_model_has_no_parameters() -> None:
     class Box(BaseModel, Generic[T]):
         content: T
 
     assert of(Box[int], group="a.example.com", version="v1").names.kind == "Box"
 
 
-def test_kind_and_plural_can_be_given() -> None:
+def test_kind_and_plural_can_be_set() -> None:
     names = of(Spec, group="a.example.com", version="v1", kind="Mouse", plural="mice").names
     assert (names.kind, names.plural, names.singular) == ("Mouse", "mice", "mouse")
 
@@ -250,7 +250,7 @@ def test_kind_and_plural_can_be_given() -> None:
         ("trainingdata", "trainingdata"),
     ],
 )
-def test_a_plural_is_english(word: str, plural: str) -> None:
+def test_plurals_are_english(word: str, plural: str) -> None:
     assert english_plural(word) == plural
     assert Names(word.capitalize()).plural == plural
 
@@ -289,13 +289,13 @@ class Loose(BaseModel):
 
 
 @pytest.mark.parametrize(
-    "model, found", [(Headless, "apiVersion and kind and metadata"), (Loose, "apiVersion and metadata")]
+    "model, fields", [(Headless, "apiVersion and kind and metadata"), (Loose, "apiVersion and metadata")]
 )
-def test_a_whole_object_without_a_spec_is_taken_for_no_spec(model: type[BaseModel], found: str) -> None:
-    with pytest.raises(SchemaError, match=f"has {found}, as a whole object, and no field `spec`") as raised:
+def test_a_whole_object_without_a_spec_is_rejected(model: type[BaseModel], fields: str) -> None:
+    with pytest.raises(SchemaError, match=f"has {fields}, as a whole object, and no field `spec`") as raised:
         of(model, group="example.com", version="v1")
     assert "then the model is the spec itself" in raised.value.fix
-    version = Version("v1", spec=model)  # who says that it is the spec is believed
+    version = Version("v1", spec=model)  # an explicit `spec` is not checked
     assert root(crd(replace(RESOURCE, versions=(version,))))["required"] == ["spec"]
 
 
@@ -303,7 +303,7 @@ class Kinds(BaseModel):
     kind: str
 
 
-def test_a_spec_with_a_kind_is_a_spec() -> None:
+def test_a_spec_may_have_a_kind() -> None:
     assert root(crd(of(Kinds, group="example.com", version="v1")))["required"] == ["spec"]
 
 
@@ -334,20 +334,22 @@ Growing = rules(ValidationRule("self.low >= oldSelf.low"))(type("Growing", (Pair
     "case, model, default, required",
     [
         ("all fields have defaults", Pair, {}, False),
-        ("there is nothing to default", Optional, None, False),
+        ("no field has a default", Optional, None, False),
         ("a field is required", Needed, None, True),
-        ("a rule is to hold of every spec", Ordered, None, True),
+        ("a rule applies to every spec", Ordered, None, True),
         ("a rule compares with the stored spec", Growing, {"low": 1, "high": 2}, False),
-        ("it compares what may be missing", Shrinking, None, False),
+        ("a rule compares a field that may be missing", Shrinking, None, False),
         ("the empty spec is rejected", Few, None, True),
     ],
 )
-def test_a_spec_of_defaults_has_one_itself(case: str, model: type[BaseModel], default: Any, required: bool) -> None:
+def test_a_spec_with_a_default_for_every_field_has_a_default(
+    case: str, model: type[BaseModel], default: Any, required: bool
+) -> None:
     definition = crd(of(model, group="example.com", version="v1", kind="Thing"))
     schema = root(definition)
     assert schema["properties"]["spec"].get("default") == default
     assert ("required" in schema) is required
-    assert (case == "it compares what may be missing") is (
+    assert (case == "a rule compares a field that may be missing") is (
         "default-can-be-set" in {finding.rule for finding in lint(definition)}
     )
     stored = Evaluator(schema).default({})
@@ -355,12 +357,12 @@ def test_a_spec_of_defaults_has_one_itself(case: str, model: type[BaseModel], de
 
 
 class Box(BaseModel):
-    """A whole object, which pydantic rejects without a spec."""
+    """A whole object: pydantic rejects it without a spec."""
 
     spec: Pair
 
 
-def test_the_spec_of_a_whole_object_is_required_as_the_model_says() -> None:
+def test_the_spec_of_a_whole_object_is_required_as_in_the_model() -> None:
     schema = root(crd(of(Box, group="example.com", version="v1")))
     assert schema["required"] == ["spec"]
     assert "default" not in schema["properties"]["spec"]
@@ -375,7 +377,7 @@ class NoNumbers(RootModel[list[int]]):
 
 
 @pytest.mark.parametrize("model, required", [(Numbers, ["spec"]), (NoNumbers, None)])
-def test_a_root_model_is_not_made_of_nothing(model: type[BaseModel], required: list[str] | None) -> None:
+def test_a_root_model_without_a_default_is_required(model: type[BaseModel], required: list[str] | None) -> None:
     definition = crd(of(model, group="example.com", version="v1"))
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     assert schema.get("required") == required

@@ -1,4 +1,4 @@
-"""The size report counts what `kubectl` counts, and its savings are what the CRD would lose."""
+"""The size report counts as `kubectl` does, and its savings match the smaller CRD."""
 
 import copy
 import json
@@ -23,7 +23,7 @@ WORDS = "Many words of one sentence that nobody needs to read. " * 10
 
 
 class Talkative(Model):
-    """Says little of itself."""
+    """A model with a short description."""
 
     quiet: int = 1
     loud: Annotated[str, Doc(WORDS)] = "a"
@@ -40,75 +40,75 @@ class Open(Model):
 
 
 def definition(model: type[Model], **metadata: Any) -> dict[str, Any]:
-    made = crd(of(model, group="example.com", version="v1", kind="Widget"))
-    made["metadata"] |= metadata
-    return made
+    widgets = crd(of(model, group="example.com", version="v1", kind="Widget"))
+    widgets["metadata"] |= metadata
+    return widgets
 
 
 def walk(part: SizedField) -> Iterator[SizedField]:
     yield part
-    for below in part.parts:
-        yield from walk(below)
+    for child in part.parts:
+        yield from walk(child)
 
 
 def without_descriptions(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
-    kept = {key: value for key, value in schema.items() if key != "description"}
-    if "properties" in kept:
-        kept["properties"] = {name: without_descriptions(child) for name, child in kept["properties"].items()}
+    shortened = {key: value for key, value in schema.items() if key != "description"}
+    if "properties" in shortened:
+        shortened["properties"] = {name: without_descriptions(child) for name, child in shortened["properties"].items()}
     for key in ("items", "additionalProperties"):
-        if key in kept:
-            kept[key] = without_descriptions(kept[key])
-    return kept
+        if key in shortened:
+            shortened[key] = without_descriptions(shortened[key])
+    return shortened
 
 
 def test_each_part_has_the_bytes_of_its_schema() -> None:
-    made = definition(Spec)
-    schema = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    (whole,) = parts(made)
-    found = {part.path: part for part in walk(whole)}
-    assert found["v1"].size == size(schema)
-    assert found["v1 spec.talk"].size == size(schema["properties"]["spec"]["properties"]["talk"])
-    assert "v1 spec.template.spec.containers[].name" in found
+    widgets = definition(Spec)
+    schema = widgets["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    (whole,) = parts(widgets)
+    parts_by_path = {part.path: part for part in walk(whole)}
+    assert parts_by_path["v1"].size == size(schema)
+    assert parts_by_path["v1 spec.talk"].size == size(schema["properties"]["spec"]["properties"]["talk"])
+    assert "v1 spec.template.spec.containers[].name" in parts_by_path
     assert whole.descriptions == size(schema) - size(without_descriptions(schema))
 
 
-def test_savings_are_what_the_crd_would_lose() -> None:
-    made = definition(Spec)
-    found = savings(made)
-    template = found["v1 spec.template: make the pod template open (OpenPodTemplate)"]
-    assert template == size(made) - size(definition(Open))
-    quiet = copy.deepcopy(made)
-    schema = quiet["spec"]["versions"][0]["schema"]
+def test_savings_match_the_smaller_crd() -> None:
+    widgets = definition(Spec)
+    saved_bytes = savings(widgets)
+    template = saved_bytes["v1 spec.template: make the pod template open (OpenPodTemplate)"]
+    assert template == size(widgets) - size(definition(Open))
+    undescribed = copy.deepcopy(widgets)
+    schema = undescribed["spec"]["versions"][0]["schema"]
     schema["openAPIV3Schema"] = without_descriptions(schema["openAPIV3Schema"])
-    assert found["v1: leave out the descriptions"] == size(made) - size(quiet)
-    assert list(found.values()) == sorted(found.values(), reverse=True)
+    assert saved_bytes["v1: leave out the descriptions"] == size(widgets) - size(undescribed)
+    assert list(saved_bytes.values()) == sorted(saved_bytes.values(), reverse=True)
 
 
-def test_a_version_that_is_not_served_can_go() -> None:
-    made = definition(Talkative)
-    old = copy.deepcopy(made["spec"]["versions"][0]) | {"name": "v0", "served": False, "storage": False}
-    made["spec"]["versions"].append(old)
-    assert any(how.startswith("v0: remove the version") for how in savings(made))
+def test_removing_an_unserved_version_is_a_saving() -> None:
+    widgets = definition(Talkative)
+    old = copy.deepcopy(widgets["spec"]["versions"][0]) | {"name": "v0", "served": False, "storage": False}
+    widgets["spec"]["versions"].append(old)
+    assert any(saving.startswith("v0: remove the version") for saving in savings(widgets))
 
 
 def test_all_annotations_count_and_html_is_escaped() -> None:
     plain = definition(Talkative)
-    kept = annotations(plain)
-    assert annotations(definition(Talkative, annotations={"a": "bcd"})) == kept + len('"a":"bcd"') + len("abcd")
+    before = annotations(plain)
+    assert annotations(definition(Talkative, annotations={"a": "bcd"})) == before + len('"a":"bcd"') + len("abcd")
     plain["metadata"]["labels"] = {"x": "<"}
-    assert annotations(plain) == kept + len(',"labels":{"x":"\\u003c"}')
+    assert annotations(plain) == before + len(',"labels":{"x":"\\u003c"}')
 
 
-@pytest.mark.parametrize("over", [0, 1])
-def test_the_limit_is_that_of_the_api_server(cluster_api: ClusterApi, over: int) -> None:
-    made = definition(Talkative)
-    value = "x" * (limits.ANNOTATIONS - len("key") + over)
-    made["metadata"] |= {"name": "widgets.example.com", "annotations": {"key": value}}
+@pytest.mark.parametrize("excess", [0, 1])
+def test_the_api_server_has_the_same_limit(cluster_api: ClusterApi, excess: int) -> None:
+    widgets = definition(Talkative)
+    value = "x" * (limits.ANNOTATIONS - len("key") + excess)
+    widgets["metadata"] |= {"name": "widgets.example.com", "annotations": {"key": value}}
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    status, answer = cluster_api.post(path, made, {"dryRun": "All"})
-    assert status == (422 if over else 201), answer.get("message")
+    status, answer = cluster_api.post(path, widgets, {"dryRun": "All"})
+    assert status == (422 if excess else 201), answer.get("message")
 
 
 @given(
@@ -117,14 +117,14 @@ def test_the_limit_is_that_of_the_api_server(cluster_api: ClusterApi, over: int)
     )
 )
 def test_any_json_has_a_size(value: Any) -> None:
-    for made in ({"spec": value, "metadata": value}, {"spec": {"versions": value}}):
-        assert size(made) > 0
-        assert annotations(made) > 0
-        parts(made)
-        savings(made)
+    for value_crd in ({"spec": value, "metadata": value}, {"spec": {"versions": value}}):
+        assert size(value_crd) > 0
+        assert annotations(value_crd) > 0
+        parts(value_crd)
+        savings(value_crd)
 
 
-def test_the_command_tells_it_and_fails_above_the_limit(crdgen: Crdgen) -> None:
+def test_the_command_prints_the_parts_and_fails_above_the_limit(crdgen: Crdgen) -> None:
     line = "size tests.crdgen.resource.test_size:Spec"
     answer = crdgen(line)
     assert answer.status == 0

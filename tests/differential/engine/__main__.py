@@ -7,7 +7,6 @@ those of two checkouts can be compared with `diff`. `--compare` asks another che
 differs: exit status 1. `--case` shows one case.
 """
 
-# ruff: noqa: T201
 from __future__ import annotations
 
 import argparse
@@ -23,6 +22,9 @@ import orjson
 
 from tests.differential.engine import drawing
 from tests.differential.engine.comparison import answers, differences
+
+#: Cases after which the command says how far it is.
+PROGRESS = 2500
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -45,6 +47,8 @@ def main(argv: list[str] | None = None) -> int:
     with ExitStack() as stack:
         out = stack.enter_context(command.out.open("wb")) if command.out else None
         for number, (ours, *theirs) in answers(command.seed, numbers, roots):
+            if number and number % PROGRESS == 0:
+                print(f"{2 * number:,} requests, {differing:,} cases differ", file=sys.stderr, flush=True)
             digest.update(ours + b"\n")
             seen.update(_verdicts(orjson.loads(ours)))
             if out:

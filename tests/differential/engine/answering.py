@@ -2,8 +2,8 @@
 
     python -m tests.differential.engine.answering
 
-The first line is the cluster with the files of settings. This module calls the review as everybody does, so it is what a
-change of the review's signature changes; each checkout brings its own.
+The first line is the cluster with the files of settings. Each checkout brings its own copy of this module: a change of the
+signature of `review` changes it, too.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Cluster:
         """Return an object, or None."""
         if self._bare and not resource.endswith(".v1."):
             raise NotInstalled(resource)
-        found: Mapping[str, Any] | None = self._objects[resource].get(f"{namespace}/{name}")
-        return found
+        document: Mapping[str, Any] | None = self._objects[resource].get(f"{namespace}/{name}")
+        return document
 
 
 class Rights:
@@ -85,8 +85,8 @@ class Answers:
             flag.replace("=", f"={self._folder}/", 1) if flag.endswith(".yaml") else flag  # a file of the cluster
             for flag in flags
         ]
-        made: Configured = _configured.main(args=words, standalone_mode=False)
-        return made
+        configured: Configured = _configured.main(args=words, standalone_mode=False)
+        return configured
 
     def answer(self, case: Json) -> Json:
         """Return what both calls answer; an exception is an answer, too."""
@@ -97,7 +97,7 @@ class Answers:
             if case["mutated"] and changed is not None:
                 asked = {**asked, "object": changed}
             _, answered["validate"] = self._call(Phase.VALIDATE, case, asked)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the other checkout may have it or not
+        except Exception as error:  # noqa: BLE001  # an answer that the other checkout may not give
             answered["error"] = f"{type(error).__name__}: {error}"
         return answered
 
@@ -118,11 +118,11 @@ class Answers:
         objects = self._objects[case["cluster"]]
         response = review(request, phase, configured.kinds, configured.settings, objects, access=access)
         changed = jsonpatch.apply_patch(asked["object"], response.patch) if response.patch else asked["object"]
-        return (changed if response.allowed else None), _told(response)
+        return (changed if response.allowed else None), _recorded(response)
 
 
-def _told(response: Response) -> Json:
-    """Return all of an answer; what reaches the API server, which is bounded, as a checksum."""
+def _recorded(response: Response) -> Json:
+    """Return the whole answer, and a checksum of the bounded one that the API server gets."""
     rules = response.rules or [""] * len(response.causes)
     return {
         "allowed": response.allowed,

@@ -102,16 +102,16 @@ def answers(seed: int, numbers: range, roots: Sequence[Path]) -> Iterator[tuple[
 
 def differences(ours: bytes, theirs: bytes) -> Iterator[str]:
     """Yield what differs between two answers, a line each."""
-    mine, other = orjson.loads(ours), orjson.loads(theirs)
-    for call in sorted(mine.keys() | other.keys()):
-        one, another = mine.get(call), other.get(call)
-        if one == another:
+    local, remote = orjson.loads(ours), orjson.loads(theirs)
+    for call in sorted(local.keys() | remote.keys()):
+        here, there = local.get(call), remote.get(call)
+        if here == there:
             continue
-        if not isinstance(one, dict) or not isinstance(another, dict):
-            yield f"{call}: here {one!r}, there {another!r}"
+        if not isinstance(here, dict) or not isinstance(there, dict):
+            yield f"{call}: here {here!r}, there {there!r}"
             continue
-        for part in sorted(one.keys() | another.keys()):
-            yield from _parts(f"{call}, {part}", one.get(part), another.get(part))
+        for part in sorted(here.keys() | there.keys()):
+            yield from _parts(f"{call}, {part}", here.get(part), there.get(part))
 
 
 def _parts(name: str, here: Any, there: Any) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Draws requests from a seed: sound jobs, and jobs with a few or many mistakes, created and updated.
 
-What is drawn depends on schemas, examples and the jobs of benchmarks only, not on the code of the review: two checkouts
-that have these in common draw the same requests. Hypothesis would take ten times as long.
+Requests depend only on schemas, examples and the jobs of benchmarks, not on the code of the review: two checkouts with the
+same of these draw the same requests. Hypothesis would take ten times as long.
 """
 
 from __future__ import annotations
@@ -175,17 +175,17 @@ def subjects() -> tuple[Subject, ...]:
     definitions = [*(definition(kind) for kind in built_in()), crd(resolve_name("sweepjob.models:RESOURCE"))]
     good = [*_examples("examples/*/*.yaml"), *_examples("examples/own-kind/jobs/**/*.yaml"), *_benchmarked()]
     broken = _examples("examples/**/broken/*.yaml")
-    return tuple(_subject(made["spec"], good, broken) for made in definitions)
+    return tuple(_subject(each["spec"], good, broken) for each in definitions)
 
 
 def _subject(spec: Json, good: Sequence[Json], broken: Sequence[Json]) -> Subject:
     version = next(each for each in spec["versions"] if each["storage"])
     api_version, kind = f"{spec['group']}/{version['name']}", spec["names"]["kind"]
-    found = [
+    jobs_of_kind = [
         [orjson.dumps(job) for job in documents if (job.get("apiVersion"), job.get("kind")) == (api_version, kind)]
         for documents in (good, broken)
     ]
-    return Subject(api_version, kind, spec["names"]["plural"], version["schema"]["openAPIV3Schema"], *found)
+    return Subject(api_version, kind, spec["names"]["plural"], version["schema"]["openAPIV3Schema"], *jobs_of_kind)
 
 
 def _examples(pattern: str) -> list[Json]:
@@ -209,13 +209,13 @@ def _benchmarked() -> Iterator[Json]:
 @cache
 def _known() -> Mapping[str, tuple[bytes, ...]]:
     """Return by key what good and broken jobs have there, as JSON."""
-    found: dict[str, dict[bytes, None]] = {}
+    by_key: dict[str, dict[bytes, None]] = {}
     for subject in subjects():
         for text in (*subject.good, *subject.broken):
             for place in _below(orjson.loads(text), 0, {}):
                 if isinstance(place.key, str) and place.key not in ("tasks", "spec", "metadata"):
-                    found.setdefault(place.key, {})[orjson.dumps(place.value)] = None
-    known = {key: tuple(values)[:60] for key, values in found.items()}
+                    by_key.setdefault(place.key, {})[orjson.dumps(place.value)] = None
+    known = {key: tuple(values)[:60] for key, values in by_key.items()}
     more = {key: tuple(map(orjson.dumps, values)) for key, values in _LOOKED_FOR.items()}
     return {key: known.get(key, ()) + 3 * more.get(key, ()) for key in [*known, *sorted(more.keys() - known.keys())]}
 
@@ -237,11 +237,13 @@ def cluster() -> Json:
 
 
 def case(seed: int, number: int) -> Json:
-    """Draw a case: what is asked, under which settings; `answering` says how.
+    """Draw a case, with these fields:
 
-    Attributes of the case beside the request: `settings`, flags of the installation; `cluster`, `full`, `bare` or
-    `none`; `stored`, whether the old object has been admitted or was there before; `mutated`, whether validation gets
-    what mutation leaves, or the object as it is.
+    - `request`: the request of an AdmissionReview
+    - `settings`: flags of the installation
+    - `cluster`: whether all objects are known (`full`), only those of Kubernetes itself (`bare`), or nothing (`none`)
+    - `stored`: whether the old object got its defaults when it was created
+    - `mutated`: whether validation gets the object with its defaults, or without
     """
     chance = Random(f"{seed}/{number}")
     subject = chance.choice(subjects())
@@ -323,7 +325,7 @@ def _shaped(chance: Random, subject: Subject) -> Any:
 
 
 def _edited(chance: Random, subject: Subject, document: Any, edits: int) -> Any:
-    """Make so many edits in a document."""
+    """Edit a document several times."""
     for _ in range(edits if isinstance(document, dict) else 0):
         if chance.random() < 0.12:
             _edit_metadata(chance, document)
@@ -400,11 +402,11 @@ def _add(chance: Random, owner: Json, schema: Schema) -> None:
 
 def _equal(chance: Random, items: list[Any]) -> None:
     """Give two objects of a list one value in common."""
-    found = [item for item in items if isinstance(item, dict) and item]
-    if len(found) > 1:
-        one, other = chance.sample(found, 2)
-        key = "name" if "name" in one and chance.random() < 0.5 else chance.choice([*one])
-        other[key] = orjson.loads(orjson.dumps(one[key]))
+    objects = [item for item in items if isinstance(item, dict) and item]
+    if len(objects) > 1:
+        first, second = chance.sample(objects, 2)
+        key = "name" if "name" in first and chance.random() < 0.5 else chance.choice([*first])
+        second[key] = orjson.loads(orjson.dumps(first[key]))
 
 
 def _edit_metadata(chance: Random, document: Json) -> None:
@@ -444,29 +446,29 @@ def _edit_metadata(chance: Random, document: Json) -> None:
 
 
 def _odd(chance: Random) -> Any:
-    """Draw a value that may be of no use to any field."""
+    """Draw any value, of whatever type."""
     return orjson.loads(orjson.dumps(chance.choice(_ODD)))
 
 
 def _near(chance: Random, value: Any, schema: Schema) -> Any:
     """Draw a value that is just beyond a bound of the schema, or just within it."""
-    found: list[Any] = [None]
+    values: list[Any] = [None]
     for bound in ("minimum", "maximum"):
         if bound in schema:
-            found += [schema[bound] - 1, schema[bound], schema[bound] + 1, float(schema[bound])]
+            values += [schema[bound] - 1, schema[bound], schema[bound] + 1, float(schema[bound])]
     if "maxLength" in schema:
-        found += ["a" * schema["maxLength"], "a" * (schema["maxLength"] + 1)]
+        values += ["a" * schema["maxLength"], "a" * (schema["maxLength"] + 1)]
     if "enum" in schema:
-        found += [*schema["enum"], f"{schema['enum'][0]}x", str(schema["enum"][0]).lower()]
+        values += [*schema["enum"], f"{schema['enum'][0]}x", str(schema["enum"][0]).lower()]
     if isinstance(value, str):
-        found += [f"{value}-2", value.upper(), f" {value}", f"{value}\n", value * 5, ""]
+        values += [f"{value}-2", value.upper(), f" {value}", f"{value}\n", value * 5, ""]
     elif isinstance(value, int) and not isinstance(value, bool):
-        found += [value + 1, value - 1, -value % 2**31, float(value), str(value), value * 1000 % 2**31]
+        values += [value + 1, value - 1, -value % 2**31, float(value), str(value), value * 1000 % 2**31]
     elif isinstance(value, list):
-        found += [value[:-1], value[::-1], value * 2, {"0": value}]
+        values += [value[:-1], value[::-1], value * 2, {"0": value}]
     elif isinstance(value, dict):
-        found += [[value], {**value, "unknown": 1}, dict(reversed(value.items()))]
-    return orjson.loads(orjson.dumps(chance.choice(found)))
+        values += [[value], {**value, "unknown": 1}, dict(reversed(value.items()))]
+    return orjson.loads(orjson.dumps(chance.choice(values)))
 
 
 _TEXTS: Final = ("a", "main", "main", "data", "learner", "500m", "1Gi", "/data", "a.b/c", "10.0.0.1", "5m", "x-1")
@@ -497,15 +499,15 @@ def _right(chance: Random, schema: Schema, depth: int) -> Any:
 def _right_object(chance: Random, schema: Schema, depth: int) -> Json:
     properties, required = schema.get("properties", {}), schema.get("required", ())
     share = min(1.0, 3 / (len(properties) or 1)) / (1 + depth)
-    made = {}
+    drawn: Json = {}
     for key, inner in properties.items():
         if key in required or chance.random() < share:
             known = _known().get(key, ()) if chance.random() < 0.5 else ()
-            made[key] = orjson.loads(chance.choice(known)) if known else _right(chance, inner, depth + 1)
+            drawn[key] = orjson.loads(chance.choice(known)) if known else _right(chance, inner, depth + 1)
     values = schema.get("additionalProperties")
     if isinstance(values, dict):
         for _ in range(chance.randint(0, 2)):
-            made[chance.choice(("a", "env", "svc", "ssh", "cpu", "memory", "nvidia.com/gpu", "Master", "Worker"))] = (
+            drawn[chance.choice(("a", "env", "svc", "ssh", "cpu", "memory", "nvidia.com/gpu", "Master", "Worker"))] = (
                 _right(chance, values, depth + 1)
             )
-    return made
+    return drawn

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bench.differential.pods.pod_security import PODS, plain, restricted
 from jobgate.podchecks.pod_security.checks import violations
 from jobgate.podchecks.pod_security.policy import Certainty, standard
+from tests.differential.pods.pod_security import PODS, plain, restricted
 from webhook.path import Path
 
 ANYTHING: list[Any] = [None, True, -1, "x", [[]], {"": "x"}]

@@ -1,1 +1,1 @@
-"""What Go makes of patterns that are put together at random from what its syntax has, and what it has not."""
+"""Asks Go for the matches of random patterns, valid and invalid."""

@@ -1,7 +1,7 @@
-"""Compares with Go, or writes the golden file again. It needs Go.
+"""Compares our regular expressions with those of Go, or writes the golden file again. Needs Go.
 
-python -m tests.crdgen.re2.oracle                       the golden file
-python -m tests.crdgen.re2.oracle --compare 100000 [--seed N]
+python -m tests.crdgen.re2.oracle                                write the golden file
+python -m tests.crdgen.re2.oracle --compare 100000 [--seed N]    compare
 """
 
 import argparse
@@ -13,17 +13,16 @@ from tests.crdgen.re2.oracle.answers import GOLDEN, ask
 from tests.crdgen.re2.oracle.corpus import corpus
 
 parser = argparse.ArgumentParser(prog="python -m tests.crdgen.re2.oracle")
-parser.add_argument("--compare", type=int, metavar="COUNT", help="how many patterns are made, and compared")
+parser.add_argument("--compare", type=int, metavar="COUNT", help="number of random patterns to compare")
 parser.add_argument("--seed", type=int, default=1)
 command = parser.parse_args()
 
 questions = corpus(command.seed, command.compare or 1500)
-asked = [question | answer for question, answer in zip(questions, ask(questions), strict=True)]
+answers = [question | answer for question, answer in zip(questions, ask(questions), strict=True)]
 if command.compare:
-    found = differences(asked)
-    sys.stdout.write(
-        f"{len(asked)} patterns, of which Go takes {sum('error' not in one for one in asked)}; {len(found)} differ\n"
-    )
-    sys.exit("\n".join(found))
+    different = differences(answers)
+    valid = sum("error" not in answer for answer in answers)
+    sys.stdout.write(f"{len(answers)} patterns: Go compiles {valid}, {len(different)} differ\n")
+    sys.exit("\n".join(different))
 GOLDEN.parent.mkdir(exist_ok=True)
-GOLDEN.write_text("[\n" + ",\n".join(map(json.dumps, asked)) + "\n]\n")
+GOLDEN.write_text("[\n" + ",\n".join(map(json.dumps, answers)) + "\n]\n")

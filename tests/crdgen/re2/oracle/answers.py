@@ -1,4 +1,4 @@
-"""What Go answers: asked of the Go program here, or taken from the golden file."""
+"""Answers of Go, from the Go program in this folder or from the golden file."""
 
 import json
 import subprocess
@@ -10,14 +10,14 @@ GOLDEN = HERE.parent / "golden" / "patterns.json"
 
 
 def ask(questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """For each pattern with its texts `{"found": […]}`, or `{"error": "…"}`."""
+    """Return, for each pattern and its texts, `{"found": […]}` or `{"error": "…"}`."""
     request = json.dumps(questions)
-    done = subprocess.run(["go", "run", "."], cwd=HERE, input=request.encode(), stdout=subprocess.PIPE, check=True)
-    answers: list[dict[str, Any]] = json.loads(done.stdout)
+    process = subprocess.run(["go", "run", "."], cwd=HERE, input=request.encode(), stdout=subprocess.PIPE, check=True)
+    answers: list[dict[str, Any]] = json.loads(process.stdout)
     return answers
 
 
 def golden() -> list[dict[str, Any]]:
-    """The recorded questions, each with its answer."""
+    """Return the recorded questions with their answers."""
     recorded: list[dict[str, Any]] = json.loads(GOLDEN.read_text())
     return recorded

@@ -1,4 +1,4 @@
-"""Patterns at random, and texts that they may match."""
+"""Random patterns, and texts for them to match."""
 
 import random
 from typing import Any, Final
@@ -18,12 +18,10 @@ _CHARACTERS: Final = "aabbABcC01_- \n\t\v.äÄ\u017fKks{,2}^$()[]|é\u0301Ωω\x
 
 
 def corpus(seed: int, count: int) -> list[dict[str, Any]]:
-    """Return so many patterns, each with four texts."""
-    chance = random.Random(seed)
+    """Return `count` patterns, each with four texts."""
+    generator = random.Random(seed)
 
-    def joined(parts: str | tuple[str, ...], least: int, most: int) -> str:
-        return "".join(chance.choice(parts) for _ in range(chance.randint(least, most)))
+    def join(parts: str | tuple[str, ...], minimum: int, maximum: int) -> str:
+        return "".join(generator.choice(parts) for _ in range(generator.randint(minimum, maximum)))
 
-    return [
-        {"pattern": joined(_PARTS, 1, 7), "texts": [joined(_CHARACTERS, 0, 6) for _ in range(4)]} for _ in range(count)
-    ]
+    return [{"pattern": join(_PARTS, 1, 7), "texts": [join(_CHARACTERS, 0, 6) for _ in range(4)]} for _ in range(count)]

@@ -1,7 +1,7 @@
-// Command oracle tells what Go makes of patterns.
+// Command oracle matches patterns with Go's regexp package.
 //
-// Standard input is a JSON array of {"pattern": …, "texts": […]}; standard output is a JSON array with, for each,
-// {"found": […]}, what of each text the pattern matches first, null for nothing; or {"error": "…"}.
+// It reads a JSON array of {"pattern": …, "texts": […]} and writes a JSON array of answers: {"found": […]} with the
+// first match in each text (null if nothing matches), or {"error": "…"}.
 package main
 
 import (
@@ -28,8 +28,8 @@ func main() {
 		os.Exit(2)
 	}
 	answers := make([]answer, len(questions))
-	for i, asked := range questions {
-		answers[i] = ask(asked)
+	for i, question := range questions {
+		answers[i] = match(question)
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(answers); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -37,15 +37,15 @@ func main() {
 	}
 }
 
-func ask(asked question) answer {
-	compiled, err := regexp.Compile(asked.Pattern)
+func match(query question) answer {
+	compiled, err := regexp.Compile(query.Pattern)
 	if err != nil {
 		return answer{Error: err.Error()}
 	}
-	found := make([]*string, len(asked.Texts))
-	for i, text := range asked.Texts {
-		if place := compiled.FindStringIndex(text); place != nil {
-			part := text[place[0]:place[1]]
+	found := make([]*string, len(query.Texts))
+	for i, text := range query.Texts {
+		if bounds := compiled.FindStringIndex(text); bounds != nil {
+			part := text[bounds[0]:bounds[1]]
 			found[i] = &part
 		}
 	}

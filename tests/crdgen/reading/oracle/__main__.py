@@ -1,4 +1,4 @@
-"""Writes the golden file again: `python -m tests.crdgen.reading.oracle`. It needs Go."""
+"""Writes the golden file again: `python -m tests.crdgen.reading.oracle`. Needs Go."""
 
 import json
 

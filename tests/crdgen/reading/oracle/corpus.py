@@ -1,8 +1,8 @@
-"""Texts that tell YAML readers apart, by the name of the case."""
+"""Texts that YAML readers read differently, by the name of the case."""
 
 _HEAD = "apiVersion: v1\nkind: ConfigMap\n"
 
-# Each stands where a value stands, and says itself what it is about.
+# Values of a field. Each is the name of its case.
 _VALUES = r"""
 y Y n N yes Yes YES yEs no No NO on On ON off Off OFF true True TRUE tRUE false ~ null Null NULL nULL 0 1 -1
 +1 -0 0o14 0O14 014 -014 08 09.5 0x1F 0X1f -0x1F +0x1F 0xG 0b1 0B1 -0b11 0b2 0b-1 0b+1 0b 0o8 00 0_1 1_000 _1
@@ -21,7 +21,7 @@ y Y n N yes Yes YES yEs no No NO on On ON off Off OFF true True TRUE tRUE false 
 %a a%b *a &b\ 1 "a\x41\u00e9\U0001F600" "\ud800" "\q" "\/" "\e" "a
 """
 
-# Each stands below the head of an object.
+# Fields that follow the head of an object.
 _BODIES = {
     "a digit beyond ASCII": "a: \u0661\n",
     "integers as keys": "1: a\n0x10: b\n-0: c\n",

@@ -1,0 +1,131 @@
+"""Answers to the question whether a Pod may be: the API server's, to a dry-run create by an administrator, and ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from controlplane.client import ClusterApi
+from crdgen.evaluate import Evaluator
+from crdgen.podtemplate import load
+from jobgate import podchecks as rules
+from tests.differential.pods.case import Pod, written
+from webhook.cause import Cause
+from webhook.path import Path
+
+#: Who rejects. `decode`: the Pod cannot even be read. `validation`: a rule on Pods. `admission`: a plugin, by what the
+#: Pod says. `cluster`: a plugin, by what the cluster lacks, which no template can tell. `schema`: the CRD's schema.
+#: `rules`: our rules.
+STAGES = ("decode", "validation", "admission", "cluster", "schema", "rules")
+
+
+@dataclass(frozen=True)
+class PodFault:
+    """One thing that is said against a Pod, and where."""
+
+    path: str
+    message: str
+    stage: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is said against a Pod; nothing means that it is accepted."""
+
+    findings: tuple[PodFault, ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the Pod may be."""
+        return not self.findings
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The fields that something is said about."""
+        return frozenset(finding.path for finding in self.findings)
+
+    @property
+    def stages(self) -> frozenset[str]:
+        """Who rejects."""
+        return frozenset(finding.stage for finding in self.findings)
+
+    def __str__(self) -> str:
+        return "accepted" if self.accepted else "; ".join(map(str, self.findings))
+
+
+_PODS = "/api/v1/namespaces/default/pods"
+_CLASS = "judged-class"
+
+
+def prepare(api: ClusterApi) -> None:
+    """Make what the base Pods name of the cluster: a priority class and a runtime class."""
+    for path, body in (
+        (
+            "/apis/scheduling.k8s.io/v1/priorityclasses",
+            {"kind": "PriorityClass", "apiVersion": "scheduling.k8s.io/v1", "value": 10},
+        ),
+        (
+            "/apis/node.k8s.io/v1/runtimeclasses",
+            {"kind": "RuntimeClass", "apiVersion": "node.k8s.io/v1", "handler": "runc"},
+        ),
+    ):
+        status, answer = api.post(path, {**body, "metadata": {"name": _CLASS}})
+        # 409: another run on the same cluster has made it.
+        assert status in (201, 409), answer
+
+
+def ask(api: ClusterApi, pod: Pod) -> Answer:
+    """Return the server's answer to the creation of `pod`."""
+    status, body = api.post(_PODS, {"apiVersion": "v1", "kind": "Pod", **pod}, {"dryRun": "All"})
+    if status == 201:
+        return Answer()
+    return Answer(_findings(pod, status, body))
+
+
+def _findings(pod: Pod, status: int, body: dict[str, Any]) -> tuple[PodFault, ...]:
+    message = str(body.get("message", body))
+    causes = (body.get("details") or {}).get("causes") or []
+    if status == 422:
+        found = tuple(PodFault(cause.get("field", ""), cause.get("message", ""), "validation") for cause in causes)
+        return found or (PodFault("", message, "validation"),)
+    if status == 403:
+        return (PodFault("", message, "cluster" if _depends_on_the_cluster(pod, message) else "admission"),)
+    if status == 500 and "resource name" in message:
+        # A plugin looks a runtime class up by a name that no path can hold, and its client rejects.
+        return (PodFault("", message, "admission"),)
+    if status == 400:
+        return (PodFault("", message, "decode"),)
+    raise AssertionError(f"an answer that tells nothing of the Pod: {status} {message}")
+
+
+def _depends_on_the_cluster(pod: Pod, message: str) -> bool:
+    """Whether another cluster may take the Pod: one that has the class that it names, or has it otherwise."""
+    if "not found" in message or "was found" in message:
+        return True
+    spec = pod.get("spec") or {}
+    by_priority = "must not be provided in pod spec" in message and bool(spec.get("priorityClassName"))
+    by_runtime = "Pod Overhead" in message and bool(spec.get("runtimeClassName"))
+    return by_priority or by_runtime
+
+
+# The template is in an object that has no metadata of its own, so that the schema prunes the template's.
+_EVALUATOR = Evaluator({"type": "object", "properties": {"template": load()["PodTemplateSpec"]}})
+
+
+def judge(pod: Pod) -> Answer:
+    """Return our answer to the Pod: what the schema rejects, and what the rules reject of the pruned Pod."""
+    template, refused = _by_schema(pod)
+    found = [PodFault(*finding, "schema") for finding in refused]
+    causes = (notice for notice in rules.check(template, Path()) if isinstance(notice, Cause))
+    found.extend(PodFault(str(cause.path), cause.message, "rules") for cause in causes)
+    return Answer(tuple(found))
+
+
+def _by_schema(pod: Pod) -> tuple[Any, list[tuple[str, str]]]:
+    """Return the Pod as the API server would hand its template to us, and what the schema says against it."""
+    held = _EVALUATOR.default(_EVALUATOR.prune({"template": pod}))
+    violations = _EVALUATOR.validate(held)
+    return held["template"], [(written(violation.path[1:]), violation.message) for violation in violations]

@@ -1,0 +1,58 @@
+"""All cases of a run: by hand, by the walk over the schema, and several mutations at once."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from tests.differential.pods.bases import BASES
+from tests.differential.pods.case import Case, written
+from tests.differential.pods.systematic import mutations, systematic
+from tests.differential.pods.tricky import tricky
+from tests.differential.tables import changed
+
+#: Drawn values a field in the full run.
+FULL_VALUES = 6
+_SAMPLE_WALK = 120
+_SAMPLE_MIXED = 30
+_MIXED = 1500
+
+
+def bases() -> Iterator[Case]:
+    """The sound Pods themselves, which must all be taken."""
+    for name, pod in BASES.items():
+        yield Case("mixed", f"the base {name} as it is", pod, "base")
+
+
+def full(seed: int) -> list[Case]:
+    """Every case of the full run, each title once."""
+    return _once([*bases(), *tricky(), *systematic(seed, FULL_VALUES), *mixed(seed, _MIXED)])
+
+
+def sample(seed: int) -> list[Case]:
+    """The cases of `make test`: all that were written by hand, and some of the others."""
+    return _once([*bases(), *tricky(), *systematic(seed, 2, _SAMPLE_WALK), *mixed(seed, _SAMPLE_MIXED)])
+
+
+def mixed(seed: int, count: int) -> Iterator[Case]:
+    """Yield Pods with two or three mutations of different places: causes add up, and hide nothing."""
+    draw = random.Random(f"{seed} mixed")
+    all_mutations = {name: list(mutations(pod, draw, 3)) for name, pod in BASES.items()}
+    names = sorted(BASES)
+    for _ in range(count):
+        base = draw.choice(names)
+        chosen = draw.sample(all_mutations[base], draw.choice((2, 2, 3)))
+        pod = BASES[base]
+        words = []
+        for steps, what, value in chosen:
+            try:
+                pod = changed(pod, steps, value)
+            except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+                # An earlier mutation took the place away.
+                continue
+            words.append(f"{written(steps)} {what}")
+        yield Case("mixed", f"{base} {'; '.join(words)}", pod, "mixed")
+
+
+def _once(cases: list[Case]) -> list[Case]:
+    return list({case.title: case for case in reversed(cases)}.values())[::-1]

@@ -1,0 +1,23 @@
+"""Pods to be judged by Pod Security levels: each is valid, and differs from a sound one in one thing."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from pathlib import Path
+
+from tests.differential import tables
+from tests.differential.pods.case import Pod
+
+_PLAIN: Pod = {"metadata": {"name": "judged"}, "spec": {"containers": [{"name": "main", "image": "image"}]}}
+
+PODS: dict[str, Pod] = dict(tables.cases(Path(__file__).with_suffix(".yaml"), _PLAIN))
+
+
+def restricted() -> Pod:
+    """Return a Pod that every level takes."""
+    return deepcopy(PODS["sound"])
+
+
+def plain() -> Pod:
+    """Return a Pod that says nothing of security."""
+    return deepcopy(_PLAIN)

@@ -1,0 +1,33 @@
+"""Models to generate from: of Kubernetes objects here, and plain ones in `plain`."""
+
+from tests.differential.zoo.kubernetes import (
+    PLAIN,
+    Bounds,
+    Color,
+    Enums,
+    Inner,
+    Kubernetes,
+    Level,
+    Lists,
+    Nested,
+    Optionals,
+    Scalars,
+    WithPods,
+    resource,
+)
+
+__all__ = [
+    "PLAIN",
+    "Bounds",
+    "Color",
+    "Enums",
+    "Inner",
+    "Kubernetes",
+    "Level",
+    "Lists",
+    "Nested",
+    "Optionals",
+    "Scalars",
+    "WithPods",
+    "resource",
+]

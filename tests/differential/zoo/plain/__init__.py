@@ -1,0 +1,32 @@
+"""Plain Pydantic models, as people write them with no Kubernetes in mind."""
+
+from types import ModuleType
+
+from pydantic import BaseModel
+
+from tests.differential.zoo.plain import annotations, learning, payloads, services, settings
+from tests.differential.zoo.plain.specimen import Specimen
+
+__all__ = ["MODELS", "REJECTED", "SPECIMENS", "Specimen"]
+
+_MODULES: tuple[ModuleType, ...] = (settings, payloads, learning, services, annotations)
+
+SPECIMENS: tuple[Specimen, ...] = tuple(specimen for module in _MODULES for specimen in module.SPECIMENS)
+"""Models with samples of what they take and reject."""
+
+REJECTED: tuple[tuple[type[BaseModel], str], ...] = (*learning.REJECTED, *services.REJECTED, *annotations.REJECTED)
+"""Models that no structural schema can say, and how the error begins."""
+
+
+def _models() -> tuple[type[BaseModel], ...]:
+    found = {specimen.model.__name__: specimen.model for specimen in SPECIMENS}
+    rejected = {model for model, _ in REJECTED}
+    for module in _MODULES:
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == module.__name__:
+                found.setdefault(value.__name__, value)
+    return tuple(model for model in found.values() if model not in rejected)
+
+
+MODELS: tuple[type[BaseModel], ...] = _models()
+"""All models that have a schema: those with samples, and those inside of them."""
