@@ -46,6 +46,7 @@ class Members:
         corrects: the names of those that the operator sets wrong at times.
         facts: gives what the contract needs of a job beside the neutral words.
         provides: the plugins that the operator carries out by itself.
+        own_plugins: whether jobs can ask for no other plugins than these.
         deletes_any: whether on a scale-down it deletes pods of any index, not the last ones.
     """
 
@@ -56,6 +57,7 @@ class Members:
     corrects: frozenset[str] = frozenset()
     facts: Callable[[Job[Any]], Mapping[str, str]] = lambda _: {}
     provides: frozenset[str] = frozenset()
+    own_plugins: bool = False
     deletes_any: bool = False
 
 

@@ -8,6 +8,7 @@ from jobgate.installation.handbook import title
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator
 from jobgate.kinds import built_in
+from jobgate.plugins import BUILT_IN
 from jobgate.rules.ignored import FIELDS
 from jobgate.rules.shared import SHARED, shared_rules
 from tests.kinds.mxjob import jobs as mxjobs
@@ -62,13 +63,15 @@ def test_pods_are_counted_of_every_kind(reported: list[Any], place: str) -> None
     assert [one for one in reported if one.startswith(f"{place}: Invalid value: ") and detail in one]
 
 
+#: The plugins that jobs can ask for, as messages list them.
+OFFERED = ", ".join(f'"{plugin.name}"' for plugin in BUILT_IN if not plugin.imposed)
 ASKING = [(mxjobs, mxjobs.dist, {"RuntimeId": "a1b2"}), (torchjobs, torchjobs.job, {})]
 
 
 @pytest.mark.parametrize("of_kind, asking, _", ASKING, ids=["mxjob", "torchjob"])
 def test_plugins_are_checked_and_taken_whole(of_kind: Any, asking: Any, _: Any) -> None:
     assert of_kind.faults(of_kind.validate(asking(plugins={"env": ["--x"], "svcc": [], "svc": {"x": 1}}))) == [
-        'spec.plugins[svcc]: Unsupported value: "svcc": supported values: "env", "svc", "ssh"',
+        f'spec.plugins[svcc]: Unsupported value: "svcc": supported values: {OFFERED}',
         "spec.plugins[env][0]: Forbidden: env takes no arguments: remove it",
         'spec.plugins[svc].x: Unsupported value: "x": supported values: "publish-not-ready-addresses", "disable-network-policy", "inject-hosts-env"',
     ]  # fmt: skip
