@@ -51,7 +51,7 @@ from controlplane.client import ClusterApi
 from controlplane.webhook import jobgate
 from jobgate.cluster.bundles import RotationScope
 from jobgate.cluster.client import Client
-from jobgate.rotation import places
+from jobgate.serving.rotation import places
 
 NAMESPACE, SERVICE, SECRET = "jobgate-system", "jobgate-webhook", "jobgate-webhook-tls"
 SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
@@ -73,7 +73,7 @@ WARM = 100.0
 
 # Forked from one that has imported everything: killed and followed by the next within a fraction of a second.
 _processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["bench.certs_callers", "jobgate.rotation", "controlplane.webhook"])
+_processes.set_forkserver_preload(["bench.certs_callers", "jobgate.serving.rotation", "controlplane.webhook"])
 
 
 @dataclass

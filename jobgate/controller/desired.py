@@ -32,7 +32,7 @@ def followed(plugins: Mapping[str, Any]) -> list[Resource]:
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """One declared object; the manifest is without what is generated once."""
+    """A declared object; the manifest lacks the parts that are generated only once."""
 
     resource: Resource
     manifest: Mapping[str, Any]
@@ -40,19 +40,19 @@ class Desired:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the object."""
         name: str = self.manifest["metadata"]["name"]
         return name
 
     @property
     def called(self) -> str:
-        """Its kind and name, for messages."""
+        """Kind and name, for messages."""
         return f"{self.manifest['kind']} {self.name}"
 
     def made(self) -> Mapping[str, Any]:
-        """Return the object with what is generated once, which differs each time; maps such as `data` are merged."""
+        """Return the object with new generated parts; maps, as `data`, are merged."""
         whole = dict(self.manifest)
-        for name, value in (self.declared.made() if self.declared.made else {}).items():
+        for name, value in (self.declared.generate() if self.declared.generate else {}).items():
             declared = whole.get(name)
             if isinstance(declared, Mapping) and isinstance(value, Mapping):
                 whole[name] = {**declared, **value}
@@ -62,16 +62,16 @@ class Desired:
 
 
 def desired(crew: Crew) -> list[Desired]:
-    """Return the objects that have to be there beside a job, of plugins that its operator does not see to itself.
+    """Return the objects that a job needs, for the plugins that its operator does not implement itself.
 
-    Where two plugins declare one object, the first does.
+    If two plugins declare the same object, the first takes precedence.
     """
-    found: dict[tuple[Resource, str], Desired] = {}
+    objects: dict[tuple[Resource, str], Desired] = {}
     for plugin, declared in _declared(crew):
         if type_ := _type(plugin, declared):
-            one = Desired(_resource(type_), _manifest(crew, declared), declared)
-            found.setdefault((one.resource, one.name), one)
-    return list(found.values())
+            target = Desired(_resource(type_), _manifest(crew, declared), declared)
+            objects.setdefault((target.resource, target.name), target)
+    return list(objects.values())
 
 
 def unsupported(crew: Crew) -> list[str]:

@@ -17,16 +17,16 @@ K = TypeVar("K", bound=Hashable)
 
 #: Shortest delay after a failure, and delay after a status, in seconds.
 RETRY_PERIOD = 1.0
-#: Writes in a row after which a key with a `rest` is delayed more: a job that starts needs some.
+#: Writes in a row before backoff applies to a key with a `rest`: a job needs some when it starts.
 FREE_WRITES = 10
-#: Seconds after its delay in which a key must not write for its writes to be forgotten.
+#: Seconds without a write, after the delay, that end a row of writes.
 QUIET = 3.0
-#: Outdated times that may stay in the heap, in addition to as many as there is work.
+#: Outdated times in the heap, in addition to as many as there are keys.
 _SPARE = 64
 
 
 def share_of(workers: int) -> int:
-    """Return how many of the workers one namespace may have."""
+    """Return the maximum number of workers of a single namespace."""
     return workers // 2
 
 
@@ -40,10 +40,10 @@ class ReconcileResult(Enum):
 
 
 class WorkQueue(Generic[K]):
-    """Gives work to workers when it is due.
+    """Gives keys to workers when they are due.
 
-    What failed is retried with backoff. So is work that has to be repeated at once because another client reverts it.
-    Namespaces take turns, and none has all workers: what one tenant asks for does not keep others waiting.
+    Failed work is retried with backoff, and so is work that must be repeated because another client reverts it.
+    Namespaces take turns, and none has all workers, so that no tenant keeps others waiting.
     """
 
     def __init__(
@@ -61,8 +61,8 @@ class WorkQueue(Generic[K]):
             backoff: delays after failures, and after work that wrote.
             clock: the time, in seconds.
             rest: delay in seconds after each of the first `FREE_WRITES` writes in a row; without it, the backoff.
-            namespace: that a key is in.
-            share: most keys of a namespace that are processed at once; without it, any number.
+            namespace: returns the namespace of a key.
+            share: maximum number of keys of a namespace that are processed at once; without it, any number.
         """
         self._rest = rest
         self._namespace = namespace
@@ -72,28 +72,28 @@ class WorkQueue(Generic[K]):
         self._due: dict[K, float] = {}
         self._heap: list[tuple[float, int, K]] = []
         self._order = count()
-        #: What is due, by namespace; the one whose turn is next comes first.
+        #: Due keys, by namespace; the namespace of the next turn is first.
         self._ready: dict[str, dict[K, None]] = {}
         self._working: set[K] = set()
         self._workers: Counter[str] = Counter()
         self._meanwhile: dict[K, float] = {}
         self._strikes: dict[K, int] = {}
         self._not_before: dict[K, float] = {}
-        #: How many writes in a row, and when the delay after the last ends; the last to write is at the end.
+        #: Number of writes in a row, and end of the delay after the last one; in the order of the last writes.
         self._writes: dict[K, tuple[int, float]] = {}
         self._wake = asyncio.Event()
 
     def __len__(self) -> int:
-        """How much waits for a worker, now or later."""
+        """Number of keys that wait, due or not."""
         return len(self._due)
 
     @property
     def struggling(self) -> int:
-        """Of how much something was left to be done, or had to be done, the last time."""
+        """Number of keys that failed, or changed something, the last time."""
         return len(self._strikes)
 
     def add(self, key: K, after: float = 0.0) -> None:
-        """Ask for work in so many seconds, or as soon as it may be done again. The earliest time holds."""
+        """Queue a key; it is due after so many seconds, but not before its delay ends. The earliest time holds."""
         when = max(self._clock() + after, self._not_before.get(key, 0.0))
         if key in self._working:
             self._meanwhile[key] = min(when, self._meanwhile.get(key, when))
@@ -104,7 +104,7 @@ class WorkQueue(Generic[K]):
             self._wake.set()
 
     async def get(self) -> K:
-        """Wait for work that is due. The caller reports when it is `done`."""
+        """Wait for a due key. The caller reports when it is `done`."""
         while True:
             wait = self._next()
             for namespace, keys in self._ready.items():
@@ -118,7 +118,7 @@ class WorkQueue(Generic[K]):
                 continue
 
     def _taken(self, namespace: str, keys: dict[K, None]) -> K:
-        """Return the first key of a namespace, which is the last to have a turn again."""
+        """Return the first key of a namespace, and move the namespace to the end."""
         key = next(iter(keys))
         del keys[key], self._ready[namespace], self._due[key]
         if keys:
@@ -130,7 +130,7 @@ class WorkQueue(Generic[K]):
     def done(self, key: K, result: ReconcileResult) -> None:
         """Report the result of work."""
         self._working.discard(key)
-        self._workers -= Counter([self._namespace(key)])  # which drops those that are 0
+        self._workers -= Counter([self._namespace(key)])  # drops counts of 0
         self._wake.set()
         asked = self._meanwhile.pop(key, None)
         if result is ReconcileResult.FINE:
@@ -152,7 +152,7 @@ class WorkQueue(Generic[K]):
     def _rested(self, key: K, rest: float) -> float:
         """Count a write, and return when the delay after it ends.
 
-        Work that found nothing to do does not end the row: between two writes it sees what the first one wrote.
+        A result of FINE does not end the row: between two writes, the effect of the first one is seen.
         """
         now = self._clock()
         writes, until = self._writes.pop(key, (0, now))
@@ -170,11 +170,11 @@ class WorkQueue(Generic[K]):
     def _tidy(self) -> None:
         """Drop outdated times before they outnumber the rest."""
         if len(self._heap) > 2 * len(self._due) + _SPARE:
-            self._heap = [one for one in self._heap if self._due.get(one[2]) == one[0]]
+            self._heap = [entry for entry in self._heap if self._due.get(entry[2]) == entry[0]]
             heapq.heapify(self._heap)
 
     def _next(self) -> float | None:
-        """Make ready what is due, and return in how many seconds the next work is; None where there is none."""
+        """Move due keys to the ready ones; return the seconds until the next is due, or None."""
         now = self._clock()
         while self._heap:
             when, _, key = self._heap[0]
@@ -182,5 +182,5 @@ class WorkQueue(Generic[K]):
                 if when > now:
                     return when - now
                 self._ready.setdefault(self._namespace(key), {})[key] = None
-            heapq.heappop(self._heap)  # if it is not made ready, an earlier time was asked for since
+            heapq.heappop(self._heap)  # otherwise the time is outdated
         return None

@@ -33,7 +33,7 @@ _SECRETS = f"{ACCOUNT}-secrets"
 #: One is active; the other takes over within seconds if its node fails.
 REPLICAS = 2
 
-_ITEMS = tuple(one.names.plural for one in DEFINED)
+_ITEMS = tuple(resource.names.plural for resource in DEFINED)
 
 
 def controller(kinds: Iterable[JobKind]) -> list[Any]:
@@ -94,11 +94,11 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
     return [
         *(If(any_of(map(wires, jobs[job])), rule(*job, verbs=READ)) for job in sorted(jobs)),
         *_managing(),
-        # Which pods are there, of operators that delete any on a scale-down.
+        # To name the existing pods, if the operator deletes pods of any index when it scales down.
         If(all_of(some_on(deleting_any), _listing_pods()), rule("", "pods", verbs=("list", "watch"))),
         rule("", "events", verbs=("create",)),
         rule(GROUP, *_ITEMS, verbs=("list", "watch")),
-        rule(GROUP, *(f"{one}/status" for one in _ITEMS), verbs=("patch",)),
+        rule(GROUP, *(f"{plural}/status" for plural in _ITEMS), verbs=("patch",)),
         # To see which namespaces have opted out.
         rule("", "namespaces", verbs=("list", "watch")),
         # PodGroups of the system that queues pods.

@@ -13,13 +13,13 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from jobgate.cluster import IncompleteError, Resource
+from jobgate.cluster.events import write_job_event
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
-from jobgate.controller.events import write_job_event
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.jobs.kind import JobKind
-from jobgate.jobs.runner import STATE, is_run
+from jobgate.jobs.status import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
@@ -313,9 +313,8 @@ class JobReconciler:
 
         While there are, the job gets no room in its queue.
         """
-        claims = subject.runner.claims(subject.job) if subject.runner.claims else {}
         absent: list[str] = []
-        for name in (name for name, spec in claims.items() if spec is None):
+        for name in (name for name, spec in subject.runner.claims(subject.job).items() if spec is None):
             if await self._objects.get(CLAIMS, name, namespace) is None:
                 absent.append(name)
             if len(absent) == ABSENT:

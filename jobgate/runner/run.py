@@ -169,7 +169,7 @@ class RunnerController:
             queue.add(key, after)
             changed.set()
 
-        commanded = next((kind for kind in self._kinds if (runner := runner_of(kind)) and runner.commands), None)
+        commanded = next((kind for kind in self._kinds if (runner := runner_of(kind)) and runner.takes_commands), None)
         room = Room(OBSERVED_ROOM)
         seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups, commanded, room)
         jobs = {kind.qualified_plural: followed_jobs(kind, of_a_job, room) for kind in self._kinds}

@@ -14,10 +14,10 @@ from jobgate.cluster import informer as informers
 from jobgate.controller import Controller, ControllerMetrics, ControllerSettings, run
 from jobgate.controller import queue as queues
 from jobgate.controller.desired import desired
-from jobgate.controller.loop import NOBODY
+from jobgate.controller.loop import OPERATOR_TIMEOUT
 from jobgate.controller.owned import Owned
 from jobgate.controller.present import PODS
-from jobgate.jobs.runner import taken_over
+from jobgate.jobs.status import taken_over
 from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Digests
 from jobgate.room import Room
@@ -636,7 +636,7 @@ async def test_jobs_for_which_there_is_no_room_are_read_when_they_are_looked_at(
         await until(lambda: there(cluster) == ["configmaps/train-trial", "secrets/train-trial"])
 
 
-LATE, FRESH = NOBODY + 60, NOBODY - 60
+LATE, FRESH = OPERATOR_TIMEOUT + 60, OPERATOR_TIMEOUT - 60
 
 
 def waiting(age: float, **fields: Any) -> dict[str, Any]:
@@ -671,13 +671,13 @@ async def test_a_job_that_nothing_runs_is_reported(
 
 
 async def test_a_job_is_reported_at_a_resync_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobgate.controller.loop.NOBODY", 1e9)
+    monkeypatch.setattr("jobgate.controller.loop.OPERATOR_TIMEOUT", 1e9)
     cluster = MemoryCluster()
     cluster.put(DIJOBS, waiting(LATE))
     async with controlling(cluster, resync=0.05):
         await quiet(cluster)
         assert events(cluster) == []
-        monkeypatch.setattr("jobgate.controller.loop.NOBODY", NOBODY)
+        monkeypatch.setattr("jobgate.controller.loop.OPERATOR_TIMEOUT", OPERATOR_TIMEOUT)
         await until(lambda: events(cluster))
         ((_, message),) = events(cluster)
         assert "jobgate run" in message

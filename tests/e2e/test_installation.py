@@ -11,9 +11,10 @@ from controlplane.webhook import InstalledWebhook, jobgate
 
 
 def test_kustomize_builds_the_committed_base_and_crds(webhook: InstalledWebhook, controlplane: ControlPlane) -> None:
-    for folder in (Path("manifests/base"), Path("manifests/crds")):
-        built = read(controlplane.kubectl("kustomize", str(folder)).stdout)
-        committed = [one for path in folder.glob("[!k]*.yaml") for one in read(path.read_text())]
+    for folder, files in (("base", "base"), ("crds", "chart/jobgate/files/crds")):
+        built = read(controlplane.kubectl("kustomize", f"manifests/{folder}").stdout)
+        paths = Path("manifests", files).glob("[!k]*.yaml")
+        committed = [document for path in paths for document in read(path.read_text())]
         names = sorted((one["kind"], one["metadata"]["name"]) for one in committed)
         assert sorted((one["kind"], one["metadata"]["name"]) for one in built) == names
 
@@ -32,7 +33,7 @@ def test_users_get_at_jobs_through_the_roles_of_the_cluster(
 
 
 def test_the_crd_takes_a_plain_client_side_apply(controlplane: ControlPlane, webhook: InstalledWebhook) -> None:
-    done = controlplane.kubectl("apply", "-f", "manifests/crds/diengine.opendilab.org_dijobs.yaml")
+    done = controlplane.kubectl("apply", "-f", "manifests/chart/jobgate/files/crds/diengine.opendilab.org_dijobs.yaml")
     assert "configured" in done.stdout or "unchanged" in done.stdout
 
 

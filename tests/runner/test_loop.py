@@ -56,19 +56,19 @@ class Server:
         return self._answer("create", resource, manifest)
 
     async def patch(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+        self, resource: Resource, observed: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        changed = copy.deepcopy(dict(found))
+        changed = copy.deepcopy(dict(observed))
         merge(changed, changes)
         if "spec" in changes:
-            changed["metadata"]["generation"] = found["metadata"].get("generation", 0) + 1
+            changed["metadata"]["generation"] = observed["metadata"].get("generation", 0) + 1
         return self._answer("patch", resource, changed)
 
     async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+        self, resource: Resource, observed: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         self.statuses.append(changes)
-        changed = copy.deepcopy(dict(found))
+        changed = copy.deepcopy(dict(observed))
         merge(changed.setdefault("status", {}), changes)
         state = changed["status"].get("jobgate", {})
         changed["status"]["jobgate"] = {key: value for key, value in state.items() if key not in self.prunes}
@@ -76,9 +76,9 @@ class Server:
             del changed["status"]["jobgate"]
         return self._answer("status", resource, changed)
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
+    async def delete(self, resource: Resource, observed: Mapping[str, Any], propagation: str = "") -> None:
         del propagation
-        self._answer("delete", resource, found)
+        self._answer("delete", resource, observed)
 
     def _answer(self, verb: str, resource: Resource, found: Mapping[str, Any]) -> Mapping[str, Any]:
         self.calls.append((verb, resource.plural))

@@ -101,7 +101,7 @@ def bare(schema: dict[str, Any]) -> Definition:
 def real() -> list[Definition]:
     """The CRDs of the project: those that it ships, with pods in them, and the golden ones of its generator."""
     files = [
-        *sorted((_ROOT / "manifests" / "crds").glob("*_*.yaml")),
+        *sorted((_ROOT / "manifests/chart/jobgate/files/crds").glob("*_*.yaml")),
         *sorted((_ROOT / "tests/crdgen/golden").glob("*.yaml")),
     ]
     return [yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader) for file in files]
