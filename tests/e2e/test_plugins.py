@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from controlplane.client import ClusterApi
-from controlplane.controller import controlling, install, objects_of_ours
+from controlplane.controller import controlling, install, managed_objects
 from controlplane.operators import DIOrchestrator, MXNetOperator, Operator, TorchOnK8s, Volcano
 from controlplane.space import Space
 from controlplane.waiting import wait_for
@@ -80,7 +80,7 @@ class Trial:
         """Delete the job, and wait until nothing is left of it."""
         plural, version = RESOURCES[self.kind]
         self.space.delete(plural, self.name, version)
-        wait_for(lambda: not objects_of_ours(self.space.api, self.space.name), WAIT, what="our objects are collected")
+        wait_for(lambda: not managed_objects(self.space.api, self.space.name), WAIT, what="our objects are collected")
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_volcano_makes_all_of_its_jobs_itself_and_nobody_is_in_its_way(trial: Tr
     trial.space.create("jobs", job, RESOURCES["Job"][1])
     report = trial.operator.sync()
     assert not report.refused
-    assert objects_of_ours(trial.space.api, trial.space.name) == {}
+    assert managed_objects(trial.space.api, trial.space.name) == {}
     for pod in trial.space.items("pods"):
         for container in containers(pod):
             names = [one["name"] for one in container.get("env") or ()]
