@@ -67,7 +67,7 @@ REPORT_EVERY = 10
 #: Seconds between two measurements of a server.
 LOOK = 1.0
 #: Measurements of the first seconds are discarded. The API server opens new connections with each bundle, and closes
-#: unused ones after 90 s (Go's IdleConnTimeout). After that, about 300 are open, 20 KiB each, in any number of rotations.
+#: unused ones after 90 s (Go's IdleConnTimeout). After that, about 300 are open, 20 KiB each, and no more.
 WARM = 100.0
 
 # Forked from a process that has imported everything, so that a killed process is replaced in a fraction of a second.

@@ -100,7 +100,7 @@ class Churn:
         """Yield all jobs."""
         for namespace in self.namespaces:
             items = self._done(self.api.get(_jobs(namespace)))["items"]
-            yield from ({**one, "apiVersion": DIJOB.gvk.api_version, "kind": DIJOB.kind} for one in items)
+            yield from ({**item, "apiVersion": DIJOB.gvk.api_version, "kind": DIJOB.kind} for item in items)
 
     def _make(self, namespace: str, name: str) -> None:
         document = dijob(name, namespace, self.chance.randint(1, 8), self.chance.choice(PLUGINS))
@@ -130,10 +130,10 @@ class Churn:
 
     @staticmethod
     def _done(answer: tuple[int, dict[str, Any]]) -> dict[str, Any]:
-        status, found = answer
+        status, document = answer
         if status >= 400:
-            raise RuntimeError(str(found))
-        return found
+            raise RuntimeError(str(document))
+        return document
 
 
 def soak(
@@ -187,7 +187,7 @@ def soak(
             # The state must also stay right.
             time.sleep(3.0)
             result.wrong = list(_wrong(churn))
-            result.objects = sum(len(installed.managed_objects(api, one)) for one in churn.namespaces)
+            result.objects = sum(len(installed.managed_objects(api, namespace)) for namespace in churn.namespaces)
         finally:
             process.terminate()
             process.join(30)
@@ -205,26 +205,26 @@ def _change_for(churn: Churn, seconds: float) -> None:
 
 def _wrong(churn: Churn) -> Iterator[str]:
     """Yield wrong objects: missing, different from the desired state, left over, or a user's and changed."""
-    found = {
-        (namespace, *key): one
+    objects = {
+        (namespace, *key): document
         for namespace in churn.namespaces
-        for key, one in installed.managed_objects(churn.api, namespace).items()
+        for key, document in installed.managed_objects(churn.api, namespace).items()
     }
     uids = set()
     for document in churn.stored():
         uids.add(document["metadata"]["uid"])
-        for one in _wanted(document):
-            key = (document["metadata"]["namespace"], one.manifest["kind"], one.name)
+        for wanted in _wanted(document):
+            key = (document["metadata"]["namespace"], wanted.manifest["kind"], wanted.name)
             if f"/api/v1/namespaces/{key[0]}/configmaps/{key[2]}" in churn.foreign:
                 continue
-            there = found.pop(key, None)
-            if there is None:
+            stored = objects.pop(key, None)
+            if stored is None:
                 yield f"{key}: missing"
-            elif (verdict := judge(one, there).verdict) is not Ownership.FINE:
+            elif (verdict := judge(wanted, stored).verdict) is not Ownership.FINE:
                 yield f"{key}: {verdict.name}"
-    for key, one in found.items():
+    for key, document in objects.items():
         # A Secret stays with its job, for there is no right to delete it; a ConfigMap because running pods mount it.
-        owners = {owner["uid"] for owner in one["metadata"]["ownerReferences"]}
+        owners = {owner["uid"] for owner in document["metadata"]["ownerReferences"]}
         if key[1] not in {"ConfigMap", "Secret"} or not owners & uids:
             yield f"{key}: left over"
     for path, before in churn.foreign.items():

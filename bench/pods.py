@@ -51,13 +51,13 @@ def pod(task: str) -> dict[str, Any]:
 class SingleJob:
     """A cache with one job."""
 
-    def __init__(self, found: Digest) -> None:
-        self._found = found
+    def __init__(self, digest: Digest) -> None:
+        self._digest = digest
 
     def get(self, name: str, namespace: str = "") -> Digest | None:
         """Return the job."""
         del name, namespace
-        return self._found
+        return self._digest
 
 
 async def no_read(name: str, namespace: str) -> Read | None:

@@ -220,7 +220,7 @@ class Load:
 
     def at_once(self, where: str, make: Make, asked: argparse.Namespace) -> Run:
         """Create jobs at once, and wait until all run; then delete them."""
-        steps, made, kept = Steps(asked.pods), dict[str, float](), local()
+        steps, created, kept = Steps(asked.pods), dict[str, float](), local()
         watched: dict[str, Take] = {
             _DIJOBS: steps.take_dijob,
             _JOBS: partial(steps.take_batch, alone=make is not run),
@@ -234,16 +234,16 @@ class Load:
             def client() -> None:
                 kept.api = stack.enter_context(self._plane.api())
 
-            def create(path: str, one: dict[str, Any]) -> Mapping[str, Any]:
-                stored = _created(kept.api, path.format(where), one)
-                if "status" in one:  # what is created has none
-                    place = f"{path.format(where)}/{one['metadata']['name']}/status"
-                    _done(answer := kept.api.patch(place, {"status": one["status"]}))
+            def create(path: str, document: dict[str, Any]) -> Mapping[str, Any]:
+                stored = _created(kept.api, path.format(where), document)
+                if "status" in document:  # a create ignores the status
+                    place = f"{path.format(where)}/{document['metadata']['name']}/status"
+                    _done(answer := kept.api.patch(place, {"status": document["status"]}))
                     stored = answer[1]
                 return stored
 
-            def one(number: int) -> None:
-                made[f"job-{number}"] = time.monotonic()
+            def create_job(number: int) -> None:
+                created[f"job-{number}"] = time.monotonic()
                 make(number, asked.pods, create)
 
             with ExitStack() as seen:
@@ -254,29 +254,29 @@ class Load:
                 self._audit.taken()
                 before, began = self._processor(), time.monotonic()
                 with ThreadPoolExecutor(asked.clients, initializer=client) as pool:
-                    list(pool.map(one, range(asked.jobs)))
-                all_run = lambda: _fault(watches) or all(map(steps.reported, list(made)))  # noqa: E731
+                    list(pool.map(create_job, range(asked.jobs)))
+                all_run = lambda: _fault(watches) or all(map(steps.reported, list(created)))  # noqa: E731
                 _until(all_run, asked.wait, f"{asked.jobs} jobs run in {where}")
                 assert not _fault(watches), _fault(watches)
             self._quiet()
             after = self._processor()
             result = Run(
-                [steps.times[name][_REPORTED] - made[name] for name in made],
-                half_seconds=median(one[_REPORTED] for one in steps.times.values()) - began,
-                all_seconds=max(one[_REPORTED] for one in steps.times.values()) - began,
+                [steps.times[name][_REPORTED] - created[name] for name in created],
+                half_seconds=median(times[_REPORTED] for times in steps.times.values()) - began,
+                all_seconds=max(times[_REPORTED] for times in steps.times.values()) - began,
                 processor={name: after[name] - before[name] for name in before},
                 calls=self._audit.taken(),
                 memory=[*memory, self._memory()],
             )
             for step in (_TAKEN, _BATCH, _CREATED, _RUN, _REPORTED):
-                if all(step in one for one in steps.times.values()):
-                    result.steps[step] = [steps.times[name][step] - made[name] for name in made]
+                if all(step in times for times in steps.times.values()):
+                    result.steps[step] = [steps.times[name][step] - created[name] for name in created]
             _print_step(where, result)
-            # All of a collection in one request takes longer than a request may.
+            # Deleting the whole collection in one request would exceed its timeout.
             for path in (_JOBS, _SERVICES) if make is direct else (_DIJOBS,):
-                for found in api.get(path.format(where))[1]["items"]:
-                    one_path = f"{path.format(where)}/{found['metadata']['name']}"
-                    _done(api.delete(one_path, {"propagationPolicy": "Background"}))
+                for stored in api.get(path.format(where))[1]["items"]:
+                    job_path = f"{path.format(where)}/{stored['metadata']['name']}"
+                    _done(api.delete(job_path, {"propagationPolicy": "Background"}))
             left = [_PODS, _JOBS, _SERVICES]
             gone = lambda: not any(api.get(path.format(where), {"limit": "1"})[1]["items"] for path in left)  # noqa: E731
             wait_for(gone, asked.wait, every=1.0, what=f"what was made in {where} is gone")
@@ -295,9 +295,9 @@ class Load:
         """Yield the number of jobs that have ended and are gone, and the runner's memory at that time."""
         path, gone = _DIJOBS.format("churn"), set[str]()
 
-        def take(change: str, found: Mapping[str, Any], _: float) -> None:
+        def take(change: str, document: Mapping[str, Any], _: float) -> None:
             if change == "DELETED":
-                gone.add(found["metadata"]["name"])
+                gone.add(document["metadata"]["name"])
 
         with self._plane.api() as api:
             _namespace(api, "churn")
@@ -317,7 +317,7 @@ class Load:
 
 
 def _fault(watches: Sequence[Watch]) -> str:
-    return next((one.fault for one in watches if one.fault), "")
+    return next((watch.fault for watch in watches if watch.fault), "")
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
@@ -375,14 +375,14 @@ def report(
         ]
     ]
     rows[0] += ["of the runner", "calls of the runner/job"]
-    rows += [_row(name, one, jobs) for name, one in runs.items()]
+    rows += [_row(name, result, jobs) for name, result in runs.items()]
     of_steps = [["p50 s, from the creation until", *runs]]
     mine = runs["runner"]
-    of_steps += [[step, *(_median(one.steps.get(step)) for one in runs.values())] for step in mine.steps]
+    of_steps += [[step, *(_median(each.steps.get(step)) for each in runs.values())] for step in mine.steps]
     done = churn[-1][0]
     every = sorted({*mine.calls, *calls})
     of_calls = [["request", "until a job runs", "whole life"]]
-    of_calls += [[f"`{one}`", f"{mine.calls[one] / jobs:.2f}", f"{calls[one] / done:.2f}"] for one in every]
+    of_calls += [[f"`{call}`", f"{mine.calls[call] / jobs:.2f}", f"{calls[call] / done:.2f}"] for call in every]
     of_calls.append(["all", f"{mine.calls.total() / jobs:.2f}", f"{calls.total() / done:.2f}"])
     of_memory = [["jobs that have ended and are gone", "runner MiB"], *([f"{n:,}", f"{mib:.0f}"] for n, mib in churn)]
     first, most, last = mine.memory
@@ -405,12 +405,12 @@ def report(
     )
 
 
-def _row(name: str, one: Run, jobs: int) -> list[str]:
-    late = quantiles(one.seconds, n=100, method="inclusive")
-    used = {process: f"{seconds / jobs * 1000:.1f}" for process, seconds in one.processor.items()}
-    mine = [used["runner"], f"{one.calls.total() / jobs:.2f}"] if "runner" in used else ["", ""]
-    times = (f"{found:.1f}" for found in (median(one.seconds), late[94], late[98]))
-    whole = (f"{found:.0f}" for found in (one.half_seconds, one.all_seconds))
+def _row(name: str, result: Run, jobs: int) -> list[str]:
+    late = quantiles(result.seconds, n=100, method="inclusive")
+    used = {process: f"{seconds / jobs * 1000:.1f}" for process, seconds in result.processor.items()}
+    mine = [used["runner"], f"{result.calls.total() / jobs:.2f}"] if "runner" in used else ["", ""]
+    times = (f"{value:.1f}" for value in (median(result.seconds), late[94], late[98]))
+    whole = (f"{value:.0f}" for value in (result.half_seconds, result.all_seconds))
     return [name, *times, *whole, used["Kubernetes"], used["webhook"], *mine]
 
 
@@ -463,9 +463,9 @@ def main() -> int:
     return 0
 
 
-def _print_step(name: str, found: Run) -> None:
-    steps = {step: _median(seconds) for step, seconds in found.steps.items()}
-    _print(f"{name}: all run after {found.all_seconds:.1f} s; p50 {steps}; CPU s {found.processor}")
+def _print_step(name: str, result: Run) -> None:
+    steps = {step: _median(seconds) for step, seconds in result.steps.items()}
+    _print(f"{name}: all run after {result.all_seconds:.1f} s; p50 {steps}; CPU s {result.processor}")
 
 
 def _print(text: str) -> None:

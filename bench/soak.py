@@ -251,11 +251,11 @@ async def run(minutes: float, folder: Path) -> tuple[dict[str, Any], list[str]]:
         async def end() -> None:
             """Replace the last replica by another, and stop or kill it."""
             number = soak.counts["ends"]
-            other = await asyncio.to_thread(
+            replacement = await asyncio.to_thread(
                 stack.enter_context, serving(folder / f"next-{number}.log", *flags, drained)
             )
-            address.turn([replicas[0].port, other.port])
-            gone, replicas[1] = replicas[1], other
+            address.turn([replicas[0].port, replacement.port])
+            gone, replicas[1] = replicas[1], replacement
             if number % 2:
                 gone.process.kill()
                 soak.killed = time.monotonic()
@@ -299,14 +299,14 @@ def figures(soak: Soak, replica: Replica) -> dict[str, Any]:
 def wrong(soak: Soak, replica: Replica) -> list[str]:
     """Return what breaks a bound."""
     waits = sorted(soak.waits)
-    found = [f"a failure: {failure}" for failure in soak.honest.failures]
+    faults = [f"a failure: {failure}" for failure in soak.honest.failures]
     if waits[len(waits) * 99 // 100] > P99:
-        found.append(f"1 of 100 honest callers waits more than {P99:g} s")
+        faults.append(f"1 of 100 honest callers waits more than {P99:g} s")
     if waits[-1] > EVER:
-        found.append(f"an honest caller waits {waits[-1]:.1f} s")
+        faults.append(f"an honest caller waits {waits[-1]:.1f} s")
     if soak.counts["cut"] > (KEPT + NEW) * soak.counts["ends"]:
-        found.append(f"{soak.counts['cut']} honest calls are cut off, more than there are callers")
-    return [*found, *grown([replica])]
+        faults.append(f"{soak.counts['cut']} honest calls are cut off, more than there are callers")
+    return [*faults, *grown([replica])]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -315,8 +315,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=5.0, help="how long")
     command = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
-        found, faults = asyncio.run(asyncio.wait_for(run(command.minutes, Path(folder)), 60 * command.minutes + 300))
-    print(json.dumps(found))
+        results, faults = asyncio.run(asyncio.wait_for(run(command.minutes, Path(folder)), 60 * command.minutes + 300))
+    print(json.dumps(results))
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0
