@@ -22,9 +22,9 @@ def test_schemas_name_the_plugins_that_jobs_can_request() -> None:
     assert f"{', '.join(NAMES)} or one that is installed" in str(PluginUse.model_fields["name"].metadata)
 
 
-@pytest.mark.parametrize("plugin", [one for one in BUILT_IN if not one.imposed], ids=NAMES)
+@pytest.mark.parametrize("plugin", [plugin for plugin in BUILT_IN if not plugin.imposed], ids=NAMES)
 def test_the_controller_has_rights_for_what_a_plugin_declares(plugin: Plugin[Any]) -> None:
-    declared = {one.manifest["kind"] for one in plugin.objects(crew(), plugin.arguments())}
+    declared = {document.manifest["kind"] for document in plugin.objects(crew(), plugin.arguments())}
     assert (declared <= {"Secret"}) == (plugin.name in WITHOUT_MORE_RIGHTS)
 
 
